@@ -1,0 +1,7 @@
+export * from './artifact-store.ts'
+export * from './error.ts'
+export * from './recorder.ts'
+export * from './run-status.ts'
+export * from './run-store.ts'
+export * from './runner.ts'
+export * from './words.ts'

@@ -1,0 +1,143 @@
+import type { ArtifactType, ContentType, Priority, RunMode, WorkflowKind } from './words.ts'
+import type { RunStatus, StepStatus } from './run-status.ts'
+
+/** A run as the fence knows it: writes of any other attempt are refused. */
+export interface RunKey {
+  readonly runId: number
+  readonly attempt: number
+}
+
+/** What a queue message carries, and all it carries. */
+export interface Ticket {
+  readonly runId: number
+  readonly epoch: number
+}
+
+/** Everything that an executor needs of a run it has won. */
+export interface ClaimedRun extends RunKey {
+  readonly epoch: number
+  readonly runUuid: string
+  readonly jobId: string
+  readonly workflowName: string
+  readonly workflowKind: WorkflowKind
+  /** Content hash under which the pinned workflow is stored. */
+  readonly workflowHash: string
+  readonly target: string
+  readonly params: Readonly<Record<string, string>>
+  readonly workspace: string
+  readonly priority: Priority
+  readonly runMode: RunMode
+  readonly timeoutMs: number | null
+  /** Runner as asked for by the caller; null: as the workflow says. */
+  readonly runner: { type: string; dockerImage?: string; sshHost?: string } | null
+  readonly cancelRequested: boolean
+  /** True when the run was handed in by a trigger and carries an event (JSON text), else `""`. */
+  readonly eventEnvelope: string
+}
+
+export interface WorkerIntro {
+  /** One per process incarnation, never reused. */
+  readonly workerId: string
+  readonly name: string
+  readonly hostname: string
+  readonly pid: number
+  readonly version: string
+  /** `worker`, or `server` for the local slots of a master. */
+  readonly kind: 'worker' | 'server'
+  readonly slots: number
+  /** Sorted words such as `docker`, `tool:nmap`, `label:region=eu`. */
+  readonly capabilities: readonly string[]
+  readonly leaseMs: number
+}
+
+export interface HeartbeatReply {
+  /** False: the worker's row is gone or expired; everything it runs is no longer its own. */
+  readonly known: boolean
+  /** What Postgres believes that this worker runs. */
+  readonly runs: readonly (RunKey & { cancelRequested: boolean })[]
+}
+
+/** One fact about a step, in the order of happening; rows are upserted by (run, attempt, seq). */
+export interface StepRecord {
+  readonly seq: number
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly module: string
+  readonly status: StepStatus
+  readonly command: string
+  /** Tail of the output, valid UTF-8 without NUL, at most 16 KiB. */
+  readonly output: string
+  readonly errorMessage: string
+  readonly exports: Readonly<Record<string, string>>
+  readonly exitCode: number | null
+  readonly durationMs: number
+  /** Key of the whole log in the artifact store, or `""`. */
+  readonly logFile: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+}
+
+export interface ArtifactRecord {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly type: ArtifactType
+  readonly contentType: ContentType
+  readonly sizeBytes: number
+  readonly lineCount: number
+  readonly description: string
+  /** Key in the artifact store. */
+  readonly storeKey: string
+  readonly sha256: string
+}
+
+export interface EventRecord {
+  /** Deterministic within (run, attempt), so that a batch written twice is one event. */
+  readonly eventId: string
+  readonly topic: string
+  readonly name: string
+  readonly source: string
+  readonly dataType: string
+  readonly data: string
+}
+
+/** All that became known of one run since the last batch. Fields left out did not change. */
+export interface RunUpdate extends RunKey {
+  readonly totalSteps?: number
+  readonly completedSteps?: number
+  readonly currentPid?: number
+  readonly facts?: Readonly<Record<string, string>>
+  readonly steps?: readonly StepRecord[]
+  readonly artifacts?: readonly ArtifactRecord[]
+  readonly events?: readonly EventRecord[]
+}
+
+export interface RunEnd extends RunKey {
+  readonly status: Extract<RunStatus, 'completed' | 'failed' | 'cancelled'>
+  readonly errorMessage: string
+  /** Pids that a cancel or timeout killed. */
+  readonly killedPids: readonly number[]
+}
+
+/**
+ * The worker's side of the database. Every write carries (run, attempt); keys that come back were not written: the
+ * caller no longer owns them and must stop, kill and write nothing more. All calls may be repeated after a lost answer.
+ */
+export interface RunStore {
+  join(worker: WorkerIntro): Promise<void>
+  heartbeat(workerId: string, busy: number): Promise<HeartbeatReply>
+  /** Runs among the tickets that now belong to this worker, in no order; missing ones belong to somebody else. */
+  claim(workerId: string, tickets: readonly Ticket[]): Promise<ClaimedRun[]>
+  /** Up to `limit` queued local runs in priority order. */
+  claimLocal(workerId: string, limit: number): Promise<ClaimedRun[]>
+  /** JSON text of a pinned workflow. */
+  workflow(hash: string): Promise<string>
+  record(updates: readonly RunUpdate[]): Promise<RunKey[]>
+  /** Writes the last update and ends the runs. A cancel requested meanwhile wins over `completed` and `failed`. */
+  finish(ends: readonly (RunEnd & { last: RunUpdate })[]): Promise<RunKey[]>
+  /** Back to `queued` without counting a crash: a drain, or a run this process does not know. */
+  handBack(runs: readonly RunKey[]): Promise<void>
+  /** The worker's row goes; whatever it still held is handed back. */
+  leave(workerId: string): Promise<void>
+}

