@@ -20,14 +20,33 @@ export type RunnerType = Static<typeof RunnerType>
 export const TriggerType = Type.Enum(['manual', 'cron', 'event', 'watch'])
 export type TriggerType = Static<typeof TriggerType>
 
-export const CloudProviderName = Type.Enum(['aws', 'gcp', 'digitalocean', 'linode', 'azure', 'hetzner', 'local'])
+export const CloudProviderName = Type.Enum([
+  'aws',
+  'gcp',
+  'digitalocean',
+  'linode',
+  'azure',
+  'hetzner',
+  'local',
+])
 export type CloudProviderName = Static<typeof CloudProviderName>
 
 export const ArtifactType = Type.Enum(['report', 'state_file', 'output', 'screenshot'])
 export type ArtifactType = Static<typeof ArtifactType>
 
 export const ContentType = Type.Enum([
-  'json', 'jsonl', 'yaml', 'html', 'md', 'log', 'pdf', 'png', 'txt', 'zip', 'folder', 'unknown',
+  'json',
+  'jsonl',
+  'yaml',
+  'html',
+  'md',
+  'log',
+  'pdf',
+  'png',
+  'txt',
+  'zip',
+  'folder',
+  'unknown',
 ])
 export type ContentType = Static<typeof ContentType>
 

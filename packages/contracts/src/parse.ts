@@ -1,0 +1,108 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { Static, TSchema } from 'typebox'
+import { AppError, type ErrorCode, type FieldError } from './error.ts'
+
+/** How loosely a border reads: bodies are strict, query and path parameters arrive as text and are coerced. */
+export type Strictness = 'strict' | 'coerce'
+
+export type Parser<T> = (value: unknown) => T
+
+const MAX_DETAILS = 50
+
+const engine = (strictness: Strictness): Ajv2020 => {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    coerceTypes: strictness === 'coerce' ? 'array' : false,
+    useDefaults: true,
+    strict: false,
+    verbose: true,
+    ownProperties: true,
+  })
+  // ajv-formats is CommonJS: its callable stands on `default` or is the module itself, depending on the loader.
+  const add =
+    typeof formats === 'function' ? formats : (formats as { default: typeof formats.default }).default
+  add(ajv as never)
+  return ajv
+}
+
+const engines: Partial<Record<Strictness, Ajv2020>> = {}
+
+/**
+ * The one validator of every border. Compile once, at start; the parser returns the value (with defaults filled in)
+ * typed by the schema, or throws an `AppError` that lists every bad field.
+ */
+export function compile<S extends TSchema>(
+  schema: S,
+  options: { strictness?: Strictness; code?: ErrorCode; subject?: string } = {},
+): Parser<Static<S>> {
+  const strictness = options.strictness ?? 'strict'
+  const ajv = (engines[strictness] ??= engine(strictness))
+  const validate: ValidateFunction<Static<S>> = ajv.compile<Static<S>>(schema)
+  return (value) => {
+    if (validate(value)) return value
+    const details = fieldErrors(validate.errors ?? [])
+    throw new AppError(options.code ?? 'invalid_input', summary(options.subject ?? 'request', details), {
+      details,
+    })
+  }
+}
+
+const summary = (subject: string, details: readonly FieldError[]): string => {
+  const first = details[0]
+  if (!first) return `the ${subject} is not valid`
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
+  return first.path === ''
+    ? `the ${subject} ${first.message}${more}`
+    : `${first.path.slice(1)}: ${first.message}${more}`
+}
+
+const fieldErrors = (errors: readonly ErrorObject[]): FieldError[] => {
+  const seen = new Map<string, FieldError>()
+  // One sentence for a failed union; what each branch had to say would only confuse.
+  const unions = new Set(
+    errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath),
+  )
+  for (const error of errors) {
+    if (error.keyword !== 'anyOf' && unions.has(error.instancePath)) continue
+    const found = fieldError(error)
+    if (found && !seen.has(`${found.path}\n${found.message}`))
+      seen.set(`${found.path}\n${found.message}`, found)
+    if (seen.size >= MAX_DETAILS) break
+  }
+  return [...seen.values()]
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const fieldError = (error: ErrorObject): FieldError | undefined => {
+  const { keyword, instancePath, params } = error
+  const text = (key: string): string => String((params as Record<string, unknown>)[key])
+  switch (keyword) {
+    case 'required':
+      return { path: `${instancePath}/${escapePointer(text('missingProperty'))}`, message: 'is required' }
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const name = text(keyword === 'additionalProperties' ? 'additionalProperty' : 'unevaluatedProperty')
+      return { path: `${instancePath}/${escapePointer(name)}`, message: 'is not a known field' }
+    }
+    case 'enum': {
+      const allowed = (params as { allowedValues: unknown[] }).allowedValues
+      return { path: instancePath, message: `must be one of ${allowed.join(', ')}` }
+    }
+    case 'type':
+      return { path: instancePath, message: `must be ${text('type').replace(',', ' or ')}` }
+    case 'anyOf':
+      return { path: instancePath, message: `must be ${unionWords(error.parentSchema)}` }
+    // The branch that matters has reported its own error.
+    case 'if':
+      return undefined
+    default:
+      return { path: instancePath, message: error.message ?? `breaks the rule ${keyword}` }
+  }
+}
+
+const unionWords = (schema: unknown): string => {
+  const { description, anyOf } = (schema ?? {}) as { description?: string; anyOf?: { type?: string }[] }
+  return description ?? (anyOf ?? []).map((branch) => branch.type ?? 'another shape').join(' or ')
+}

@@ -1,0 +1,191 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { RunStatus, StepStatus } from './run-status.ts'
+import {
+  ArtifactType,
+  ContentType,
+  Priority,
+  Role,
+  RunMode,
+  RunnerType,
+  TriggerType,
+  WorkflowKind,
+} from './words.ts'
+
+/** ISO 8601 in UTC, such as `2026-01-31T12:00:00.000Z`. */
+export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
+export const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
+export const StringMap = Type.Record(Type.String(), Type.String())
+const Count = Type.Integer({ minimum: 0 })
+
+const runFields = {
+  id: Type.Integer(),
+  run_uuid: Type.String({ format: 'uuid' }),
+  workflow_name: Type.String(),
+  workflow_kind: WorkflowKind,
+  target: Type.String(),
+  params: StringMap,
+  status: RunStatus,
+  workspace: Type.String(),
+  started_at: NullableTimestamp,
+  completed_at: NullableTimestamp,
+  total_steps: Count,
+  completed_steps: Count,
+  trigger_type: TriggerType,
+  run_group_id: Type.String({ description: 'The job id of the request that created the run' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  priority: Priority,
+  run_priority: Priority,
+  run_mode: RunMode,
+  runner_type: RunnerType,
+  attempt: Count,
+  worker_id: Type.String({ description: 'Worker that runs or last ran it, or ""' }),
+  waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
+}
+
+/** List item. */
+export const Run = Type.Object(
+  { ...runFields, current_pid: Type.Integer({ description: 'Process that runs now; 0 when none' }) },
+  { $id: 'Run' },
+)
+export type Run = Static<typeof Run>
+
+export const RunDetail = Type.Object(
+  {
+    ...runFields,
+    error_message: Type.String(),
+    schedule_id: Type.String(),
+    trigger_name: Type.String(),
+    timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
+    docker_image: Type.String(),
+    ssh_host: Type.String(),
+    facts: StringMap,
+    killed_pids: Type.Array(Type.Integer()),
+  },
+  { $id: 'RunDetail' },
+)
+export type RunDetail = Static<typeof RunDetail>
+
+export const Step = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    run_id: Type.Integer(),
+    step_name: Type.String(),
+    step_type: Type.String(),
+    module: Type.String({ description: 'Module of a flow, or ""' }),
+    status: StepStatus,
+    command: Type.String(),
+    output: Type.String({ description: 'The last 16 KiB; the whole output is in log_file' }),
+    error_message: Type.String(),
+    error: Type.String({ description: 'Same as error_message' }),
+    exports: StringMap,
+    exit_code: Type.Union([Type.Integer(), Type.Null()]),
+    duration_ms: Count,
+    log_file: Type.String({ description: 'Path below the API root that serves the whole log, or ""' }),
+    attempt: Count,
+    started_at: NullableTimestamp,
+    completed_at: NullableTimestamp,
+    created_at: Timestamp,
+  },
+  { $id: 'Step' },
+)
+export type Step = Static<typeof Step>
+
+export const Artifact = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    run_id: Type.Integer(),
+    workspace: Type.String(),
+    name: Type.String(),
+    artifact_path: Type.String(),
+    artifact_type: ArtifactType,
+    content_type: ContentType,
+    size_bytes: Count,
+    line_count: Count,
+    description: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: 'Artifact' },
+)
+export type Artifact = Static<typeof Artifact>
+
+export const JobStatus = Type.Object(
+  {
+    job_id: Type.String(),
+    total_runs: Count,
+    completed: Count,
+    running: Count,
+    failed: Count,
+    pending: Type.Integer({ minimum: 0, description: 'pending and queued together' }),
+    cancelled: Count,
+    runs: Type.Array(Type.Object({ run_uuid: Type.String(), target: Type.String(), status: RunStatus })),
+  },
+  { $id: 'JobStatus' },
+)
+export type JobStatus = Static<typeof JobStatus>
+
+export const Worker = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    hostname: Type.String(),
+    pid: Type.Integer(),
+    version: Type.String(),
+    kind: Type.Enum(['worker', 'server']),
+    status: Type.Enum(['idle', 'busy', 'draining', 'lost']),
+    slots: Count,
+    busy_slots: Count,
+    capabilities: Type.Array(Type.String()),
+    joined_at: Timestamp,
+    last_heartbeat: Timestamp,
+    current_runs: Type.Array(Type.String({ description: 'run_uuid' })),
+  },
+  { $id: 'Worker' },
+)
+export type Worker = Static<typeof Worker>
+
+export const ApiToken = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    role: Role,
+    created_at: Timestamp,
+    expires_at: NullableTimestamp,
+    last_used_at: NullableTimestamp,
+  },
+  { $id: 'ApiToken' },
+)
+export type ApiToken = Static<typeof ApiToken>
+
+export const User = Type.Object(
+  { id: Type.Integer(), username: Type.String(), role: Role, created_at: Timestamp },
+  { $id: 'User' },
+)
+export type User = Static<typeof User>
+
+export const Pagination = Type.Object(
+  {
+    total: Count,
+    offset: Count,
+    limit: Count,
+    next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to read on from here' })),
+  },
+  { $id: 'Pagination' },
+)
+export type Pagination = Static<typeof Pagination>
+
+export const page = <T extends TSchema>(item: T) =>
+  Type.Object({ data: Type.Array(item), pagination: Pagination })
+export const wrapped = <T extends TSchema>(item: T) => Type.Object({ data: item })
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Literal(true),
+    message: Type.String(),
+    code: Type.String(),
+    request_id: Type.String(),
+    details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+  },
+  { $id: 'ErrorBody' },
+)
+export type ErrorBody = Static<typeof ErrorBody>

@@ -1,0 +1,71 @@
+/**
+ * A target is data, never shell text. The same check runs wherever one enters: API, file, event, watch, foreach over
+ * an event payload.
+ */
+export const MAX_TARGET_LENGTH = 2048
+
+// Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and what a shell acts on.
+const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"'`\\$;|<>(){}*!]/u
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+const IPV6_AUTHORITY = /^(?:[^[\]/?#@]*@)?\[[0-9a-f:.]+(?:%25[a-z0-9._~-]+)?\](?::\d{1,5})?$/i
+const LATE_CHARACTERS = /[&?#=%~]/
+
+/** Why `target` is refused, or `undefined` when it is fine. The message is for the person who sent it. */
+export function targetProblem(target: string): string | undefined {
+  if (target === '') return 'a target must not be empty'
+  if (target.length > MAX_TARGET_LENGTH)
+    return `a target has at most ${MAX_TARGET_LENGTH} characters, this one has ${target.length}`
+  if (!target.isWellFormed()) return 'a target must be valid Unicode'
+  if (target.startsWith('-')) return 'a target must not begin with "-", or tools would take it for an option'
+  const bad = FORBIDDEN.exec(target)?.[0]
+  if (bad !== undefined) return `a target must not contain ${naming(bad)}`
+  const scheme = SCHEME.exec(target)?.[0]
+  return scheme === undefined ? plainProblem(target) : urlProblem(target.slice(scheme.length))
+}
+
+const naming = (character: string): string =>
+  /[\p{C}\p{Z}]/u.test(character)
+    ? `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+    : `the character ${character}`
+
+const plainProblem = (target: string): string | undefined => {
+  const bad = /[[\]&?#=%~]/.exec(target)?.[0]
+  if (bad === undefined) return undefined
+  return bad === '[' || bad === ']'
+    ? `a target may contain ${bad} only around the IPv6 address of a URL`
+    : `a target may contain ${bad} only in the path, query or fragment of a URL`
+}
+
+const urlProblem = (rest: string): string | undefined => {
+  const end = rest.search(/[/?#]/)
+  const authority = end < 0 ? rest : rest.slice(0, end)
+  const tail = end < 0 ? '' : rest.slice(end)
+  if (authority === '') return 'a URL target needs a host'
+  if (/[[\]]/.test(tail)) return 'a target may contain [ or ] only around the IPv6 address of a URL'
+  if (/[[\]]/.test(authority)) {
+    return IPV6_AUTHORITY.test(authority)
+      ? undefined
+      : 'a target may contain [ or ] only around the IPv6 address of a URL'
+  }
+  const bad = LATE_CHARACTERS.exec(authority)?.[0]
+  return bad === undefined
+    ? undefined
+    : `a target may contain ${bad} only in the path, query or fragment of a URL`
+}
+
+/** Characters that a caller's param may not contain: it may stand bare in a shell command (it is often flags). */
+const PARAM_FORBIDDEN = /[;&|`$()<>\n\r\0]/
+
+export function paramProblem(value: string): string | undefined {
+  const bad = PARAM_FORBIDDEN.exec(value)?.[0]
+  if (bad === undefined) return undefined
+  return `a param must not contain ${/[\n\r\0]/.test(bad) ? 'line breaks or NUL' : `the character ${bad}`}`
+}
+
+/** A caller's workspace name: a folder name and nothing else. */
+export const WORKSPACE_PATTERN = '^[A-Za-z0-9._-]{1,128}$'
+
+export const workspaceProblem = (name: string): string | undefined =>
+  new RegExp(WORKSPACE_PATTERN).test(name) && name !== '.' && name !== '..'
+    ? undefined
+    : 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."'
