@@ -1,0 +1,300 @@
+import type {
+  ApiToken,
+  Artifact,
+  JobStatus,
+  Priority,
+  Role,
+  Run,
+  RunDetail,
+  RunMode,
+  RunnerType,
+  RunStatus,
+  RunStore,
+  Step,
+  TriggerType,
+  User,
+  Worker,
+  WorkflowKind,
+} from '@scanfarm/contracts'
+
+/** What a master asks of Postgres, grouped by subject. The worker's side is `RunStore` of contracts. */
+export interface Store extends AsyncDisposable {
+  readonly jobs: Jobs
+  readonly runs: Runs
+  readonly outbox: Outbox
+  readonly recovery: Recovery
+  readonly workers: Workers
+  readonly workflows: Workflows
+  readonly events: Events
+  readonly access: Access
+  readonly idempotency: Idempotency
+  /** For the local slots of a server. */
+  readonly runStore: RunStore
+  /** Identity of this farm: queue names carry it, so that two farms on one Redis never meet. */
+  farmId(): Promise<string>
+  /** Key that signs login tokens, made on first use; 32 random bytes. */
+  signingKey(): Promise<Uint8Array>
+  /** Calls back for each NOTIFY on the wake channel; reconnects by itself. A hint: always poll as well. */
+  listen(onWake: () => void): Promise<AsyncDisposable>
+  /** Rejects when the database cannot be reached, or its schema is not the one of this program. */
+  check(): Promise<void>
+}
+
+/** Common to every run of a request. */
+export interface JobDraft {
+  readonly workflowName: string
+  readonly workflowKind: WorkflowKind
+  /** JSON text of the resolved workflow and its SHA-256 in hex; stored once per hash. */
+  readonly workflow: { readonly hash: string; readonly json: string }
+  readonly params: Readonly<Record<string, string>>
+  readonly priority: Priority
+  readonly runMode: RunMode
+  readonly runnerType: RunnerType
+  /** True when the caller named the runner, so that it overrides the workflow's. */
+  readonly runnerGiven: boolean
+  readonly dockerImage: string
+  readonly sshHost: string
+  readonly timeoutMinutes: number | null
+  /** Runs of the job at once; null: unbounded. */
+  readonly concurrency: number | null
+  /** Requirement class (`classOf`). */
+  readonly requirementClass: string
+  readonly triggerType: TriggerType
+  readonly triggerName: string
+  readonly scheduleId: string
+  readonly eventEnvelope: string
+}
+
+export interface TargetDraft {
+  readonly target: string
+  readonly workspace: string
+}
+
+export interface SubmittedJob {
+  readonly jobId: string
+  readonly targetCount: number
+  /** Of the only run, when there is one. */
+  readonly runUuid: string | undefined
+}
+
+/** The first answer to an `Idempotency-Key`, as it was sent. */
+export interface KeptAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface Jobs {
+  /**
+   * One transaction: job, its runs (`queued`, or `pending` with `start: false`), outbox rows (`ready` for the first
+   * `concurrency` of them) and, with `idempotency`, the answer that `answer` makes of the result. Local runs get no
+   * outbox row: local slots read them from `runs`. Above 100,000 targets the list is stored first and expanded in
+   * chunks by `expandOnce`. A key that exists with the same request hash resolves to the kept answer; with another
+   * hash it is refused (`idempotency_conflict`).
+   */
+  submit(
+    draft: JobDraft,
+    targets: readonly TargetDraft[],
+    options?: {
+      start?: boolean
+      idempotency?: { key: string; requestHash: string; answer: (job: SubmittedJob) => KeptAnswer }
+    },
+  ): Promise<{ job: SubmittedJob } | { kept: KeptAnswer }>
+  status(jobId: string): Promise<JobStatus | undefined>
+  /**
+   * Asks for the end of every run of the job: waiting ones are `cancelled` at once (their outbox rows go), running
+   * ones get `cancel_requested_at`. Undefined for an unknown job.
+   */
+  requestCancel(
+    jobId: string,
+  ): Promise<
+    { cancelled: number; requested: { runId: number; runUuid: string; workerId: string }[] } | undefined
+  >
+  /** Expands at most one chunk (10,000 targets) of one large job; false when there was nothing to do. */
+  expandOnce(): Promise<boolean>
+}
+
+export interface RunFilter {
+  /** `pending` covers queued too. */
+  readonly status?: RunStatus
+  readonly workflowName?: string
+  readonly target?: string
+  readonly workspace?: string
+  readonly runMode?: RunMode
+  readonly jobId?: string
+}
+
+export interface PageRequest {
+  readonly offset: number
+  readonly limit: number
+  /** Opaque, from `nextCursor` of the page before; wins over offset. */
+  readonly cursor?: string
+}
+
+export interface PageOf<T> {
+  readonly data: T[]
+  readonly total: number
+  readonly nextCursor: string | undefined
+}
+
+/** Number or uuid, as it stood in the path; anything else finds nothing. */
+export type RunRef = string
+
+export interface CancelRequest {
+  readonly id: number
+  readonly runUuid: string
+  /** Status after the request: `cancelled` when it was waiting, `running` while its worker has to act. */
+  readonly status: RunStatus
+  /** Status before it. */
+  readonly was: RunStatus
+  readonly workerId: string
+}
+
+export interface Runs {
+  list(filter: RunFilter, page: PageRequest): Promise<PageOf<Run>>
+  find(ref: RunRef): Promise<RunDetail | undefined>
+  /** Steps of the latest attempt, in order; undefined for an unknown run. */
+  steps(ref: RunRef): Promise<Step[] | undefined>
+  artifacts(ref: RunRef): Promise<Artifact[] | undefined>
+  artifact(
+    ref: RunRef,
+    artifactId: string,
+  ): Promise<(Artifact & { store_key: string; sha256: string }) | undefined>
+  /** Log key of one step in the artifact store, or undefined. */
+  stepLog(
+    ref: RunRef,
+    stepId: string,
+  ): Promise<{ storeKey: string; output: string; status: string } | undefined>
+  /** Copy into a new job of one pending run. Undefined for an unknown run. */
+  duplicate(ref: RunRef): Promise<{ originalRunUuid: string; runUuid: string; jobId: string } | undefined>
+  /** pending → queued. `started: false` when the run is in another status. */
+  start(ref: RunRef): Promise<{ started: boolean; run: RunDetail } | undefined>
+  requestCancel(ref: RunRef): Promise<CancelRequest | undefined>
+  /** Ends it as `cancelled` though its worker did not report: the fence then refuses whatever that still writes. */
+  forceCancel(runId: number): Promise<void>
+}
+
+export interface OutboxRow {
+  readonly runId: number
+  readonly epoch: number
+  readonly priority: Priority
+  readonly requirementClass: string
+}
+
+export interface Outbox {
+  /**
+   * Takes ready rows of the given classes in priority order (then by run id), marks them sent in a short transaction
+   * (`for update skip locked`). Rows whose mark is older than `staleMs` are taken again. `room`: most rows to take by
+   * priority.
+   */
+  take(options: {
+    classes: readonly string[]
+    room: Readonly<Record<Priority, number>>
+    limit: number
+    staleMs: number
+  }): Promise<OutboxRow[]>
+  /** They are in the queue. */
+  remove(rows: readonly { runId: number; epoch: number }[]): Promise<void>
+  /** Classes that have ready rows, with their counts. */
+  classes(): Promise<{ requirementClass: string; ready: number; waiting: number }[]>
+}
+
+export interface Recovery {
+  /**
+   * Runs of workers whose lease ended: back to `queued` with epoch+1 and an outbox row, `cancelled` where that was
+   * asked, `failed` when `crashes` reached `maxAttempts`. Does nothing within one lease of a gap in reaper turns or of
+   * a database start, nor when over 30 % of the running runs would expire at once (until a second turn confirms it
+   * one lease later). Only one master reaps at a time (transaction-level advisory lock).
+   */
+  reapOnce(options: { maxAttempts: number; leaseMs: number; limit: number }): Promise<{
+    requeued: number
+    failed: number
+    cancelled: number
+    heldBack: '' | 'gap' | 'mass'
+  }>
+  /** Queued distributed runs without an outbox row, by id from `after`: the caller asks the queue which it has. */
+  queuedOutside(options: {
+    after: number
+    limit: number
+    olderThanMs: number
+  }): Promise<{ runId: number; epoch: number; priority: Priority; requirementClass: string }[]>
+  /** Puts them into the outbox again (same epoch), if they are still queued and not there. */
+  enqueueAgain(rows: readonly { runId: number; epoch: number }[]): Promise<number>
+  /** Makes `ready` agree with free slots for jobs with a concurrency; returns repairs made. */
+  recountSlots(limit: number): Promise<number>
+  /** Cancel requests older than `olderThanMs` on runs still running are forced. */
+  forceStaleCancels(olderThanMs: number): Promise<number>
+}
+
+export interface Workers {
+  list(): Promise<Worker[]>
+  /** Capabilities of each live worker (lease not over), kind `worker`. */
+  liveCapabilities(): Promise<string[][]>
+  /** Rows of workers that are gone for longer than this. */
+  prune(olderThanMs: number): Promise<number>
+}
+
+/** Workflow files that came in over the API; any master can serve them. */
+export interface Workflows {
+  put(file: { name: string; kind: WorkflowKind; yaml: string; hash: string; by: string }): Promise<void>
+  /** Changes whenever any uploaded workflow changes. */
+  version(): Promise<number>
+  list(): Promise<{ name: string; kind: WorkflowKind; yaml: string; updatedAt: string }[]>
+}
+
+export interface EventFilter {
+  readonly topic?: string
+  readonly name?: string
+  readonly source?: string
+  readonly workspace?: string
+  readonly runId?: string
+  readonly workflowName?: string
+  readonly processed?: boolean
+}
+
+export interface EventLogEntry {
+  id: number
+  topic: string
+  event_id: string
+  name: string
+  source: string
+  data_type: string
+  data: string
+  workspace: string
+  run_id: string
+  workflow_name: string
+  processed: boolean
+  processed_at: string | null
+  error: string
+  created_at: string
+}
+
+export interface Events {
+  list(filter: EventFilter, page: PageRequest): Promise<PageOf<EventLogEntry>>
+}
+
+export interface Access {
+  /** `hash`: SHA-256 of the secret, hex. */
+  addToken(token: { name: string; role: Role; hash: string; expiresAt: Date | null }): Promise<ApiToken>
+  tokens(page: PageRequest): Promise<PageOf<ApiToken>>
+  removeToken(id: number): Promise<boolean>
+  /** A token that is valid now; notes its use at most once a minute. */
+  tokenByHash(hash: string): Promise<{ id: number; name: string; role: Role } | undefined>
+  anyToken(): Promise<boolean>
+  /** Makes the very first token and nobody else's: undefined when there was one already. */
+  addFirstToken(token: { name: string; role: Role; hash: string }): Promise<ApiToken | undefined>
+  addUser(user: { username: string; role: Role; passwordHash: string }): Promise<User | undefined>
+  users(page: PageRequest): Promise<PageOf<User>>
+  removeUser(id: number): Promise<boolean>
+  setUser(id: number, change: { role?: Role; passwordHash?: string }): Promise<User | undefined>
+  userByName(username: string): Promise<(User & { passwordHash: string }) | undefined>
+  userById(id: number): Promise<User | undefined>
+  /** Counts a failed login; milliseconds to wait before the next one of that name or address may be tried. */
+  loginFailed(key: string): Promise<number>
+  loginWait(key: string): Promise<number>
+  loginSucceeded(key: string): Promise<void>
+}
+
+export interface Idempotency {
+  find(key: string, requestHash: string): Promise<KeptAnswer | undefined>
+  prune(olderThanMs: number): Promise<number>
+}
