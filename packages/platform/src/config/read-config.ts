@@ -1,0 +1,184 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { entries, type Config, type Entry } from './keys.ts'
+import type { Place } from './setting.ts'
+import { readSettingsFile, type SettingsFile } from './settings-file.ts'
+
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Values by dotted key that win over everything, as given on the command line. */
+  readonly argvOverrides?: Readonly<Record<string, unknown>>
+  /** Settings file; missing: none is read. */
+  readonly configPath?: string | undefined
+}
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** Where each value came from, by dotted key: `default`, an environment variable, a line of the file, `command line`. */
+  readonly origins: ReadonlyMap<string, string>
+}
+
+/** Settings that cannot be used; `problems` names every one of them with its key and what to do. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`the settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+interface Raw {
+  readonly raw: unknown
+  readonly origin: string
+  readonly place: Place
+}
+
+interface Loading {
+  readonly sources: ConfigSources
+  readonly file: SettingsFile
+  readonly filePlace: Place
+  readonly problems: string[]
+  readonly values: Map<string, unknown>
+  readonly origins: Map<string, string>
+}
+
+const here = (): Place => ({ folder: process.cwd() })
+
+const fromEnvironment = ({ env }: ConfigSources, names: readonly string[]): Raw | undefined => {
+  const name = names.find((candidate) => (env[candidate] ?? '') !== '')
+  return name === undefined ? undefined : { raw: env[name], origin: name, place: here() }
+}
+
+const fromFile = (loading: Loading, key: string): Raw | undefined => {
+  const value = loading.file.values.get(key)
+  if (value === undefined) return undefined
+  return { raw: value.raw, origin: `${loading.sources.configPath}:${value.line}`, place: loading.filePlace }
+}
+
+const readSecretFile = (pointer: Raw): Raw => {
+  const file = resolve(pointer.place.folder, String(pointer.raw))
+  try {
+    return { ...pointer, raw: readFileSync(file, 'utf8').replace(/\r?\n$/, '') }
+  } catch (error) {
+    throw new Error(`names a file that cannot be read: ${(error as Error).message}`)
+  }
+}
+
+const onlyOne = (direct: Raw | undefined, pointer: Raw | undefined): Raw | undefined => {
+  if (direct && pointer)
+    throw new Error(`is given by ${direct.origin} and by ${pointer.origin}: keep one of them`)
+  return pointer ? readSecretFile(pointer) : direct
+}
+
+const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefined => {
+  const given = loading.sources.argvOverrides?.[key]
+  if (given !== undefined) return { raw: given, origin: 'command line', place: here() }
+  const variable = fromEnvironment(loading.sources, env)
+  const value = fromFile(loading, key)
+  if (!setting.secret) return variable ?? value
+  const variableFile = fromEnvironment(
+    loading.sources,
+    env.map((name) => `${name}_FILE`),
+  )
+  return onlyOne(variable, variableFile) ?? onlyOne(value, fromFile(loading, `${key}_file`))
+}
+
+const shown = (entry: Entry, raw: unknown): string =>
+  entry.setting.secret ? '' : `, not ${JSON.stringify(raw)}`
+
+const readEntry = (loading: Loading, entry: Entry): void => {
+  try {
+    const found = findRaw(loading, entry)
+    if (found === undefined) return
+    loading.origins.set(entry.key, found.origin)
+    try {
+      loading.values.set(entry.key, entry.setting.parse(found.raw, found.place))
+    } catch (error) {
+      throw new Error(`${(error as Error).message}${shown(entry, found.raw)} (from ${found.origin})`)
+    }
+  } catch (error) {
+    loading.problems.push(`${entry.key} (${entry.env[0]}) ${(error as Error).message}`)
+  }
+}
+
+const fillDefaults = (loading: Loading, table: readonly Entry[]): void => {
+  const byKey = new Map(table.map((entry) => [entry.key, entry]))
+  const lookup = (key: string): unknown =>
+    loading.values.has(key) ? loading.values.get(key) : byKey.get(key)?.setting.fallback(lookup)
+  for (const { key, setting } of table) {
+    if (loading.values.has(key)) continue
+    if (!loading.origins.has(key)) loading.origins.set(key, 'default')
+    loading.values.set(key, setting.fallback(lookup))
+  }
+}
+
+/** What no single setting can see. */
+const checkTogether = ({ values, problems }: Loading): void => {
+  const has = (key: string): boolean => values.get(key) !== undefined
+  if (values.get('artifacts.kind') === 's3' && !has('artifacts.s3.bucket'))
+    problems.push('artifacts.s3.bucket (SCANFARM_ARTIFACTS_S3_BUCKET) is needed when artifacts.kind is s3')
+  if (has('artifacts.s3.access_key') !== has('artifacts.s3.secret_key'))
+    problems.push('artifacts.s3.access_key and artifacts.s3.secret_key belong together: give both or none')
+  if (values.get('queue.kind') === 'postgres' && has('redis.url'))
+    problems.push(
+      'queue.kind (SCANFARM_QUEUE) is postgres but redis.url (REDIS_URL) is set: remove one of them',
+    )
+}
+
+type Branch = { [name: string]: unknown }
+
+const branchAt = (root: Branch, trail: readonly string[]): Branch =>
+  trail.reduce<Branch>((branch, name) => (branch[name] ??= {}) as Branch, root)
+
+const deepFreeze = (value: unknown): void => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  Object.values(value).forEach(deepFreeze)
+  Object.freeze(value)
+}
+
+const assemble = (table: readonly Entry[], values: ReadonlyMap<string, unknown>): Config => {
+  const root: Branch = {}
+  for (const { key, trail } of table) branchAt(root, trail.slice(0, -1))[trail.at(-1) ?? ''] = values.get(key)
+  deepFreeze(root)
+  return root as Config
+}
+
+const knownKeys = (table: readonly Entry[]): Set<string> =>
+  new Set(table.flatMap(({ key, setting }) => (setting.secret ? [key, `${key}_file`] : [key])))
+
+/**
+ * Reads settings file, environment and command line, in rising order of precedence; an empty variable counts as not
+ * set. Throws `ConfigError` with every problem there is.
+ */
+export const loadConfig = (sources: ConfigSources): LoadedConfig => {
+  const table = entries()
+  const { configPath } = sources
+  const file =
+    configPath === undefined
+      ? { values: new Map(), problems: [] }
+      : readSettingsFile(configPath, knownKeys(table))
+  const filePlace = configPath === undefined ? here() : { folder: dirname(resolve(configPath)) }
+  const loading: Loading = {
+    sources,
+    file,
+    filePlace,
+    problems: [...file.problems],
+    values: new Map(),
+    origins: new Map(),
+  }
+  for (const entry of table) readEntry(loading, entry)
+  fillDefaults(loading, table)
+  checkTogether(loading)
+  if (loading.problems.length > 0) throw new ConfigError(loading.problems)
+  return { config: assemble(table, loading.values), origins: loading.origins }
+}
+
+export const readConfig = (sources: ConfigSources): Config => loadConfig(sources).config
+
+const CONFIG_FILES = ['scanfarm.yaml', '/etc/scanfarm/scanfarm.yaml']
+
+/** The settings file to read: the one named, else `SCANFARM_CONFIG`, else the first that exists in the usual places. */
+export const findConfigFile = (env: ConfigSources['env'], named?: string): string | undefined =>
+  named ?? (env.SCANFARM_CONFIG || CONFIG_FILES.find((candidate) => existsSync(candidate)))

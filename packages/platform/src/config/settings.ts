@@ -1,0 +1,217 @@
+import { availableParallelism, hostname } from 'node:os'
+import { join } from 'node:path'
+import { defaultDataDir } from './data-dir.ts'
+import type { Lookup } from './setting.ts'
+import { choice, flag, integer, list, optionalText, path, paths, secret, text } from './setting.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const GIB = 1024 * MIB
+const HOUR_MS = 3_600_000
+
+const inDataDir = (name: string) => ({
+  default: (lookup: Lookup) => join(String(lookup('data_dir')), name),
+  defaultText: `\`<data_dir>/${name}\``,
+})
+const cpus = { default: () => availableParallelism(), defaultText: 'number of CPUs' }
+
+/**
+ * Every setting there is, and the only place that knows their names. A property `leaseMs` in the group `worker` is the
+ * key `worker.lease_ms` of the settings file and `SCANFARM_WORKER_LEASE_MS` of the environment.
+ */
+export const SETTINGS = {
+  dataDir: path(
+    'Folder for everything that this machine keeps: embedded services, uploads, artifacts, first token.',
+    {
+      default: () => defaultDataDir(),
+      defaultText: '`$XDG_DATA_HOME/scanfarm`, `/var/lib/scanfarm` (root) or `~/.scanfarm`',
+    },
+  ),
+  http: {
+    host: text('Address on which the API listens; `0.0.0.0` for all.', { default: '127.0.0.1' }),
+    port: integer('Port of the API; 0 takes a free one.', { default: 8002, min: 0, max: 65_535 }),
+    jsonBytes: integer('Largest JSON body, in bytes.', { default: 16 * MIB, min: KIB, max: GIB }),
+    trustProxy: list('Addresses or CIDR blocks of proxies whose `X-Forwarded-*` headers are believed.', {
+      default: [],
+    }),
+    corsOrigins: list('Origins that browsers may call the API from; `*` for any.', { default: [] }),
+  },
+  server: {
+    master: flag('Accept distributed runs and feed them to workers (`--master`).', {
+      default: false,
+      env: ['SCANFARM_MASTER'],
+    }),
+    drainMs: integer(
+      'How long a stopping server waits for requests and local runs before runs are handed back.',
+      {
+        default: 25_000,
+        min: 0,
+        max: HOUR_MS,
+      },
+    ),
+  },
+  database: {
+    url: secret('Postgres to use; none: one of our own in the data folder.', { env: ['DATABASE_URL'] }),
+    poolServer: integer('Connections of a server.', { default: 10, min: 2, max: 500 }),
+    poolWorker: integer('Connections of a worker.', { default: 2, min: 1, max: 100 }),
+  },
+  redis: {
+    url: secret('Redis for the run queue; none: see `queue.kind`.', { env: ['REDIS_URL'] }),
+  },
+  queue: {
+    kind: choice(
+      'Where the run queue lives. `auto`: the Redis of `redis.url`; else one of our own where the database is ours too and redis-server or valkey-server is on PATH; else Postgres.',
+      { of: ['auto', 'redis', 'postgres'], default: 'auto', env: ['SCANFARM_QUEUE'] },
+    ),
+  },
+  workflows: {
+    folders: paths('Folders with workflows besides the shipped and the uploaded ones; earlier ones win.', {
+      default: (lookup) => [join(String(lookup('data_dir')), 'workflows')],
+      defaultText: '`<data_dir>/workflows`',
+    }),
+    upload: flag('Let administrators upload workflows. Whoever may do so can run code on workers.', {
+      default: true,
+    }),
+  },
+  uploads: {
+    maxBytes: integer('Largest uploaded file, in bytes.', { default: 256 * MIB, min: KIB, max: 1024 * GIB }),
+  },
+  targetFile: {
+    folders: paths('Folders on the server that `target_file` may name, besides uploads.', { default: [] }),
+  },
+  jobs: {
+    maxTargets: integer('Most targets in one request.', { default: 10_000_000, min: 1, max: 100_000_000 }),
+  },
+  artifacts: {
+    kind: choice('Where artifacts, logs and uploads are kept.', { of: ['folder', 's3'], default: 'folder' }),
+    folder: path('Folder of the artifact store; shared by all machines of a farm.', inDataDir('artifacts')),
+    maxBytes: integer('Largest artifact that is kept, in bytes.', {
+      default: GIB,
+      min: KIB,
+      max: 1024 * GIB,
+    }),
+    s3: {
+      endpoint: optionalText('URL of an S3-compatible service; none: AWS.'),
+      bucket: optionalText('Bucket; needed for `artifacts.kind: s3`.'),
+      region: text('Region of the bucket.', { default: 'us-east-1' }),
+      prefix: text('Prefix of every key.', { default: '' }),
+      accessKey: secret('Access key; none: the usual AWS credential chain.'),
+      secretKey: secret('Secret key that belongs to the access key.'),
+      forcePathStyle: flag('Put the bucket into the path instead of the host name (MinIO and the like).', {
+        default: false,
+      }),
+    },
+  },
+  local: {
+    slots: integer('Local runs that a server executes at once; 0: none.', { ...cpus, min: 0, max: 1024 }),
+  },
+  worker: {
+    slots: integer('Runs that a worker executes at once.', { ...cpus, min: 1, max: 1024 }),
+    name: text('Name of the worker, as shown in lists.', {
+      default: () => hostname(),
+      defaultText: 'host name',
+    }),
+    labels: list('Labels `name=value` that workflows may require.', {
+      default: [],
+      item: /^[A-Za-z0-9._-]{1,64}=[A-Za-z0-9._-]{1,64}$/,
+      itemText: 'labels of the form name=value',
+    }),
+    leaseMs: integer('A worker silent for this long has lost its runs.', {
+      default: 20_000,
+      min: 3_000,
+      max: HOUR_MS,
+    }),
+    drainMs: integer('How long a stopping worker lets its runs go on before it hands them back.', {
+      default: 25_000,
+      min: 0,
+      max: 24 * HOUR_MS,
+    }),
+    folder: path('Folder for the work folders of runs.', inDataDir('work')),
+  },
+  runs: {
+    maxAttempts: integer('Times that a run may lose its worker before it fails.', {
+      default: 3,
+      min: 1,
+      max: 100,
+    }),
+    cancelGraceMs: integer('Time between TERM and KILL.', { default: 1_000, min: 0, max: 60_000 }),
+    expressionMs: integer('Longest evaluation of one expression.', {
+      default: 10_000,
+      min: 10,
+      max: 600_000,
+    }),
+    maxMinutes: integer('Longest run, for runs without a timeout of their own; 0: no limit.', {
+      default: 0,
+      min: 0,
+      max: 525_600,
+    }),
+    stepLogBytes: integer('Most output of a step that is kept as its log; the rest is counted and dropped.', {
+      default: 64 * MIB,
+      min: 16 * KIB,
+      max: 100 * GIB,
+    }),
+  },
+  runner: {
+    user: optionalText(
+      'User (name or uid) that commands run as when this program runs as root; none: `nobody`.',
+    ),
+    dockerImages: list('Docker images that runs may use, with `*` as wildcard; empty: none.', {
+      default: ['*'],
+    }),
+    dockerSocket: path('Socket of the docker engine.', { default: '/var/run/docker.sock' }),
+    sshHosts: list('Hosts that the ssh runner may reach, with `*` as wildcard; empty: none.', {
+      default: ['*'],
+    }),
+    sshKeyFile: optionalText('Private key of the ssh runner where a workflow names none.'),
+    sshKnownHosts: optionalText('File of known hosts; none: `~/.ssh/known_hosts`.'),
+  },
+  auth: {
+    initialToken: secret('Administrator token made on the first start; none: a random one, printed once.'),
+    sessionHours: integer('Life of a login.', { default: 24, min: 1, max: 24 * 365 }),
+    loginAttempts: integer('Failed logins of one user or address before the next ones have to wait.', {
+      default: 5,
+      min: 1,
+      max: 1_000,
+    }),
+    loginWaitMs: integer('How long they have to wait.', { default: 60_000, min: 100, max: HOUR_MS }),
+  },
+  cloud: {
+    enabled: flag('Allow cloud runs.', { default: false }),
+  },
+  scheduler: {
+    enabled: flag('Fire cron triggers.', { default: true }),
+  },
+  eventReceiver: {
+    enabled: flag('Take events and start workflows by them.', {
+      default: (lookup) => lookup('scheduler.enabled') === true,
+      defaultText: '`scheduler.enabled`',
+    }),
+  },
+  retention: {
+    runDays: integer('Days that ended runs are kept; 0: for ever.', { default: 90, min: 0, max: 36_500 }),
+    eventDays: integer('Days that event-log entries are kept; 0: for ever.', {
+      default: 30,
+      min: 0,
+      max: 36_500,
+    }),
+    uploadDays: integer('Days that uploaded target files are kept; 0: for ever.', {
+      default: 30,
+      min: 0,
+      max: 36_500,
+    }),
+  },
+  log: {
+    level: choice('Least level that is logged.', { of: ['debug', 'info', 'warn', 'error'], default: 'info' }),
+    format: choice('`auto`: coloured lines on a terminal, JSON otherwise.', {
+      of: ['auto', 'json', 'pretty'],
+      default: 'auto',
+    }),
+  },
+  client: {
+    url: text('Server that the client commands talk to.', {
+      default: 'http://127.0.0.1:8002',
+      env: ['SCANFARM_URL'],
+    }),
+    token: secret('Token of the client commands.', { env: ['SCANFARM_TOKEN'] }),
+  },
+} as const

@@ -1,0 +1,94 @@
+import { inspect } from 'node:util'
+import winston from 'winston'
+import { redact } from './redact.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Facts beside the message: numbers, words, ids, an `error`. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** The message is a constant sentence; what varies goes into the fields. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A logger that adds these fields to every line. */
+  child(fields: LogFields): Logger
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel
+  /** `auto`: coloured lines on a terminal, JSON otherwise. */
+  readonly format: 'auto' | 'json' | 'pretty'
+  /** Missing: standard output. */
+  readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean }
+}
+
+const clean = winston.format((info) => Object.assign(info, redact({ ...info })))
+
+const json = winston.format.combine(
+  clean(),
+  winston.format.timestamp(),
+  winston.format.json({ deterministic: false }),
+)
+
+const COLOURS: Readonly<Record<string, string>> = {
+  debug: '\x1b[2m',
+  info: '\x1b[32m',
+  warn: '\x1b[33m',
+  error: '\x1b[31m',
+}
+const RESET = '\x1b[0m'
+
+const factText = (value: unknown): string =>
+  typeof value === 'string' ? value : inspect(value, { breakLength: Infinity, depth: 4 })
+
+const prettyLine = (info: winston.Logform.TransformableInfo, colours: boolean): string => {
+  const { level, message, timestamp, ...facts } = info
+  const mark = colours ? `${COLOURS[level] ?? ''}${level.padEnd(5)}${RESET}` : level.padEnd(5)
+  const words = Object.entries(facts).map(([name, value]) => `${name}=${factText(value)}`)
+  return [String(timestamp).slice(11, 23), mark, String(message), ...words].join(' ')
+}
+
+const pretty = (colours: boolean) =>
+  winston.format.combine(
+    clean(),
+    winston.format.timestamp(),
+    winston.format.printf((info) => prettyLine(info, colours)),
+  )
+
+const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
+  const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    target.log({ ...fixed, ...fields, level, message })
+  }
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => wrap(target, { ...fixed, ...fields }),
+  }
+}
+
+/** The root logger of a process. Secrets, credentials in URLs and fields with telling names come out as `***`. */
+export const createLogger = (options: LoggerOptions): Logger => {
+  const stream = options.stream ?? process.stdout
+  const terminal = stream.isTTY === true
+  const usePretty = options.format === 'pretty' || (options.format === 'auto' && terminal)
+  const target = winston.createLogger({
+    level: options.level,
+    format: usePretty ? pretty(terminal) : json,
+    transports: [new winston.transports.Stream({ stream })],
+  })
+  return wrap(target, {})
+}
+
+/** Says nothing; for programs that print for people. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+}

@@ -1,0 +1,11 @@
+import { collectDefaultMetrics, Registry } from 'prom-client'
+
+export { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** The registry of a process, with the metrics of Node itself. Names of ours begin with `scanfarm_`. */
+export const createMetrics = (labels: Readonly<Record<string, string>> = {}): Registry => {
+  const registry = new Registry()
+  registry.setDefaultLabels(labels)
+  collectDefaultMetrics({ register: registry })
+  return registry
+}

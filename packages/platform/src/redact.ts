@@ -1,0 +1,43 @@
+import { Secret } from './secret.ts'
+
+const MASK = '***'
+const TELLING_NAME =
+  /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[-_]?key|private[-_]?key|credential/i
+const URL_CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi
+const BEARER = /\b(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*/gi
+const MAX_DEPTH = 6
+const MAX_ITEMS = 100
+
+const redactText = (text: string): string =>
+  text.replace(URL_CREDENTIALS, `$1:${MASK}@`).replace(BEARER, `$1${MASK}`)
+
+const redactError = (error: Error, depth: number): Record<string, unknown> => ({
+  name: error.name,
+  message: redactText(error.message),
+  ...('code' in error ? { code: error.code } : {}),
+  ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+  ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1) }),
+  ...(error instanceof AggregateError ? { errors: redactValue(error.errors, depth + 1) } : {}),
+})
+
+const redactValue = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return redactText(value)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (value instanceof Secret) return MASK
+  if (value instanceof Error) return redactError(value, depth)
+  if (depth > MAX_DEPTH) return '[deep]'
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth + 1))
+  return redactFields(value as Record<string, unknown>, depth + 1)
+}
+
+const redactFields = (fields: Record<string, unknown>, depth: number): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      TELLING_NAME.test(name) && value !== undefined && value !== null ? MASK : redactValue(value, depth),
+    ]),
+  )
+
+/** The fields as they may be shown: secrets masked, errors as plain objects, depth and length of lists bounded. */
+export const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0)

@@ -1,0 +1,82 @@
+import type { Logger } from './logger.ts'
+
+export interface MainOptions {
+  readonly log: Logger
+  /** How long an orderly stop may take before the process ends anyway. */
+  readonly stopMs: number
+}
+
+/** Exit codes of every program: 0 done or stopped in order, 1 failed, 128 + signal when stopped at once. */
+const SIGNAL_NUMBER = { SIGINT: 2, SIGTERM: 15 } as const
+type StopSignal = keyof typeof SIGNAL_NUMBER
+
+const isStopSignal = (name: string): name is StopSignal => name in SIGNAL_NUMBER
+
+const deadline = (ms: number): { promise: Promise<'late'>; clear: () => void } => {
+  const { promise, resolve } = Promise.withResolvers<'late'>()
+  const timer = setTimeout(() => resolve('late'), ms)
+  return { promise, clear: () => clearTimeout(timer) }
+}
+
+const stopInOrder = async (program: AsyncDisposable, { log, stopMs }: MainOptions): Promise<number> => {
+  const limit = deadline(stopMs)
+  try {
+    const late = await Promise.race([program[Symbol.asyncDispose](), limit.promise])
+    if (late === undefined) return 0
+    log.error('the orderly stop took too long, ending now', { stop_ms: stopMs })
+  } catch (error) {
+    log.error('the orderly stop failed', { error })
+  } finally {
+    limit.clear()
+  }
+  return 1
+}
+
+/** Resolves with the first stop signal; a second one ends the process at once. */
+const firstSignal = (log: Logger): { promise: Promise<StopSignal>; abort: AbortController } => {
+  const { promise, resolve } = Promise.withResolvers<StopSignal>()
+  const abort = new AbortController()
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (!isStopSignal(name)) return
+    if (abort.signal.aborted) process.exit(128 + SIGNAL_NUMBER[name])
+    log.info('stopping', { signal: name })
+    abort.abort()
+    resolve(name)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return { promise, abort }
+}
+
+const crashOnBug = (log: Logger): Promise<'crashed'> => {
+  const { promise, resolve } = Promise.withResolvers<'crashed'>()
+  const onBug = (error: unknown): void => {
+    log.error('an unexpected error ends the program', { error })
+    resolve('crashed')
+  }
+  process.on('uncaughtException', onBug)
+  process.on('unhandledRejection', onBug)
+  return promise
+}
+
+/**
+ * The life of a long-running program: start, wait for SIGTERM or SIGINT, stop in order within `stopMs`, exit. `start`
+ * gets a signal that aborts when the stop was asked for while it was still starting. Never returns: the process exits.
+ */
+export const runMain = async (
+  start: (stopping: AbortSignal) => Promise<AsyncDisposable>,
+  options: MainOptions,
+): Promise<never> => {
+  const stop = firstSignal(options.log)
+  const crash = crashOnBug(options.log)
+  let program: AsyncDisposable
+  try {
+    program = await start(stop.abort.signal)
+  } catch (error) {
+    if (!stop.abort.signal.aborted) options.log.error('the program could not start', { error })
+    process.exit(stop.abort.signal.aborted ? 0 : 1)
+  }
+  const reason = await Promise.race([stop.promise, crash])
+  const code = await stopInOrder(program, options)
+  process.exit(reason === 'crashed' ? 1 : code)
+}

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { ConfigError, loadConfig, readConfig, showConfig, settingsMarkdown } from '../src/index.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-config-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = (text: string): string => {
+  const path = join(folder, 'scanfarm.yaml')
+  writeFileSync(path, text)
+  return path
+}
+
+const problemsOf = (sources: Parameters<typeof readConfig>[0]): readonly string[] => {
+  try {
+    readConfig(sources)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('precedence', () => {
+  test('without any source every setting has its default', () => {
+    const config = readConfig({ env: {} })
+    expect(config.http).toMatchObject({ host: '127.0.0.1', port: 8002 })
+    expect(config.worker.leaseMs).toBe(20_000)
+    expect(config.database.url).toBeUndefined()
+  })
+
+  test('the environment wins over the file, and the command line over both', () => {
+    const configPath = file('http:\n  port: 1000\n  host: 10.0.0.1\nlog.level: warn\n')
+    const env = { SCANFARM_HTTP_PORT: '2000', SCANFARM_LOG_LEVEL: 'error' }
+    const { config, origins } = loadConfig({ env, configPath, argvOverrides: { 'http.port': 3000 } })
+    expect(config.http).toMatchObject({ port: 3000, host: '10.0.0.1' })
+    expect(config.log.level).toBe('error')
+    expect(origins.get('http.port')).toBe('command line')
+    expect(origins.get('http.host')).toBe(`${configPath}:3`)
+    expect(origins.get('log.level')).toBe('SCANFARM_LOG_LEVEL')
+    expect(origins.get('http.json_bytes')).toBe('default')
+  })
+
+  test('an empty variable counts as not set', () => {
+    expect(readConfig({ env: { SCANFARM_HTTP_PORT: '' } }).http.port).toBe(8002)
+  })
+
+  test('defaults follow the settings that they depend on', () => {
+    const config = readConfig({ env: { SCANFARM_DATA_DIR: '/data', SCANFARM_SCHEDULER_ENABLED: 'off' } })
+    expect(config.artifacts.folder).toBe('/data/artifacts')
+    expect(config.eventReceiver.enabled).toBe(false)
+  })
+
+  test('relative paths of the file start at its folder', () => {
+    const configPath = file('artifacts.folder: kept\n')
+    expect(readConfig({ env: {}, configPath }).artifacts.folder).toBe(join(folder, 'kept'))
+  })
+
+  test('lists are YAML lists in the file and separated by commas in the environment', () => {
+    const configPath = file('runner:\n  ssh_hosts: [a, b]\n')
+    const config = readConfig({ env: { SCANFARM_WORKER_LABELS: 'region=eu, tier=1' }, configPath })
+    expect(config.runner.sshHosts).toEqual(['a', 'b'])
+    expect(config.worker.labels).toEqual(['region=eu', 'tier=1'])
+  })
+
+  test('the config is frozen to its depth', () => {
+    const config = readConfig({ env: {} })
+    expect(Object.isFrozen(config.artifacts.s3)).toBe(true)
+    expect(Object.isFrozen(config.worker.labels)).toBe(true)
+  })
+})
+
+describe('problems', () => {
+  test('all of them are reported at once with key, variable, value and what is right', () => {
+    const configPath = file('http:\n  port: x\nworkr:\n  slots: 1\nqueue.kind: rabbit\n')
+    const env = { SCANFARM_WORKER_LEASE_MS: '5', SCANFARM_WORKER_LABELS: 'bad' }
+    expect(problemsOf({ env, configPath })).toEqual([
+      `${configPath}:4: unknown key workr.slots: did you mean worker.slots?`,
+      `http.port (SCANFARM_HTTP_PORT) must be an integer from 0 to 65535, not "x" (from ${configPath}:2)`,
+      `queue.kind (SCANFARM_QUEUE) must be one of auto, redis, postgres, not "rabbit" (from ${configPath}:5)`,
+      'worker.labels (SCANFARM_WORKER_LABELS) must hold labels of the form name=value, not "bad" (from SCANFARM_WORKER_LABELS)',
+      'worker.lease_ms (SCANFARM_WORKER_LEASE_MS) must be an integer from 3000 to 3600000, not "5" (from SCANFARM_WORKER_LEASE_MS)',
+    ])
+  })
+
+  test('bad YAML is named with line and column', () => {
+    const configPath = file('http:\n  port: [1\n')
+    expect(problemsOf({ env: {}, configPath })[0]).toMatch(`${configPath}:3:1: `)
+  })
+
+  test('a key given twice is a problem, whichever form it has', () => {
+    const configPath = file('http:\n  port: 1\nhttp.port: 2\n')
+    expect(problemsOf({ env: {}, configPath })).toEqual([
+      `${configPath}:3: http.port is given twice: keep one`,
+    ])
+  })
+
+  test('a settings file that is not there is a problem', () => {
+    expect(problemsOf({ env: {}, configPath: '/nowhere/x.yaml' })[0]).toMatch('cannot be read')
+  })
+
+  test('settings that contradict each other are problems', () => {
+    const env = {
+      SCANFARM_ARTIFACTS_KIND: 's3',
+      SCANFARM_ARTIFACTS_S3_ACCESS_KEY: 'k',
+      SCANFARM_QUEUE: 'postgres',
+      REDIS_URL: 'redis://x',
+    }
+    expect(problemsOf({ env })).toHaveLength(3)
+  })
+})
+
+describe('secrets', () => {
+  test('a secret shows as *** wherever it is printed, and its value comes only by asking', () => {
+    const config = readConfig({ env: { DATABASE_URL: 'postgres://u:hunter2@h/d' } })
+    const { url } = config.database
+    expect(url?.reveal()).toBe('postgres://u:hunter2@h/d')
+    for (const shown of [String(url), JSON.stringify(config), inspect(config, { depth: 9 }), `${url}`])
+      expect(shown).not.toMatch('hunter2')
+  })
+
+  test('the *_FILE form reads the secret from a file without its last newline', () => {
+    const path = join(folder, 'secret')
+    writeFileSync(path, 's3cret\n')
+    expect(readConfig({ env: { SCANFARM_TOKEN_FILE: path } }).client.token?.reveal()).toBe('s3cret')
+    expect(readConfig({ env: {}, configPath: file('redis.url_file: secret\n') }).redis.url?.reveal()).toBe(
+      's3cret',
+    )
+  })
+
+  test('both forms at once, and a file that cannot be read, are problems that do not show the value', () => {
+    const env = { REDIS_URL: 'redis://:pw@h', REDIS_URL_FILE: '/x', SCANFARM_TOKEN_FILE: '/nowhere' }
+    expect(problemsOf({ env })).toEqual([
+      'redis.url (REDIS_URL) is given by REDIS_URL and by REDIS_URL_FILE: keep one of them',
+      expect.stringMatching(/^client\.token \(SCANFARM_TOKEN\) names a file that cannot be read/),
+    ])
+  })
+
+  test('what is in force is shown with secrets masked', () => {
+    const shown = showConfig(loadConfig({ env: { REDIS_URL: 'redis://:pw@h' } }))
+    expect(shown).toContainEqual({ key: 'redis.url', value: '***', origin: 'REDIS_URL' })
+  })
+})
+
+test('the table of settings names every key with its variables', () => {
+  const table = settingsMarkdown()
+  expect(table).toMatch('| `queue.kind` | `SCANFARM_QUEUE` `SCANFARM_QUEUE_KIND` |')
+  expect(table).toMatch('`DATABASE_URL` (`DATABASE_URL_FILE`)')
+})

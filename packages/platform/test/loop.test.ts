@@ -1,0 +1,98 @@
+import { once, EventEmitter } from 'node:events'
+import { expect, test } from '@jest/globals'
+import { Loop, silentLogger } from '../src/index.ts'
+
+const NEVER_MS = 3_600_000
+
+const counted = (turn: (count: number) => Promise<boolean | void>) => {
+  const events = new EventEmitter()
+  let count = 0
+  return {
+    events,
+    count: () => count,
+    turn: async () => {
+      count += 1
+      events.emit(String(count))
+      return turn(count)
+    },
+  }
+}
+
+test('the first turn comes at once, the next one when the loop is woken', async () => {
+  const { turn, events } = counted(async () => undefined)
+  await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
+  const first = once(events, '1')
+  loop.start()
+  await first
+  const second = once(events, '2')
+  loop.wake()
+  await second
+})
+
+test('turns follow on the timer', async () => {
+  const { turn, events } = counted(async () => undefined)
+  await using loop = new Loop({ name: 'x', intervalMs: 1, turn, log: silentLogger })
+  const third = once(events, '3')
+  loop.start()
+  await third
+})
+
+test('a turn that says there is more is followed at once', async () => {
+  const { turn, events } = counted(async (count) => count < 3)
+  await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
+  const third = once(events, '3')
+  loop.start()
+  await third
+})
+
+test('woken during a turn, it runs exactly one more', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { turn, events, count } = counted(async (n) => (n === 1 ? gate.promise : undefined))
+  const loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
+  loop.start()
+  for (let i = 0; i < 5; i += 1) loop.wake()
+  const second = once(events, '2')
+  gate.resolve()
+  await second
+  await loop[Symbol.asyncDispose]()
+  expect(count()).toBe(2)
+})
+
+test('after failures the wait doubles, and waking does not cut it short', async () => {
+  const waits: unknown[] = []
+  const log = { ...silentLogger, error: (_: string, fields = {}) => void waits.push(fields) }
+  const { turn, events } = counted(async (n) => {
+    if (n < 4) throw new Error('down')
+  })
+  await using loop = new Loop({
+    name: 'x',
+    intervalMs: NEVER_MS,
+    turn,
+    log,
+    backoffMs: { first: 5, most: 15 },
+  })
+  events.on('2', () => loop.wake())
+  const fourth = once(events, '4')
+  loop.start()
+  await fourth
+  expect(waits).toMatchObject([{ retry_ms: 5 }, { retry_ms: 10 }, { retry_ms: 15 }])
+})
+
+test('stopping aborts the signal and waits for the turn in flight', async () => {
+  const seen: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const loop = new Loop({
+    name: 'x',
+    intervalMs: 1,
+    log: silentLogger,
+    turn: async (signal) => {
+      resolve()
+      await once(signal, 'abort')
+      seen.push('turn ended')
+    },
+  })
+  loop.start()
+  await promise
+  await loop[Symbol.asyncDispose]()
+  expect(seen).toEqual(['turn ended'])
+})
