@@ -1,0 +1,102 @@
+import type { Client } from './client.ts'
+import { dim, green, red, say, table, title, yellow } from './screen.ts'
+
+export interface Finding {
+  severity: string
+  title: string
+  asset: string
+  evidence: string
+}
+
+export interface Result {
+  target: string
+  status: string
+  error: string
+  findings: Finding[]
+  artifacts: number
+}
+
+interface RunDetail {
+  id: number
+  target: string
+  status: string
+  error_message: string
+  total_steps: number
+  completed_steps: number
+  started_at: string
+  completed_at: string
+  worker_id: string
+}
+
+interface Artifact {
+  id: string
+  name: string
+  content_type: string
+  size_bytes: number
+}
+
+const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
+
+/** Reads every run back through the API, prints the tables, and returns what was read. */
+export async function showResults(client: Client, runs: readonly { run_uuid: string }[]): Promise<Result[]> {
+  const read = await Promise.all(runs.map(({ run_uuid }) => readRun(client, run_uuid)))
+  title('Runs')
+  table(
+    ['id', 'target', 'status', 'steps', 'seconds', 'findings', 'artifacts'],
+    read.map(({ run, findings, artifacts }) => [
+      String(run.id),
+      run.target,
+      run.status === 'completed' ? green(run.status) : red(run.status),
+      `${run.completed_steps}/${run.total_steps}`,
+      ((Date.parse(run.completed_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
+      String(findings.length),
+      artifacts.map(({ name }) => name).join(' '),
+    ]),
+  )
+  showFindings(read.flatMap(({ findings }) => findings))
+  const example = read.find(({ artifacts }) => artifacts.length > 0)
+  if (example)
+    say(
+      dim(
+        `an artifact's bytes: GET /api/runs/${example.run.id}/artifacts/${example.artifacts[0]?.id}/content`,
+      ),
+    )
+  return read.map(({ run, findings, artifacts }) => ({
+    target: run.target,
+    status: run.status,
+    error: run.error_message,
+    findings,
+    artifacts: artifacts.length,
+  }))
+}
+
+function showFindings(findings: readonly Finding[]): void {
+  const rank = (finding: Finding): number => SEVERITIES.indexOf(finding.severity)
+  const paint = (severity: string): string =>
+    severity === 'critical' || severity === 'high'
+      ? red(severity)
+      : severity === 'medium'
+        ? yellow(severity)
+        : severity
+  title('Findings')
+  table(
+    ['severity', 'asset', 'title', 'evidence'],
+    [...findings]
+      .sort((a, b) => rank(a) - rank(b) || a.asset.localeCompare(b.asset))
+      .map((finding) => [paint(finding.severity), finding.asset, finding.title, finding.evidence]),
+  )
+}
+
+async function readRun(client: Client, uuid: string) {
+  const [{ data: run }, { data: artifacts }] = await Promise.all([
+    client.get<{ data: RunDetail }>(`/runs/${uuid}`),
+    client.get<{ data: Artifact[] }>(`/runs/${uuid}/artifacts`),
+  ])
+  const lines = artifacts.find(({ name }) => name === 'survey-findings')
+  const text = lines ? await client.text(`/runs/${uuid}/artifacts/${lines.id}/content`) : ''
+  const findings = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Finding)
+  return { run, artifacts, findings }
+}

@@ -1,0 +1,55 @@
+/** What the demo shows: plain lines, and one line at the bottom that is redrawn while work goes on. */
+const tty = process.stdout.isTTY === true
+const coloured = tty && process.env.NO_COLOR === undefined
+
+const colour = (code: number, text: string): string => (coloured ? `\u001b[${code}m${text}\u001b[0m` : text)
+export const bold = (text: string): string => colour(1, text)
+export const dim = (text: string): string => colour(2, text)
+export const red = (text: string): string => colour(31, text)
+export const green = (text: string): string => colour(32, text)
+export const yellow = (text: string): string => colour(33, text)
+
+let bottom = ''
+
+const erase = (): void => {
+  if (tty && bottom !== '') process.stdout.write('\r\u001b[2K')
+}
+
+export function say(line: string): void {
+  erase()
+  process.stdout.write(`${line}\n`)
+  if (tty && bottom !== '') process.stdout.write(bottom)
+}
+
+export const title = (text: string): void => say(`${bold(text)}\n`)
+
+/** Redraws the bottom line; on something that is no terminal nothing is shown. */
+export function progress(done: number, total: number, note: string): void {
+  if (!tty) return
+  erase()
+  const width = 30
+  const filled = total === 0 ? 0 : Math.round((done / total) * width)
+  bottom = `${green('█'.repeat(filled))}${dim('░'.repeat(width - filled))} ${done}/${total} ${note}`
+  process.stdout.write(bottom)
+}
+
+export function endProgress(): void {
+  erase()
+  bottom = ''
+}
+
+const visible = (text: string): string => text.replaceAll(/\u001b\[\d+m/g, '')
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => visible(row[column] ?? '').length)),
+  )
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - visible(cell).length))
+      .join('  ')
+      .trimEnd()
+  say(bold(line(head)))
+  for (const row of rows) say(line(row))
+  say('')
+}

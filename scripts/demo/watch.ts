@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from './client.ts'
+import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
+
+export interface Job {
+  total_runs: number
+  completed: number
+  failed: number
+  cancelled: number
+  running: number
+  pending: number
+  runs: { run_uuid: string; target: string; status: string }[]
+}
+
+interface LogEntry {
+  id: number
+  topic: string
+  data: string
+  run_id: string
+}
+
+const POLL_MS = 250
+const PATIENCE_MS = 300_000
+
+/** Shows the job's steps as they end, with a bar below, until all its runs have ended. */
+export async function watchJob(client: Client, jobId: string): Promise<Job> {
+  const started = Date.now()
+  let seen = 0
+  while (Date.now() - started < PATIENCE_MS) {
+    const job = await client.get<Job>(`/jobs/${jobId}`)
+    seen = await showLog(client, job, seen)
+    const done = job.completed + job.failed + job.cancelled
+    const seconds = ((Date.now() - started) / 1000).toFixed(1)
+    progress(done, job.total_runs, `${job.running} running, ${job.pending} waiting, ${seconds} s`)
+    if (done === job.total_runs) {
+      endProgress()
+      say(`\n${done} runs ended in ${seconds} s: ${job.completed} completed, ${job.failed} failed\n`)
+      return job
+    }
+    await delay(POLL_MS)
+  }
+  throw new Error(`the job has not ended within ${PATIENCE_MS / 1000} s`)
+}
+
+const MARKS: Record<string, string> = {
+  'run.started': yellow('▶ started'),
+  'step.completed': dim('  step'),
+  'step.failed': red('  step failed'),
+  'run.completed': green('✔ completed'),
+  'run.failed': red('✘ failed'),
+}
+
+async function showLog(client: Client, job: Job, seen: number): Promise<number> {
+  const targets = new Map(job.runs.map((run) => [run.run_uuid, run.target]))
+  const { data } = await client.get<{ data: LogEntry[] }>('/event-logs?limit=500')
+  for (const entry of data.filter(({ id }) => id > seen).reverse()) {
+    const target = targets.get(entry.run_id)
+    const mark = MARKS[entry.topic]
+    if (target !== undefined && mark !== undefined) say(`${target.padEnd(18)} ${mark} ${dim(stepOf(entry))}`)
+  }
+  return Math.max(seen, ...data.map(({ id }) => id))
+}
+
+const stepOf = (entry: LogEntry): string => {
+  const data = JSON.parse(entry.data) as { step_name?: string; module?: string; duration_ms?: number }
+  if (data.step_name === undefined) return ''
+  return `${data.module ? `${data.module} / ` : ''}${data.step_name} (${data.duration_ms ?? 0} ms)`
+}
