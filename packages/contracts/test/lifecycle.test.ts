@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { isTerminal, RUN_MOVES, sources, STEP_MOVES, type RunStatus } from '../src/index.ts'
+
+const document = readFileSync(join(import.meta.dirname, '../../../docs/lifecycle.md'), 'utf8')
+
+const drawn = (diagram: number): Set<string> => {
+  const text = document.split('```mermaid')[diagram]?.split('```')[0] ?? ''
+  const arrows = [...text.matchAll(/^ *(\w+) --> (\w+)/gm)]
+  return new Set(arrows.map(([, from, to]) => `${from} -> ${to}`))
+}
+
+const moves = (table: Readonly<Record<string, readonly string[]>>): Set<string> =>
+  new Set(Object.entries(table).flatMap(([from, targets]) => targets.map((to) => `${from} -> ${to}`)))
+
+test('the first diagram of docs/lifecycle.md shows exactly the moves of a run', () => {
+  expect(drawn(1)).toEqual(moves(RUN_MOVES))
+})
+
+test('the second diagram of docs/lifecycle.md shows exactly the moves of a step', () => {
+  expect(drawn(2)).toEqual(moves(STEP_MOVES))
+})
+
+test('the terminal statuses are completed, failed and cancelled', () => {
+  const statuses = Object.keys(RUN_MOVES) as RunStatus[]
+  expect(statuses.filter(isTerminal)).toEqual(['completed', 'failed', 'cancelled'])
+})
+
+test('a run can only start to run from queued', () => {
+  expect(sources('running')).toEqual(['queued'])
+})

@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals'
+import { Type } from 'typebox'
+import { AppError, canServe, classOf, compile, CreateRuns, needsOf, roleAllows } from '../src/index.ts'
+
+const refused = (parse: () => unknown): AppError => {
+  try {
+    parse()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+test('every bad field is listed at once, with its place', () => {
+  const error = refused(() =>
+    compile(CreateRuns)({ flow: 3, targts: [], params: { 'a/b': 1 }, priority: 'urgent' }),
+  )
+  expect(error.code).toBe('invalid_input')
+  expect(error.status).toBe(400)
+  expect(error.details).toEqual([
+    { path: '/targts', message: 'is not a known field' },
+    { path: '/flow', message: 'must be string' },
+    { path: '/params/a~1b', message: 'must be string' },
+    { path: '/priority', message: 'must be one of low, normal, medium, high, critical' },
+  ])
+  expect(error.message).toBe('targts: is not a known field (and 3 more)')
+})
+
+test('a failed union is one sentence', () => {
+  const error = refused(() => compile(CreateRuns)({ flow: 'a', target: 'b', timeout: 'soon' }))
+  expect(error.details).toEqual([
+    { path: '/timeout', message: 'must be a whole number of minutes from 1 to 525600' },
+  ])
+})
+
+test('a body is read strictly', () => {
+  const error = refused(() => compile(Type.Object({ n: Type.Integer() }))({ n: '1' }))
+  expect(error.details).toEqual([{ path: '/n', message: 'must be integer' }])
+})
+
+test('a query is coerced and gets its defaults', () => {
+  const parse = compile(
+    Type.Object({ n: Type.Integer({ default: 20 }), on: Type.Optional(Type.Boolean()) }),
+    {
+      strictness: 'coerce',
+    },
+  )
+  expect(parse({ n: '7', on: 'true' })).toEqual({ n: 7, on: true })
+  expect(parse({})).toEqual({ n: 20 })
+})
+
+test('prototype keys are data', () => {
+  const parse = compile(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false }))
+  const error = refused(() => parse(JSON.parse('{"__proto__": {"a": "x"}}')))
+  expect(error.details).toEqual([{ path: '/__proto__', message: 'is not a known field' }])
+})
+
+test('a worker serves a class when it has all of its words', () => {
+  const needs = needsOf(classOf(['tool:nmap', 'docker', 'docker']))
+  expect(needs).toEqual(['docker', 'tool:nmap'])
+  expect(canServe(['docker', 'tool:curl', 'tool:nmap'], needs)).toBe(true)
+  expect(canServe(['docker'], needs)).toBe(false)
+  expect(canServe([], needsOf(''))).toBe(true)
+})
+
+test('a role allows what is below it', () => {
+  expect(roleAllows('admin', 'viewer')).toBe(true)
+  expect(roleAllows('viewer', 'operator')).toBe(false)
+})

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { paramProblem, targetProblem, workspaceProblem } from '../src/index.ts'
+
+describe('targets', () => {
+  test.each([
+    'example.com',
+    'example.com:8443',
+    '10.0.0.0/8',
+    '2001:db8::1',
+    'user@host:22',
+    '/srv/lists/hosts.txt',
+    'bücher.example',
+    'http://example.com/a?b=c&d=%20#frag~',
+    'https://[2001:db8::1]:8443/path',
+    'https://user@[fe80::1%25eth0]/',
+  ])('%s is accepted', (target) => {
+    expect(targetProblem(target)).toBeUndefined()
+  })
+
+  test.each([
+    ['', 'must not be empty'],
+    ['-oG', 'must not begin with "-"'],
+    ['a'.repeat(2049), 'at most 2048 characters'],
+    ['a b', 'U+0020'],
+    ['a\u00a0b', 'U+00A0'],
+    ['a\tb', 'U+0009'],
+    ['a\nb', 'U+000A'],
+    ['a\u0000b', 'U+0000'],
+    ['a\u0085b', 'U+0085'],
+    ['a\u200bb', 'U+200B'],
+    ['\ud800', 'valid Unicode'],
+    ['a&b', 'only in the path, query or fragment'],
+    ['a=b', 'only in the path, query or fragment'],
+    ['~root', 'only in the path, query or fragment'],
+    ['[::1]:80', 'only around the IPv6 address of a URL'],
+    ['http://a&b/', 'only in the path, query or fragment'],
+    ['http://a/[b]', 'only around the IPv6 address of a URL'],
+    ['http://[x]/', 'only around the IPv6 address of a URL'],
+    ['http:///path', 'needs a host'],
+  ])('%j is refused', (target, why) => {
+    expect(targetProblem(target)).toContain(why)
+  })
+
+  test.each([...'"\'`\\$;|<>(){}*!'])('the character %s is refused wherever it stands', (character) => {
+    for (const target of [character, `a${character}b`, `http://h/${character}`, `http://h/?q=${character}`]) {
+      expect(targetProblem(target)).toContain(character)
+    }
+  })
+
+  test('no accepted target means anything to a shell outside a URL, whatever it is made of', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (target) => {
+        if (targetProblem(target) !== undefined || target.includes('://')) return
+        expect(target).not.toMatch(/[\s"'`\\$;|<>(){}*!&?#=%~[\]]/)
+      }),
+    )
+  })
+})
+
+describe('params', () => {
+  test.each(['', '-sV -p 80', "it's", 'a=b', 'ä{}*'])('%j is accepted', (value) => {
+    expect(paramProblem(value)).toBeUndefined()
+  })
+
+  test.each([';', '&', '|', '`', '$', '(', ')', '<', '>'])('the character %s is refused', (character) => {
+    expect(paramProblem(`a${character}`)).toBe(`a param must not contain the character ${character}`)
+  })
+
+  test('a line break is refused', () => {
+    expect(paramProblem('a\nb')).toContain('line breaks')
+  })
+})
+
+describe('workspaces', () => {
+  test.each(['a', 'A.b_c-9', 'x'.repeat(128)])('%s is accepted', (name) => {
+    expect(workspaceProblem(name)).toBeUndefined()
+  })
+
+  test.each(['', '.', '..', 'a/b', '../a', 'a b', 'x'.repeat(129), 'ä'])('%j is refused', (name) => {
+    expect(workspaceProblem(name)).toContain('1 to 128 characters')
+  })
+})
