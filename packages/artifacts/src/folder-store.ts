@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, open, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ArtifactStore, ByteRange, StoredObject } from '@scanfarm/contracts'
+import { checkKey } from './key.ts'
+import { createMeter } from './meter.ts'
+
+export interface FolderOptions {
+  /** Shared by every master and worker, such as a network file system. Made, for its owner alone, when missing. */
+  readonly folder: string
+  /** Bytes are on the disk before `put` resolves. Default true. */
+  readonly fsync?: boolean
+}
+
+const PUBLISH_ATTEMPTS = 5
+const CHUNK_BYTES = 256 * 1024
+
+/** Files under a folder. An object appears by a rename, so that no reader ever sees a part of one. */
+export function openFolderStore(options: FolderOptions): ArtifactStore {
+  const root = resolve(options.folder)
+  // "~" occurs in no key, so that no object can lie here.
+  const incoming = join(root, '~incoming')
+  const pathOf = (key: string): string => {
+    checkKey(key)
+    return join(root, key)
+  }
+  const put = async (key: string, body: Readable): Promise<StoredObject> => {
+    const path = pathOf(key)
+    const temporary = join(incoming, randomUUID())
+    const meter = createMeter()
+    try {
+      await mkdir(incoming, { recursive: true, mode: 0o700 })
+      await pipeline(
+        body,
+        (source: AsyncIterable<Buffer>) => meter.through(source),
+        createWriteStream(temporary, { flush: options.fsync ?? true, highWaterMark: CHUNK_BYTES }),
+      )
+      await publish(temporary, path)
+    } catch (error) {
+      body.destroy()
+      await rm(temporary, { force: true })
+      throw error
+    }
+    return meter.result()
+  }
+  const store: ArtifactStore = {
+    kind: 'folder',
+    put,
+    get: async (key, range) => read(pathOf(key), range),
+    size: async (key) => sizeOf(pathOf(key)),
+    async remove(key) {
+      await removeFile(pathOf(key), root)
+    },
+    async check() {
+      const key = `check/${randomUUID()}`
+      try {
+        await put(key, Readable.from([Buffer.from('ok')]))
+        await store.remove(key)
+      } catch (error) {
+        throw new Error(
+          `the artifact folder ${root} cannot be written (${reasonOf(error)}): create it, or make it writable for the user of this process`,
+          { cause: error },
+        )
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+  return store
+}
+
+const codeOf = (error: unknown): string => (Error.isError(error) && 'code' in error ? String(error.code) : '')
+const reasonOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error))
+
+/** A folder may vanish between `mkdir` and `rename`, when the last object beside is removed. */
+const publish = async (temporary: string, path: string): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await rename(temporary, path)
+      return
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || attempt === PUBLISH_ATTEMPTS) throw error
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    }
+  }
+}
+
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+
+const read = async (
+  path: string,
+  range: ByteRange | undefined,
+): Promise<{ size: number; body: Readable } | undefined> => {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (file === undefined) return undefined
+  const found = await file.stat()
+  const start = range?.start ?? 0
+  const end = Math.min(range?.end ?? Infinity, found.size - 1)
+  if (!found.isFile() || start > end) {
+    await file.close()
+    return found.isFile() ? { size: found.size, body: Readable.from([]) } : undefined
+  }
+  return { size: found.size, body: file.createReadStream({ start, end, highWaterMark: CHUNK_BYTES }) }
+}
+
+const sizeOf = async (path: string): Promise<number | undefined> => {
+  try {
+    const found = await stat(path)
+    return found.isFile() ? found.size : undefined
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const removeFile = async (path: string, root: string): Promise<void> => {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (isMissing(error)) return
+    throw error
+  }
+  for (let folder = dirname(path); folder !== root; folder = dirname(folder)) {
+    const removed = await rmdir(folder).then(
+      () => true,
+      () => false,
+    )
+    if (!removed) return
+  }
+}

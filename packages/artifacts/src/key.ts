@@ -1,0 +1,22 @@
+const MAX_KEY_LENGTH = 900
+const PART = /^[A-Za-z0-9._-]{1,200}$/
+
+/** Throws for a key that could leave the store or that S3 would not take: such a key is a bug of the caller. */
+export function checkKey(key: string): void {
+  const parts = key.split('/')
+  const fine =
+    key.length <= MAX_KEY_LENGTH && parts.every((part) => PART.test(part) && part !== '.' && part !== '..')
+  if (!fine)
+    throw new TypeError(
+      `not an artifact key: ${JSON.stringify(key.slice(0, 200))}; parts have 1 to 200 of A-Z a-z 0-9 . _ - and are neither "." nor ".."`,
+    )
+}
+
+/** A file name in the form of a part of a key: for people who look into the store, not unique. */
+export function keyPart(name: string): string {
+  const safe = name
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
+    .replace(/^\.+/, '_')
+    .slice(-120)
+  return safe === '' ? '_' : safe
+}

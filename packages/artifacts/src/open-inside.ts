@@ -1,0 +1,72 @@
+import type { BigIntStats } from 'node:fs'
+import { constants, lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises'
+import { sep } from 'node:path'
+
+export type OpenedInside =
+  | {
+      readonly kind: 'file' | 'folder'
+      readonly file: FileHandle
+      readonly size: number
+      readonly path: string
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+// Not to follow a link, and not to wait for a writer when somebody put a named pipe there.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/**
+ * Opens what lies at `path` only when it is a regular file or a folder really inside one of `roots`. Whoever wrote
+ * there may have put links anywhere and may swap them while we look: so the open file decides. It must be the very
+ * file that stands at the resolved path, that path must lie inside, and no second name may lead to it from elsewhere.
+ */
+export async function openInside(path: string, roots: readonly string[]): Promise<OpenedInside> {
+  const special = await lstat(path).then(
+    (found) => !found.isFile() && !found.isDirectory() && !found.isSymbolicLink(),
+    () => false,
+  )
+  // Opening a device may already do something.
+  if (special) return refused('it is neither a regular file nor a folder')
+  const file = await open(path, FLAGS).catch((error: unknown) => reasonOf(error))
+  if (typeof file === 'string') return refused(file)
+  const problem = await problemOf(file, path, roots).catch((error: unknown) => reasonOf(error))
+  if (typeof problem === 'object') return problem
+  await file.close()
+  return refused(problem)
+}
+
+const refused = (reason: string): { kind: 'refused'; reason: string } => ({ kind: 'refused', reason })
+
+const problemOf = async (
+  file: FileHandle,
+  path: string,
+  roots: readonly string[],
+): Promise<OpenedInside | string> => {
+  const opened = await file.stat({ bigint: true })
+  if (!opened.isFile() && !opened.isDirectory()) return 'it is neither a regular file nor a folder'
+  if (opened.isFile() && opened.nlink > 1n) return 'it is a hard link to a file that has other names'
+  const real = await realpath(path)
+  if (!isSame(opened, await stat(real, { bigint: true }))) return 'it changed while it was opened'
+  const inside = await Promise.all(roots.map(async (root) => isInside(real, await realpath(root))))
+  if (!inside.includes(true)) return "it lies outside the run's folders"
+  return { kind: opened.isFile() ? 'file' : 'folder', file, size: Number(opened.size), path: real }
+}
+
+const isSame = (one: BigIntStats, other: BigIntStats): boolean =>
+  one.dev === other.dev && one.ino === other.ino
+const isInside = (path: string, root: string): boolean =>
+  path.startsWith(root.endsWith(sep) ? root : root + sep)
+
+const reasonOf = (error: unknown): string => {
+  const code = Error.isError(error) && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such file'
+    case 'ELOOP':
+      return 'it is a symbolic link'
+    case 'EACCES':
+      return 'it may not be read by this process'
+    default:
+      return Error.isError(error) ? error.message : String(error)
+  }
+}

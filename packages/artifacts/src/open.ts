@@ -1,0 +1,10 @@
+import type { ArtifactStore } from '@scanfarm/contracts'
+import { openFolderStore, type FolderOptions } from './folder-store.ts'
+import { openS3Store, type S3Options } from './s3-store.ts'
+
+export type ArtifactStoreOptions =
+  ({ readonly kind: 'folder' } & FolderOptions) | ({ readonly kind: 's3' } & S3Options)
+
+/** Opens nothing yet: `check` tells whether the store can really be used. */
+export const openArtifactStore = (options: ArtifactStoreOptions): ArtifactStore =>
+  options.kind === 'folder' ? openFolderStore(options) : openS3Store(options)

@@ -1,0 +1,150 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ArtifactStore } from '@scanfarm/contracts'
+
+const MIB = 1024 * 1024
+
+/** The contract of `ArtifactStore`, for any driver. */
+export function artifactStoreConformance(open: () => Promise<ArtifactStore>): void {
+  describe('as an artifact store', () => {
+    let store: ArtifactStore
+    beforeAll(async () => {
+      store = await open()
+    })
+    afterAll(async () => {
+      await store[Symbol.asyncDispose]()
+    })
+
+    const put = (key: string, text: string) => store.put(key, Readable.from([Buffer.from(text)]))
+    const get = async (key: string, range?: { start: number; end: number }) => {
+      const found = await store.get(key, range)
+      return found && { size: found.size, text: (await buffer(found.body)).toString() }
+    }
+
+    test('gives back what was put, and tells its size and SHA-256', async () => {
+      const stored = await put('runs/a/1/x.txt', 'hello')
+      expect(stored).toEqual({ size: 5, sha256: createHash('sha256').update('hello').digest('hex') })
+      expect(await get('runs/a/1/x.txt')).toEqual({ size: 5, text: 'hello' })
+      expect(await store.size('runs/a/1/x.txt')).toBe(5)
+    })
+
+    test('knows nothing of a key that was never put, also where that is a prefix of another', async () => {
+      await put('prefix/of/another', 'x')
+      for (const key of ['none', 'prefix/of', 'prefix/of/another/below']) {
+        expect(await store.get(key)).toBeUndefined()
+        expect(await store.size(key)).toBeUndefined()
+      }
+    })
+
+    test('keeps an empty object', async () => {
+      expect((await store.put('empty', Readable.from([]))).size).toBe(0)
+      expect(await get('empty')).toEqual({ size: 0, text: '' })
+    })
+
+    test('serves ranges with the size of the whole', async () => {
+      await put('range', '0123456789')
+      expect(await get('range', { start: 2, end: 4 })).toEqual({ size: 10, text: '234' })
+      expect(await get('range', { start: 9, end: 9 })).toEqual({ size: 10, text: '9' })
+      expect(await get('range', { start: 7, end: 1000 })).toEqual({ size: 10, text: '789' })
+    })
+
+    test('answers a range behind the end with no bytes', async () => {
+      await put('short', 'abc')
+      expect(await get('short', { start: 3, end: 9 })).toEqual({ size: 3, text: '' })
+      expect(await store.get('none', { start: 0, end: 9 })).toBeUndefined()
+    })
+
+    test('replaces an object as a whole', async () => {
+      await put('again', 'a longer first version')
+      await put('again', 'second')
+      expect(await get('again')).toEqual({ size: 6, text: 'second' })
+    })
+
+    test('leaves what was there when a stream breaks in the middle', async () => {
+      await put('broken', 'whole')
+      const failing = async function* () {
+        yield randomBytes(9 * MIB)
+        throw new Error('the source broke')
+      }
+      await expect(store.put('broken', Readable.from(failing()))).rejects.toThrow('the source broke')
+      expect(await get('broken')).toEqual({ size: 5, text: 'whole' })
+      await expect(store.put('never', Readable.from(failing()))).rejects.toThrow('the source broke')
+      expect(await store.size('never')).toBeUndefined()
+    })
+
+    test('streams objects of unknown length with flat memory', async () => {
+      const total = 96
+      const chunk = randomBytes(MIB)
+      const hash = createHash('sha256')
+      for (let i = 0; i < total; i += 1) hash.update(chunk)
+      const expected = hash.digest('hex')
+      const before = process.memoryUsage.rss()
+      let highest = before
+      const source = async function* () {
+        for (let i = 0; i < total; i += 1) {
+          highest = Math.max(highest, process.memoryUsage.rss())
+          yield chunk
+        }
+      }
+      const stored = await store.put('large', Readable.from(source(), { objectMode: false }))
+      expect(stored).toEqual({ size: total * MIB, sha256: expected })
+      expect((highest - before) / MIB).toBeLessThan(80)
+      const found = await store.get('large')
+      const read = createHash('sha256')
+      for await (const piece of found?.body ?? []) read.update(piece)
+      expect(read.digest('hex')).toBe(expected)
+    })
+
+    test('lets readers stop early, any number of times', async () => {
+      await put('early', 'x'.repeat(MIB))
+      for (let i = 0; i < 60; i += 1) {
+        const found = await store.get('early')
+        if (found === undefined) throw new Error('it was put')
+        await once(found.body, 'readable')
+        found.body.destroy()
+      }
+      expect(await store.size('early')).toBe(MIB)
+    })
+
+    test('removes an object, and does not mind when it is gone', async () => {
+      await put('gone/soon', 'x')
+      await store.remove('gone/soon')
+      await store.remove('gone/soon')
+      expect(await store.size('gone/soon')).toBeUndefined()
+    })
+
+    test('takes many puts at once', async () => {
+      const keys = Array.from({ length: 40 }, (_, i) => `many/${i % 7}/${i}`)
+      await Promise.all(keys.map((key) => put(key, key)))
+      const texts = await Promise.all(keys.map(async (key) => (await get(key))?.text))
+      expect(texts).toEqual(keys)
+    })
+
+    test.each([
+      '',
+      '/etc/passwd',
+      '../x',
+      'a/../b',
+      'a//b',
+      'a/.',
+      'a b',
+      'a/',
+      'ä',
+      'a\\b',
+      'a\0b',
+      '~incoming/x',
+    ])('refuses %j as a key', async (key) => {
+      await expect(put(key, 'x')).rejects.toThrow('not an artifact key')
+      await expect(store.get(key)).rejects.toThrow('not an artifact key')
+      await expect(store.size(key)).rejects.toThrow('not an artifact key')
+      await expect(store.remove(key)).rejects.toThrow('not an artifact key')
+    })
+
+    test('says that it can be written', async () => {
+      await expect(store.check()).resolves.toBeUndefined()
+    })
+  })
+}

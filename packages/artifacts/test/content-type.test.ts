@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals'
+import { artifactTypeOf, contentTypeNamed, contentTypeOf, keyPart } from '@scanfarm/artifacts'
+
+test.each([
+  ['a/b.json', 'json'],
+  ['b.JSONL', 'jsonl'],
+  ['b.yml', 'yaml'],
+  ['b.htm', 'html'],
+  ['b.markdown', 'md'],
+  ['b.csv', 'txt'],
+  ['scan.log', 'log'],
+  ['x.tar.gz', 'unknown'],
+  ['noextension', 'unknown'],
+  ['.json', 'unknown'],
+])('The content type of %s is %s', (path, type) => {
+  expect(contentTypeOf(path)).toBe(type)
+})
+
+test.each([
+  ['text', 'txt'],
+  ['csv', 'txt'],
+  ['markdown', 'md'],
+  ['pdf', 'pdf'],
+  ['folder', 'folder'],
+  ['constructor', undefined],
+  ['exe', undefined],
+])('A workflow may call it %s, which is %s', (word, type) => {
+  expect(contentTypeNamed(word)).toBe(type)
+})
+
+test.each([
+  ['/w/screenshots/a.png', 'screenshot'],
+  ['/w/out/Screenshots/deep/a.JPG', 'screenshot'],
+  ['/w/screenshots/a.txt', 'output'],
+  ['/w/a.png', 'output'],
+  ['/w/screenshots.png', 'output'],
+])('What a step left at %s is of type %s', (path, type) => {
+  expect(artifactTypeOf(path)).toBe(type)
+})
+
+test('Any file name becomes a safe part of a key', () => {
+  expect(keyPart('../../etc/passwd')).toBe('__.._etc_passwd')
+  expect(keyPart('..')).toBe('_')
+  expect(keyPart('')).toBe('_')
+  expect(keyPart('bericht für a.txt')).toBe('bericht_f_r_a.txt')
+})

@@ -1,0 +1,39 @@
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import { artifactStoreConformance } from './conformance.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'artifacts-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+artifactStoreConformance(async () => openArtifactStore({ kind: 'folder', folder: join(folder, 'store') }))
+
+test('A folder store leaves no half-written files and no empty folders behind', async () => {
+  const root = join(folder, 'tidy')
+  await using store = openArtifactStore({ kind: 'folder', folder: root, fsync: false })
+  const failing = async function* () {
+    yield Buffer.from('half')
+    throw new Error('gone')
+  }
+  await expect(store.put('a/b/c', Readable.from(failing()))).rejects.toThrow('gone')
+  await store.put('d/e/f', Readable.from([Buffer.from('x')]))
+  await store.remove('d/e/f')
+  expect(await readdir(root)).toEqual(['~incoming'])
+  expect(await readdir(join(root, '~incoming'))).toEqual([])
+})
+
+test('A folder store that cannot be written says which folder and what to do', async () => {
+  const file = join(folder, 'a-file')
+  await writeFile(file, '')
+  await chmod(file, 0o600)
+  await using store = openArtifactStore({ kind: 'folder', folder: join(file, 'below') })
+  await expect(store.check()).rejects.toThrow(
+    /artifact folder .*a-file\/below cannot be written \(ENOTDIR.*make it writable/,
+  )
+})

@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  CreateBucketCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import { artifactStoreConformance } from './conformance.ts'
+import { startS3Server, type S3Server } from './s3-server.ts'
+
+const credentials = { accessKeyId: 'test', secretAccessKey: 'secret-of-test' }
+const INSTALL_MS = 300_000
+
+let server: S3Server
+let client: S3Client
+beforeAll(async () => {
+  server = await startS3Server()
+  client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, credentials, forcePathStyle: true })
+  await client.send(new CreateBucketCommand({ Bucket: 'farm' }))
+}, INSTALL_MS)
+afterAll(async () => {
+  client.destroy()
+  await server[Symbol.asyncDispose]()
+})
+
+const open = (bucket: string, prefix: string, endpoint = server.endpoint) =>
+  openArtifactStore({
+    kind: 's3',
+    bucket,
+    prefix,
+    endpoint,
+    region: 'us-east-1',
+    credentials,
+    forcePathStyle: true,
+  })
+
+artifactStoreConformance(async () => open('farm', 'some/prefix'))
+
+test('Objects lie below the prefix, and broken uploads leave no parts to pay for', async () => {
+  await using store = open('farm', 'tidy')
+  const failing = async function* () {
+    yield Buffer.alloc(9 * 1024 * 1024)
+    throw new Error('gone')
+  }
+  await store.put('a', Readable.from([Buffer.from('x')]))
+  await expect(store.put('b', Readable.from(failing()))).rejects.toThrow('gone')
+  const objects = await client.send(new ListObjectsV2Command({ Bucket: 'farm', Prefix: 'tidy/' }))
+  expect(objects.Contents?.map((object) => object.Key)).toEqual(['tidy/a'])
+  const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: 'farm' }))
+  expect(uploads.Uploads ?? []).toEqual([])
+})
+
+test('A missing bucket is not taken for a missing object, and the message says what to check', async () => {
+  await using store = open('no-such-bucket', '')
+  await expect(store.check()).rejects.toThrow(
+    /cannot write check\/.* in the S3 bucket no-such-bucket at http.*NoSuchBucket.*check bucket, region, endpoint/,
+  )
+  await expect(store.get('x')).rejects.toThrow(/NoSuchBucket/)
+})
+
+test('A server that is not there is named', async () => {
+  await using store = open('farm', '', 'http://127.0.0.1:1')
+  await expect(store.check()).rejects.toThrow(/at http:\/\/127.0.0.1:1 .*ECONNREFUSED/)
+})
