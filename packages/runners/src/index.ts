@@ -1,1 +1,2 @@
-export {}
+export { createHostRunners, type HostRunners, type HostRunnersOptions } from './host/host-runners.ts'
+export { MARKER_VARIABLE } from './marker.ts'

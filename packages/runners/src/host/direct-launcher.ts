@@ -1,0 +1,33 @@
+import type { ChildProcess } from 'node:child_process'
+import { endOf, type Launched, type Launcher, type LaunchRequest, type ProcessEnd } from './launcher.ts'
+import { startProcess } from './start-process.ts'
+
+/**
+ * Starts processes from this very process. Right for small programs that run one workflow; a program that grows starts
+ * processes ever more slowly, and its SIGKILL leaves them running.
+ */
+export class DirectLauncher implements Launcher {
+  async launch(request: LaunchRequest): Promise<Launched> {
+    try {
+      const child = await startProcess(request)
+      return { kind: 'started', pid: pidOf(child), ended: endedOf(child) }
+    } catch (error) {
+      return { kind: 'failed', ...describeFailure(error) }
+    }
+  }
+
+  forget(): void {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+export const pidOf = (child: ChildProcess): number => child.pid ?? 0
+
+const endedOf = (child: ChildProcess): Promise<ProcessEnd> =>
+  new Promise((resolve) => child.once('exit', (code, signal) => resolve(endOf(code, signal))))
+
+export function describeFailure(error: unknown): { code: string; message: string } {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return { code, message }
+}

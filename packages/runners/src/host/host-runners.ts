@@ -1,0 +1,129 @@
+import { chown, stat } from 'node:fs/promises'
+import {
+  RunnerUnavailableError,
+  type Command,
+  type CommandIo,
+  type Outcome,
+  type Runner,
+  type RunnerContext,
+  type RunnerProvider,
+  type RunnerSpec,
+} from '@scanfarm/contracts'
+import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
+import { DirectLauncher } from './direct-launcher.ts'
+import { killFamily } from './family.ts'
+import { PipePool } from './pipe-pool.ts'
+import { ticksNow } from './process-table.ts'
+import { ResidentLauncher } from './resident-launcher.ts'
+import { runProcess, type ProcessTools } from './run-process.ts'
+import { StrayFinder } from './strays.ts'
+
+export interface HostRunnersOptions {
+  /** Time between TERM and KILL where a command names none; default 1000. */
+  readonly graceMs?: number
+  /**
+   * Start commands from a small resident process (default): the rate does not fall as this program grows, and commands
+   * die with this program even when it is killed. `false` starts them directly.
+   */
+  readonly spawner?: boolean
+  /** What commands run as when this program is root; default: as this program. */
+  readonly user?: { readonly uid: number; readonly gid: number }
+  /** Variables that every command gets unless it sets them itself; default none. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface HostRunners extends RunnerProvider {
+  /** Pid of the resident process that starts commands, while there is one. */
+  readonly spawnerPid: number | undefined
+}
+
+const DEFAULT_GRACE_MS = 1_000
+
+/** Runs commands on this machine. Close the runners before the provider. */
+export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
+  const pipes = new PipePool()
+  const resident = options.spawner === false ? undefined : new ResidentLauncher(pipes.folder)
+  const tools = { launcher: resident ?? new DirectLauncher(), pipes, groups: new Set<number>() }
+  const strays = new StrayFinder()
+  return {
+    get spawnerPid() {
+      return resident?.spawnerPid
+    },
+    async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
+      if (spec.type !== 'host')
+        throw new RunnerUnavailableError(`the host runner cannot run ${spec.type} commands`)
+      resident?.warmUp()
+      await prepareFolder(context.folder, options.user)
+      return new HostRunner(options, context, tools, strays)
+    },
+    async [Symbol.asyncDispose]() {
+      await tools.launcher[Symbol.asyncDispose]()
+      await pipes[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function prepareFolder(folder: string, user: HostRunnersOptions['user']): Promise<void> {
+  try {
+    if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
+    if (user !== undefined) await chown(folder, user.uid, user.gid)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new RunnerUnavailableError(`the run's folder ${folder} cannot be used: ${why}`, { cause: error })
+  }
+}
+
+class HostRunner implements Runner {
+  readonly type = 'host'
+  readonly facts = {}
+  readonly sharesFiles = true
+  readonly #options: HostRunnersOptions
+  readonly #context: RunnerContext
+  readonly #tools: ProcessTools
+  readonly #strays: StrayFinder
+  readonly #openedTicks = ticksNow()
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<Outcome>>()
+  #commands = 0
+
+  constructor(options: HostRunnersOptions, context: RunnerContext, tools: ProcessTools, strays: StrayFinder) {
+    this.#options = options
+    this.#context = context
+    this.#tools = tools
+    this.#strays = strays
+  }
+
+  async run(command: Command, io: CommandIo): Promise<Outcome> {
+    const marker = commandMarker(this.#context.marker, ++this.#commands)
+    const plan = {
+      argv: command.argv,
+      env: { ...this.#options.env, ...command.env, [MARKER_VARIABLE]: marker },
+      cwd: command.cwd ?? this.#context.folder,
+      ...this.#options.user,
+      attemptMarker: this.#context.marker,
+      commandMarker: marker,
+      timeoutMs: command.timeoutMs,
+      graceMs: command.graceMs ?? this.#options.graceMs ?? DEFAULT_GRACE_MS,
+      signal: AbortSignal.any([io.signal, this.#closing.signal]),
+    }
+    const outcome = runProcess(this.#tools, plan, io)
+    this.#running.add(outcome)
+    try {
+      return await outcome
+    } finally {
+      this.#running.delete(outcome)
+    }
+  }
+
+  async push(): Promise<void> {}
+  async pull(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#running)
+    const { marker } = this.#context
+    if (this.#strays.find(marker, this.#openedTicks, this.#tools.groups).length > 0)
+      await killFamily({ marker }, 0)
+    this.#tools.launcher.forget(marker)
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { MARKER_VARIABLE } from '../marker.ts'
+
+/** One line of the machine's process table, read from /proc. Elsewhere than on Linux the table looks empty. */
+export interface ProcessInfo {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  /** Clock ticks (10 ms) since the machine started; with the pid it names a process for good. */
+  readonly startedTicks: number
+  /** Ended, and only waiting to be reaped. */
+  readonly dead: boolean
+}
+
+const TICKS_PER_SECOND = 100
+
+export const ticksNow = (): number => {
+  const uptime = readText('/proc/uptime')
+  return uptime === undefined ? 0 : Math.floor(Number.parseFloat(uptime) * TICKS_PER_SECOND)
+}
+
+export function listPids(): number[] {
+  try {
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
+  } catch {
+    return []
+  }
+}
+
+/** Missing when the process is gone. */
+export function readProcess(pid: number): ProcessInfo | undefined {
+  const stat = readText(`/proc/${pid}/stat`)
+  if (stat === undefined) return undefined
+  // The second field is the program's name in parentheses and may itself hold blanks and parentheses.
+  const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startedTicks: Number(rest[15]),
+    dead: state === 'Z' || state === 'X',
+  }
+}
+
+export const isAlive = (known: ProcessInfo): boolean => {
+  const now = readProcess(known.pid)
+  return now !== undefined && !now.dead && now.startedTicks === known.startedTicks
+}
+
+/** The marker a process was started with; missing too when its environment may not be read. */
+export function readMarker(pid: number): string | undefined {
+  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ''}`
+  const start = environment.indexOf(`\0${MARKER_VARIABLE}=`)
+  if (start < 0) return undefined
+  const from = start + MARKER_VARIABLE.length + 2
+  const end = environment.indexOf('\0', from)
+  return environment.slice(from, end < 0 ? undefined : end)
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,12 @@
+/** Name of the environment variable by which processes that left their group are found again. */
+export const MARKER_VARIABLE = 'SCANFARM_MARKER'
+
+/**
+ * Value of the variable for the `number`th command of an attempt. The attempt's own marker is its first part, so one
+ * command can be swept without touching the commands beside it, and a whole attempt at its end.
+ */
+export const commandMarker = (attempt: string, number: number): string => `${attempt}#${number}`
+
+/** Whether a process that carries `value` belongs to `marker`: a command's marker or an attempt's. */
+export const belongsTo = (value: string, marker: string): boolean =>
+  value === marker || value.startsWith(`${marker}#`)

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHostRunners, type HostRunnersOptions } from '../src/index.ts'
+import { runnerConformance, type RunnerSubject } from './conformance.ts'
+
+async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
+  const root = await mkdtemp(join(tmpdir(), 'scanfarm-host-'))
+  const provider = createHostRunners(options)
+  return {
+    provider,
+    spec: { type: 'host' },
+    root,
+    ambient: [],
+    tellsSignals: true,
+    async [Symbol.asyncDispose]() {
+      await provider[Symbol.asyncDispose]()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+runnerConformance('host', () => host({}))
+runnerConformance('host, without the resident process,', () => host({ spawner: false }))
