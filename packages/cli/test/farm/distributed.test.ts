@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Farm, until } from './farm.ts'
+import { expectExactlyOnce, jobEnded, readJob, readRun, runsOf, submit, targets } from './ledger.ts'
+import { mostAtOnce } from './traces.ts'
+
+const START_MS = 120_000
+const TEST_MS = 90_000
+const LOW_RUNS = 5_000
+/** Low runs that may slip in between the critical run's arrival and its start: those on their way to a slot already. */
+const SLIPPED_IN = 40
+
+let farm: Farm
+
+beforeAll(async () => {
+  farm = await Farm.start({ masters: 2, workers: 2, slots: 4 })
+}, START_MS)
+
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+}, START_MS)
+
+test(
+  'a job of 1,000 targets over two workers completes every run exactly once',
+  async () => {
+    const hosts = targets(1_000)
+    const jobId = await submit(farm.client, { module: 'noop', targets: hosts })
+    await jobEnded(farm.client, jobId)
+    const runs = await expectExactlyOnce(farm.client, jobId, { targets: hosts, steps: ['nothing'] })
+    expect(runs.filter((run) => run.attempt !== 1)).toEqual([])
+    expect(new Set(runs.map((run) => run.worker_id)).size).toBe(2)
+  },
+  TEST_MS,
+)
+
+test(
+  'a critical run submitted behind 5,000 low ones starts next, and cancelling the job ends the rest',
+  async () => {
+    const low = await submit(farm.client, {
+      module: 'noop',
+      targets: targets(LOW_RUNS, 'low'),
+      priority: 'low',
+    })
+    await until('low runs have started', async () => (await readJob(farm.client, low)).completed > 20)
+    const critical = await submit(farm.client, {
+      module: 'noop',
+      targets: ['first.test'],
+      priority: 'critical',
+    })
+    await jobEnded(farm.client, critical)
+    await farm.client.post(`/jobs/${low}/cancel`)
+    const ended = await jobEnded(farm.client, low)
+    expect(ended.completed + ended.cancelled).toBe(LOW_RUNS)
+    expect(ended.cancelled).toBeGreaterThan(0)
+    expect(ended.failed).toBe(0)
+
+    const [first] = await runsOf(farm.client, critical)
+    if (!first?.started_at) throw new Error('the critical run has not started')
+    const { created_at } = await readRun(farm.client, first.id).then(
+      (run) => run as typeof run & { created_at: string },
+    )
+    const before = (await runsOf(farm.client, low)).filter(
+      ({ started_at }) =>
+        started_at !== null && started_at > created_at && started_at < (first.started_at ?? ''),
+    )
+    expect(before.length).toBeLessThan(SLIPPED_IN)
+  },
+  TEST_MS,
+)
+
+test(
+  'a job of concurrency 3 never has more than three commands running on the whole farm, and reaches three',
+  async () => {
+    const folder = await farm.traces()
+    const hosts = targets(24, 'slow')
+    const jobId = await submit(farm.client, {
+      module: 'stamp',
+      targets: hosts,
+      params: { folder },
+      concurrency: 3,
+    })
+    await jobEnded(farm.client, jobId)
+    await expectExactlyOnce(farm.client, jobId, { targets: hosts, steps: ['stamp'] })
+    expect(await mostAtOnce(folder)).toBe(3)
+  },
+  TEST_MS,
+)
+
+test(
+  'a throttled job does not hold back another one',
+  async () => {
+    const folder = await farm.traces()
+    const slow = await submit(farm.client, {
+      module: 'stamp',
+      targets: targets(40, 'held'),
+      params: { folder },
+      concurrency: 1,
+      priority: 'critical',
+    })
+    const hosts = targets(50, 'free')
+    const quick = await submit(farm.client, { module: 'noop', targets: hosts, priority: 'low' })
+    await jobEnded(farm.client, quick)
+    expect((await readJob(farm.client, slow)).pending).toBeGreaterThan(0)
+    await farm.client.post(`/jobs/${slow}/cancel`)
+    await jobEnded(farm.client, slow)
+    expect(await mostAtOnce(folder)).toBe(1)
+  },
+  TEST_MS,
+)
+
+test(
+  'two masters feed the same workers, and any of them serves what the other one started',
+  async () => {
+    const [one, two] = farm.masters
+    if (!one || !two) throw new Error('the farm should have two masters')
+    const hosts = targets(300, 'shared')
+    const jobs = await Promise.all([
+      submit(one.client, { module: 'noop', targets: hosts }),
+      submit(two.client, { module: 'noop', targets: hosts }),
+    ])
+    for (const jobId of jobs) {
+      await jobEnded(two.client, jobId)
+      await expectExactlyOnce(one.client, jobId, { targets: hosts, steps: ['nothing'] })
+    }
+  },
+  TEST_MS,
+)
+
+test(
+  'an artifact made on a worker is read through another master than the one that took the job',
+  async () => {
+    const [one, two] = farm.masters
+    if (!one || !two) throw new Error('the farm should have two masters')
+    const jobId = await submit(one.client, { module: 'report', targets: ['reported.test'] })
+    await jobEnded(one.client, jobId)
+    const [run] = await runsOf(two.client, jobId)
+    if (!run) throw new Error('the job has no run')
+    const { data } = await two.client.get<{ data: { id: string; name: string; artifact_type: string }[] }>(
+      `/runs/${run.run_uuid}/artifacts`,
+    )
+    const report = data.find(({ artifact_type }) => artifact_type === 'report')
+    expect(report?.name).toBe('report')
+    expect(await two.client.text(`/runs/${run.id}/artifacts/${report?.id}/content`)).toBe(
+      'found on reported.test\n',
+    )
+  },
+  TEST_MS,
+)

@@ -1,0 +1,177 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from './client.ts'
+import { Program } from './program.ts'
+import { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
+import { openFolder, writeWorkflows } from './workflows.ts'
+
+export { Client, Refusal } from './client.ts'
+export { Program, type ProgramEnd } from './program.ts'
+export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
+export { until } from './until.ts'
+
+/** Least lease that the settings allow: tests that lose a worker wait for it. */
+export const LEASE_MS = 3_000
+const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
+const PASSABLE = 0o711
+
+export interface FarmOptions {
+  readonly queue?: 'redis' | 'postgres'
+  readonly masters?: number
+  readonly workers?: number
+  /** Runs at once on each worker. */
+  readonly slots?: number
+  /** Wait for the disk as in production; default false. */
+  readonly durable?: boolean
+  /** More settings for all programs, as environment variables. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Master {
+  readonly program: Program
+  readonly client: Client
+  readonly port: number
+}
+
+interface WorkerRow {
+  id: string
+  name: string
+  kind: string
+  status: string
+  busy_slots: number
+}
+
+/**
+ * Masters and workers as real processes on one machine, with a Postgres and a Redis of their own, below one temporary
+ * folder. Every program has a data folder of its own; only the artifact store is shared, as between machines.
+ */
+export class Farm implements AsyncDisposable {
+  readonly folder: string
+  readonly postgres: PrivatePostgres
+  /** Missing on the Postgres queue. */
+  readonly redis: PrivateRedis | undefined
+  readonly masters: Master[] = []
+  readonly workers: Program[] = []
+  readonly #options: FarmOptions
+  readonly #scope: AsyncDisposableStack
+  readonly #programs: Program[] = []
+  #tracesMade = 0
+
+  private constructor(
+    folder: string,
+    postgres: PrivatePostgres,
+    redis: PrivateRedis | undefined,
+    options: FarmOptions,
+    scope: AsyncDisposableStack,
+  ) {
+    this.folder = folder
+    this.postgres = postgres
+    this.redis = redis
+    this.#options = options
+    this.#scope = scope
+  }
+
+  static async start(options: FarmOptions = {}): Promise<Farm> {
+    const scope = new AsyncDisposableStack()
+    try {
+      const farm = await Farm.#open(options, scope)
+      for (let number = 0; number < (options.masters ?? 1); number++) await farm.startMaster()
+      const names = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
+      await Promise.all(names.map((name) => farm.startWorker(name)))
+      return farm
+    } catch (error) {
+      await scope.disposeAsync()
+      throw error
+    }
+  }
+
+  static async #open(options: FarmOptions, scope: AsyncDisposableStack): Promise<Farm> {
+    const folder = await mkdtemp(join(tmpdir(), 'scanfarm-farm-'))
+    scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+    await chmod(folder, PASSABLE)
+    await writeWorkflows(join(folder, 'workflows'))
+    const postgres = scope.use(
+      await PrivatePostgres.start(join(folder, 'postgres'), { durable: options.durable === true }),
+    )
+    const redis = options.queue === 'postgres' ? undefined : scope.use(await PrivateRedis.start())
+    const farm = new Farm(folder, postgres, redis, options, scope)
+    scope.defer(() => farm.#stopPrograms())
+    return farm
+  }
+
+  get client(): Client {
+    const [master] = this.masters
+    if (!master) throw new Error('the farm has no master')
+    return master.client
+  }
+
+  /** Starts a master, on a given port when it takes the place of a killed one, and waits until it can work. */
+  async startMaster(port?: number): Promise<Master> {
+    const name = `master-${this.masters.length + 1}`
+    const address = port ?? (await freePort())
+    const program = this.#start(name, ['server', '--master'], { SCANFARM_HTTP_PORT: String(address) })
+    const master = { program, client: new Client(`http://127.0.0.1:${address}`, TOKEN), port: address }
+    await program.until('was ready', async () => (await fetch(`${master.client.url}/health/ready`)).ok)
+    this.masters.push(master)
+    return master
+  }
+
+  /** Starts a worker and waits until the farm knows it. */
+  async startWorker(name: string, env: Readonly<Record<string, string>> = {}): Promise<Program> {
+    const program = this.#start(name, ['worker'], { SCANFARM_WORKER_NAME: name, ...env })
+    await program.until('joined', async () =>
+      (await this.workerRows()).some((row) => row.name === name && row.status !== 'lost'),
+    )
+    this.workers.push(program)
+    return program
+  }
+
+  async workerRows(): Promise<WorkerRow[]> {
+    const { data } = await this.client.get<{ data: WorkerRow[] }>('/workers')
+    return data.filter(({ kind }) => kind === 'worker')
+  }
+
+  /** A new folder that commands can write to, for the param `folder`. */
+  traces(): Promise<string> {
+    this.#tracesMade += 1
+    return openFolder(join(this.folder, `traces-${this.#tracesMade}`))
+  }
+
+  #start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Program {
+    const program = new Program(name, args, {
+      folder: this.folder,
+      env: { ...this.#environment(name), ...env },
+    })
+    this.#programs.push(program)
+    return program
+  }
+
+  #environment(name: string): Record<string, string> {
+    return {
+      SCANFARM_DATA_DIR: join(this.folder, name),
+      SCANFARM_ARTIFACTS_FOLDER: join(this.folder, 'artifacts'),
+      SCANFARM_WORKFLOWS_FOLDERS: join(this.folder, 'workflows'),
+      SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
+      DATABASE_URL: this.postgres.url,
+      ...(this.redis
+        ? { REDIS_URL: this.redis.url, SCANFARM_QUEUE: 'redis' }
+        : { SCANFARM_QUEUE: 'postgres' }),
+      SCANFARM_WORKER_SLOTS: String(this.#options.slots ?? 4),
+      SCANFARM_WORKER_LEASE_MS: String(LEASE_MS),
+      SCANFARM_LOCAL_SLOTS: '1',
+      SCANFARM_LOG_FORMAT: 'json',
+      ...this.#options.env,
+    }
+  }
+
+  /** Workers first: while they drain they still need the rest. */
+  async #stopPrograms(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker[Symbol.asyncDispose]()))
+    await Promise.all(this.#programs.map((program) => program[Symbol.asyncDispose]()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#scope.disposeAsync()
+  }
+}

@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { until } from './until.ts'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const LOG_TAIL = 4_000
+const STOP_MS = 40_000
+
+export interface ProgramEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A process of the scanfarm program, as a user would start it. Disposing stops it in order, or kills it when that hangs. */
+export class Program implements AsyncDisposable {
+  readonly name: string
+  readonly ended: Promise<ProgramEnd>
+  readonly #child: ChildProcess
+  readonly #log: string
+
+  constructor(
+    name: string,
+    args: readonly string[],
+    options: { folder: string; env: Readonly<Record<string, string>> },
+  ) {
+    this.name = name
+    this.#log = join(options.folder, `${name}.log`)
+    const log = openSync(this.#log, 'a')
+    // The farm decides the whole environment: a developer's own settings must not leak in.
+    const { PATH = '', HOME = '/', TMPDIR = '/tmp' } = process.env
+    this.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+      stdio: ['ignore', log, log],
+      env: { PATH, HOME, TMPDIR, ...options.env },
+    })
+    closeSync(log)
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.once('exit', (code, signal) => resolve({ code, signal }))
+      this.#child.once('error', reject)
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** SIGKILL, and gone when it resolves. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL')
+    await this.ended
+  }
+
+  /** SIGTERM, and gone when it resolves. */
+  async stop(): Promise<ProgramEnd> {
+    this.signal('SIGTERM')
+    return this.ended
+  }
+
+  get log(): string {
+    return readFileSync(this.#log, 'utf8')
+  }
+
+  /** Waits until `ready`; fails at once, with the end of the log, when the program ends meanwhile. */
+  async until<T>(what: string, ready: () => Promise<T | undefined | false>, limitMs = 60_000): Promise<T> {
+    const answer = await until(
+      `${this.name} ${what}`,
+      async () => (this.running ? ready() : ('ended' as const)),
+      limitMs,
+    ).catch((error: unknown) => {
+      throw new Error(`${this.name} never ${what}; its log ends with:\n${this.log.slice(-LOG_TAIL)}`, {
+        cause: error,
+      })
+    })
+    if (answer === 'ended')
+      throw new Error(
+        `${this.name} ended before it ${what}; its log ends with:\n${this.log.slice(-LOG_TAIL)}`,
+      )
+    return answer
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.running) return
+    this.signal('SIGCONT')
+    this.signal('SIGTERM')
+    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS)
+    await this.ended
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,111 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/platform'
+import { until } from './until.ts'
+
+/** A port of the loopback address that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A Redis of the farm's own that keeps nothing on disk, so that a killed one comes back empty. */
+export class PrivateRedis implements AsyncDisposable {
+  readonly #port: number
+  readonly #program: string
+  #child: ChildProcess | undefined
+
+  private constructor(port: number, program: string) {
+    this.#port = port
+    this.#program = program
+  }
+
+  static async start(): Promise<PrivateRedis> {
+    const program = await findRedisProgram(process.env.PATH ?? '')
+    if (!program) throw new Error('redis-server is not on PATH: install it (apt-get install redis-server)')
+    const redis = new PrivateRedis(await freePort(), program.path)
+    await redis.start()
+    return redis
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.#port}`
+  }
+
+  async start(): Promise<void> {
+    const settings = {
+      port: this.#port,
+      bind: '127.0.0.1',
+      save: '',
+      appendonly: 'no',
+      'maxmemory-policy': 'noeviction',
+    }
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+    this.#child = spawn(this.#program, args, { stdio: 'ignore', cwd: '/' })
+    await once(this.#child, 'spawn')
+    await until('Redis answers', async () => (await this.command('PING')).startsWith('+PONG'))
+  }
+
+  /** SIGKILL: with it goes everything that was in it. */
+  async kill(): Promise<void> {
+    if (this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
+  /** Sends one inline command and returns the first bytes of the reply. */
+  async command(line: string): Promise<string> {
+    const socket = connect({ port: this.#port, host: '127.0.0.1' })
+    try {
+      await once(socket, 'connect')
+      socket.write(`${line}\r\n`)
+      const [reply] = (await once(socket, 'data')) as [Buffer]
+      return reply.toString()
+    } finally {
+      socket.destroy()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+  }
+}
+
+const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/** A Postgres of the farm's own that can be stopped and started again at the same address. */
+export class PrivatePostgres implements AsyncDisposable {
+  readonly #server: ServerKind
+  readonly url: string
+
+  private constructor(server: ServerKind, url: string) {
+    this.#server = server
+    this.url = url
+  }
+
+  /** `durable: false` leaves out the waits for the disk. */
+  static async start(folder: string, options: { durable: boolean }): Promise<PrivatePostgres> {
+    const server = await postgresServer(folder, { settings: options.durable ? {} : CARELESS })
+    return new PrivatePostgres(server, await server.start())
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop()
+  }
+
+  async restart(): Promise<void> {
+    const url = await this.#server.start()
+    if (url !== this.url)
+      throw new Error('Postgres came back at another address: its port was taken meanwhile')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+}
