@@ -1,1 +1,5 @@
 export type * from './store.ts'
+export type { ConnectionOptions, StoreLog } from './connection.ts'
+export { migrate, schemaVersion } from './migrate.ts'
+export { openStore, type StoreOptions } from './open-store.ts'
+export { openRunStore, type RunStoreOptions } from './run-store/open-run-store.ts'

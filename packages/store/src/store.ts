@@ -38,6 +38,8 @@ export interface Store extends AsyncDisposable {
   listen(onWake: () => void): Promise<AsyncDisposable>
   /** Rejects when the database cannot be reached, or its schema is not the one of this program. */
   check(): Promise<void>
+  /** Makes the next partitions of steps and event_logs before they are needed; call it now and then. */
+  maintain(): Promise<void>
 }
 
 /** Common to every run of a request. */
@@ -86,8 +88,8 @@ export interface KeptAnswer {
 export interface Jobs {
   /**
    * One transaction: job, its runs (`queued`, or `pending` with `start: false`), outbox rows (`ready` for the first
-   * `concurrency` of them) and, with `idempotency`, the answer that `answer` makes of the result. Local runs get no
-   * outbox row: local slots read them from `runs`. Above 100,000 targets the list is stored first and expanded in
+   * `concurrency` of them) and, with `idempotency`, the answer that `answer` makes of the result. Outbox rows of local
+   * runs are for `claimLocal`; the dispatcher never takes them. Cloud runs get none. Above 100,000 targets the list is stored first and expanded in
    * chunks by `expandOnce`. A key that exists with the same request hash resolves to the kept answer; with another
    * hash it is refused (`idempotency_conflict`).
    */

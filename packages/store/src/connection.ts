@@ -1,0 +1,95 @@
+import pg from 'pg'
+
+export interface ConnectionOptions {
+  /** `postgres://…` */
+  readonly url: string
+  /** Most connections at once. */
+  readonly poolSize: number
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string
+  /** After this a statement counts as lost together with its connection; 0: never. Default 30 s. */
+  readonly statementTimeoutMs?: number
+}
+
+/** What the store tells about the database connection; facts, no prose. */
+export type StoreLog = (message: string, facts: Readonly<Record<string, unknown>>) => void
+
+const CONNECT_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 30_000
+const IDLE_TIMEOUT_MS = 60_000
+
+const INT8 = 20
+const TIMESTAMPTZ = 1184
+
+const toSafeInteger = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is too large for a number`)
+  return value
+}
+
+// Postgres writes `2026-01-31 12:00:00.123456+00`, with the offset of the session's zone.
+const toIso = (text: string): string => {
+  const padded = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
+  return new Date(padded).toISOString()
+}
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8) return toSafeInteger
+    if (oid === TIMESTAMPTZ) return toIso
+    return pg.types.getTypeParser(oid, format)
+  },
+}
+
+/** A pool whose connections need nothing from the session, so that a transaction pooler may stand in between. */
+export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => log?.('an idle database connection broke', { error: error.message }))
+  return pool
+}
+
+const LOST_SQLSTATES = new Set(['57P01', '57P02', '57P03', '53300', '25006'])
+const LOST_SYSTEM_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+// pg gives these no code.
+const LOST_MESSAGES =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection timeout/i
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** The database could not be reached, is starting or stopping, or took the connection away. */
+export const isConnectionLoss = (error: unknown): boolean => {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionLoss)
+  const code = codeOf(error)
+  return (
+    LOST_SQLSTATES.has(code) ||
+    LOST_SYSTEM_ERRORS.has(code) ||
+    code.startsWith('08') ||
+    (error instanceof Error && LOST_MESSAGES.test(error.message))
+  )
+}
+
+/** Deadlock or serialization failure: the transaction left no trace and may simply be tried again. */
+export const isConflict = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
+
+export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'

@@ -1,0 +1,73 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { EventFilter, EventLogEntry, Events, PageOf, PageRequest } from './store.ts'
+import type { Totals } from './totals.ts'
+
+export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
+  list: (filter, page) => list(db, totals, filter, page),
+})
+
+const COLUMN_OF = {
+  topic: 'topic',
+  name: 'name',
+  source: 'source',
+  workspace: 'workspace',
+  runId: 'run_id',
+  workflowName: 'workflow_name',
+} as const satisfies Partial<Record<keyof EventFilter, string>>
+
+const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
+  const conditions = Object.entries(COLUMN_OF).flatMap(([key, column]) => {
+    const value = filter[key as keyof typeof COLUMN_OF]
+    return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]
+  })
+  // Written so that the partial index on what is not processed can serve it.
+  if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)
+  return conditions
+}
+
+const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
+
+const list = async (
+  db: Kysely<unknown>,
+  totals: Totals,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<PageOf<EventLogEntry>> => {
+  const [total, rows] = await Promise.all([
+    totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, () => countEvents(db, filter)),
+    pageOfEvents(db, filter, page),
+  ])
+  const last = rows.at(-1)
+  return {
+    data: rows,
+    total,
+    nextCursor: last && rows.length === page.limit ? encodeCursor(last.id) : undefined,
+  }
+}
+
+const countEvents = async (db: Kysely<unknown>, filter: EventFilter): Promise<number> => {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from event_logs ${where(conditionsOf(filter))}
+  `.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+const pageOfEvents = async (
+  db: Kysely<unknown>,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<EventLogEntry[]> => {
+  const conditions = conditionsOf(filter)
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const offset = page.cursor === undefined ? page.offset : 0
+  const { rows } = await sql<EventLogEntry>`
+    select e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
+           processed_at, error, created_at
+    from (select id from event_logs ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
+    join event_logs e on e.id = ids.id
+    order by e.id desc
+  `.execute(db)
+  return rows
+}

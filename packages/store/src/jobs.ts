@@ -1,0 +1,190 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { AppError, type JobStatus } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { isUniqueViolation } from './connection.ts'
+import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft } from './store.ts'
+import { storable, storableJson } from './text.ts'
+
+/** Above this the targets are stored first and their runs come later, chunk by chunk. */
+const MAX_RUNS_AT_ONCE = 100_000
+const CHUNK = 10_000
+/** Runs cancelled in one transaction. */
+const CANCEL_CHUNK = 5_000
+
+type SubmitOptions = NonNullable<Parameters<Jobs['submit']>[2]>
+type Submitted = Awaited<ReturnType<Jobs['submit']>>
+
+export const makeJobs = (db: Kysely<unknown>): Jobs => ({
+  submit: (draft, targets, options = {}) => submit(db, draft, targets, options),
+  status: (jobId) => status(db, jobId),
+  requestCancel: (jobId) => requestCancel(db, jobId),
+  expandOnce: async () => {
+    const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(db)
+    return rows[0]?.expanded ?? false
+  },
+})
+
+const newJobId = (): string => randomBytes(8).toString('hex')
+
+async function submit(
+  db: Kysely<unknown>,
+  draft: JobDraft,
+  targets: readonly TargetDraft[],
+  options: SubmitOptions,
+): Promise<Submitted> {
+  if (targets.length === 0) throw new RangeError('a job needs at least one target')
+  for (;;) {
+    const job: SubmittedJob = {
+      jobId: newJobId(),
+      targetCount: targets.length,
+      runUuid: targets.length === 1 ? randomUUID() : undefined,
+    }
+    try {
+      return await insertJob(db, job, draft, targets, options)
+    } catch (error) {
+      const taken = isUniqueViolation(error) && (await exists(db, job.jobId))
+      if (!taken) throw error
+    }
+  }
+}
+
+const exists = async (db: Kysely<unknown>, jobId: string): Promise<boolean> =>
+  (await sql`select 1 from jobs where job_id = ${jobId}`.execute(db)).rows.length > 0
+
+async function insertJob(
+  db: Kysely<unknown>,
+  job: SubmittedJob,
+  draft: JobDraft,
+  targets: readonly TargetDraft[],
+  options: SubmitOptions,
+): Promise<Submitted> {
+  const { idempotency, start = true } = options
+  const answer = idempotency?.answer(job)
+  const kept =
+    idempotency && answer
+      ? storableJson({
+          key: idempotency.key,
+          request_hash: idempotency.requestHash,
+          status: answer.status,
+          body: answer.body,
+        })
+      : null
+  const insert = async (on: Kysely<unknown>, stored: boolean) => {
+    const now = stored ? [] : targets
+    const { rows } = await sql<{ made: { job_no?: number; kept?: KeptAnswer & { request_hash: string } } }>`
+      select submit_job(${storableJson(jobColumns(job, draft, start))}::jsonb, ${now.map((t) => storable(t.target))}::text[],
+        ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb) as made
+    `.execute(on)
+    return rows[0]?.made ?? {}
+  }
+
+  const large = targets.length > MAX_RUNS_AT_ONCE
+  const made = large
+    ? await db.transaction().execute(async (tx) => {
+        const result = await insert(tx, true)
+        if (result.job_no !== undefined) await storeTargets(tx, result.job_no, targets)
+        return result
+      })
+    : await insert(db, false)
+  if (!made.kept) return { job }
+  if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
+  return { kept: { status: made.kept.status, body: made.kept.body } }
+}
+
+export const idempotencyConflict = (): AppError =>
+  new AppError(
+    'idempotency_conflict',
+    'this Idempotency-Key was used before with another request; use a new key',
+  )
+
+const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) => ({
+  job_id: job.jobId,
+  workflow_name: draft.workflowName,
+  workflow_kind: draft.workflowKind,
+  workflow_hash: draft.workflow.hash,
+  workflow_json: draft.workflow.json,
+  params: draft.params,
+  priority: draft.priority,
+  run_mode: draft.runMode,
+  runner_type: draft.runnerType,
+  runner_given: draft.runnerGiven,
+  docker_image: draft.dockerImage,
+  ssh_host: draft.sshHost,
+  timeout_minutes: draft.timeoutMinutes,
+  concurrency: draft.concurrency,
+  requirement_class: draft.requirementClass,
+  trigger_type: draft.triggerType,
+  trigger_name: draft.triggerName,
+  schedule_id: draft.scheduleId,
+  event_envelope: draft.eventEnvelope,
+  starts: start,
+  target_count: job.targetCount,
+})
+
+const storeTargets = async (
+  tx: Kysely<unknown>,
+  jobNo: number,
+  targets: readonly TargetDraft[],
+): Promise<void> => {
+  for (let from = 0; from < targets.length; from += CHUNK) {
+    const chunk = targets.slice(from, from + CHUNK)
+    await sql`insert into job_targets (job_no, chunk, targets, workspaces) values (${jobNo}, ${from / CHUNK},
+      ${chunk.map((t) => storable(t.target))}, ${chunk.map((t) => t.workspace)})`.execute(tx)
+  }
+}
+
+/** The body is built by Postgres: rows of 10,000 runs would cost more on the way than their JSON. */
+const status = async (db: Kysely<unknown>, jobId: string): Promise<JobStatus | undefined> => {
+  const { rows } = await sql<{ status: JobStatus }>`
+    select json_build_object(
+      'job_id', j.job_id, 'total_runs', j.target_count,
+      'completed', r.completed, 'running', r.running, 'failed', r.failed,
+      'pending', r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end,
+      'cancelled', r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end,
+      'runs', coalesce(r.runs, '[]')) as status
+    from jobs j cross join lateral (
+      select count(*) as made,
+             count(*) filter (where status = 'completed') as completed,
+             count(*) filter (where status = 'running') as running,
+             count(*) filter (where status = 'failed') as failed,
+             count(*) filter (where status = 'cancelled') as cancelled,
+             count(*) filter (where status in ('pending', 'queued')) as waiting,
+             json_agg(json_build_object('run_uuid', run_uuid, 'target', target, 'status', status) order by id) as runs
+      from runs where job_no = j.id
+    ) r
+    where j.job_id = ${jobId}
+  `.execute(db)
+  return rows[0]?.status
+}
+
+/**
+ * In chunks, so that a job of a million runs does not hold a million locks. The mark on the job comes first: targets
+ * that have no run yet are expanded as cancelled, and freed slots are not given away any more.
+ */
+const requestCancel: (db: Kysely<unknown>, jobId: string) => ReturnType<Jobs['requestCancel']> = async (
+  db,
+  jobId,
+) => {
+  const { rows } = await sql<{ id: number }>`
+    update jobs set cancel_requested_at = coalesce(cancel_requested_at, now()) where job_id = ${jobId} returning id
+  `.execute(db)
+  const [job] = rows
+  if (!job) return undefined
+  const answer = { cancelled: 0, requested: [] as { runId: number; runUuid: string; workerId: string }[] }
+  for (let after = 0; ;) {
+    const chunk = await sql<{ id: number }>`
+      select id from runs where job_no = ${job.id} and id > ${after} order by id limit ${CANCEL_CHUNK}
+    `.execute(db)
+    const last = chunk.rows.at(-1)
+    if (!last) return answer
+    after = last.id
+    const cancelled = await sql<{ id: number; run_uuid: string; worker_id: string; status: string }>`
+      select id, run_uuid, worker_id, status from request_cancel(${chunk.rows.map((row) => row.id)}::bigint[])
+    `.execute(db)
+    for (const run of cancelled.rows) {
+      if (run.status === 'running') {
+        answer.requested.push({ runId: run.id, runUuid: run.run_uuid, workerId: run.worker_id })
+      } else answer.cancelled++
+    }
+  }
+}

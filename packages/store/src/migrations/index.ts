@@ -1,0 +1,21 @@
+import type { Migration } from 'kysely/migration'
+import * as runs from './0001-runs.ts'
+import * as journal from './0002-journal.ts'
+import * as access from './0003-access.ts'
+import * as lifecycle from './0004-lifecycle.ts'
+import * as submit from './0005-submit.ts'
+import * as worker from './0006-worker.ts'
+import * as recovery from './0007-recovery.ts'
+import * as workerRole from './0008-worker-role.ts'
+
+/** Every migration by name, in order. A migration that was released never changes: write the next one. */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-runs': runs,
+  '0002-journal': journal,
+  '0003-access': access,
+  '0004-lifecycle': lifecycle,
+  '0005-submit': submit,
+  '0006-worker': worker,
+  '0007-recovery': recovery,
+  '0008-worker-role': workerRole,
+}

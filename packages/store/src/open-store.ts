@@ -1,0 +1,74 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { openPool, type ConnectionOptions, type StoreLog } from './connection.ts'
+import { makeAccess } from './access.ts'
+import { makeEvents } from './events.ts'
+import { makeFarm } from './farm.ts'
+import { makeIdempotency } from './idempotency.ts'
+import { makeJobs } from './jobs.ts'
+import { listen } from './listen.ts'
+import { schemaVersion } from './migrate.ts'
+import { makeOutbox } from './outbox.ts'
+import { makeRecovery } from './recovery.ts'
+import { guarded } from './retry.ts'
+import { makeRunStore } from './run-store/make-run-store.ts'
+import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
+import { makeRuns } from './runs.ts'
+import type { Store } from './store.ts'
+import { makeTotals } from './totals.ts'
+import { makeWorkers } from './workers.ts'
+import { makeWorkflows } from './workflows.ts'
+
+export interface StoreOptions extends ConnectionOptions {
+  readonly log?: StoreLog
+  /** How long `runStore` waits for a database that is away; default 10 minutes. All else rejects at once. */
+  readonly outageMs?: number
+}
+
+/** Opens a migrated database. Connections are made when they are needed; `check` tells whether they can be. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const closing = new AbortController()
+  const pool = openPool(options, options.log)
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const totals = makeTotals()
+  const outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS
+  const farm = guarded({ ...makeFarm(db), check: () => check(db), maintain: () => maintain(db) })
+  return {
+    jobs: guarded(makeJobs(db)),
+    runs: guarded(makeRuns(db, totals)),
+    outbox: guarded(makeOutbox(db)),
+    recovery: guarded(makeRecovery(db)),
+    workers: guarded(makeWorkers(db)),
+    workflows: guarded(makeWorkflows(db)),
+    events: guarded(makeEvents(db, totals)),
+    access: guarded(makeAccess(db)),
+    idempotency: guarded(makeIdempotency(db)),
+    runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
+    ...farm,
+    listen: (onWake) =>
+      listen(
+        { url: options.url, applicationName: `${options.applicationName} listener`, log: options.log },
+        onWake,
+      ),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort(new Error('the store is closed'))
+      await db.destroy()
+    },
+  }
+}
+
+const check = async (db: Kysely<unknown>): Promise<void> => {
+  const { rows } = await sql<{ present: boolean }>`
+    select to_regclass('kysely_migration') is not null as present
+  `.execute(db)
+  const latest = rows[0]?.present
+    ? await sql<{ name: string }>`select name from kysely_migration order by name desc limit 1`.execute(db)
+    : undefined
+  const found = latest?.rows[0]?.name ?? 'nothing'
+  if (found !== schemaVersion) {
+    throw new Error(`the database schema is ${found}, this program needs ${schemaVersion}: run the migration`)
+  }
+}
+
+const maintain = async (db: Kysely<unknown>): Promise<void> => {
+  await sql`select keep_all_partitions_ahead()`.execute(db)
+}

@@ -1,0 +1,68 @@
+import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import type { Outbox, OutboxRow } from './store.ts'
+
+const BY_RANK: readonly Priority[] = (Object.keys(PRIORITY_RANK) as Priority[]).sort(
+  (a, b) => PRIORITY_RANK[a] - PRIORITY_RANK[b],
+)
+
+interface TakenRow {
+  readonly run_id: number
+  readonly epoch: number
+  readonly rank: number
+  readonly class: string
+}
+
+export const makeOutbox = (db: Kysely<unknown>): Outbox => ({
+  take: (options) => take(db, options),
+  remove: (rows) => remove(db, rows),
+  classes: () => classes(db),
+})
+
+export const priorityOfRank = (rank: number): Priority => {
+  const priority = BY_RANK.find((one) => PRIORITY_RANK[one] === rank)
+  if (!priority) throw new RangeError(`no priority has the rank ${rank}`)
+  return priority
+}
+
+const toOutboxRow = (row: TakenRow): OutboxRow => ({
+  runId: row.run_id,
+  epoch: row.epoch,
+  priority: priorityOfRank(row.rank),
+  requirementClass: row.class,
+})
+
+const take = async (
+  db: Kysely<unknown>,
+  { classes, room, limit, staleMs }: Parameters<Outbox['take']>[0],
+): Promise<OutboxRow[]> => {
+  const { rows } = await sql<TakenRow>`
+    select run_id, epoch, rank, class
+    from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => room[priority])}::int[], ${limit}::int, ${staleMs}::int)
+  `.execute(db)
+  return rows.map(toOutboxRow)
+}
+
+const remove = async (
+  db: Kysely<unknown>,
+  rows: readonly { runId: number; epoch: number }[],
+): Promise<void> => {
+  await sql`
+    delete from outbox where run_id in (
+      select o.run_id from outbox o
+      join unnest(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[]) as t(run_id, epoch)
+        on o.run_id = t.run_id and o.epoch = t.epoch
+      where o.sent_at is not null
+      order by o.run_id for update of o)
+  `.execute(db)
+}
+
+const classes = async (
+  db: Kysely<unknown>,
+): Promise<{ requirementClass: string; ready: number; waiting: number }[]> => {
+  const { rows } = await sql<{ class: string; ready: number; waiting: number }>`
+    select class, count(*) filter (where ready) as ready, count(*) filter (where not ready) as waiting
+    from outbox where run_mode = 'distributed' group by class order by class
+  `.execute(db)
+  return rows.map((row) => ({ requirementClass: row.class, ready: row.ready, waiting: row.waiting }))
+}

@@ -1,0 +1,94 @@
+import { WAITING, type Run, type RunStatus } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
+import type { PageOf, PageRequest, RunFilter } from './store.ts'
+import type { Totals } from './totals.ts'
+import { waitingReasons } from './waiting-reason.ts'
+
+const ALL_STATUSES: readonly RunStatus[] = [
+  'pending',
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+]
+
+/** Page of runs, newest first. */
+export async function listRuns(
+  db: Kysely<unknown>,
+  totals: Totals,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<PageOf<Run>> {
+  const [total, rows] = await Promise.all([
+    totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () => countRuns(db, filter)),
+    pageOfRuns(db, filter, page),
+  ])
+  const reasons = await waitingReasons(db, rows)
+  const last = rows.at(-1)
+  return {
+    data: rows.map((row) => toRun(row, reasons.get(row.id) ?? '')),
+    total,
+    nextCursor: last && rows.length === page.limit ? encodeCursor(last.id) : undefined,
+  }
+}
+
+const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undefined =>
+  status === undefined ? undefined : status === 'pending' ? WAITING : [status]
+
+const and = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+
+const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
+  const conditions: RawBuilder<unknown>[] = []
+  if (filter.workflowName !== undefined) conditions.push(sql`workflow_name = ${filter.workflowName}`)
+  if (filter.target !== undefined) conditions.push(sql`target = ${filter.target}`)
+  if (filter.workspace !== undefined) conditions.push(sql`workspace = ${filter.workspace}`)
+  if (filter.runMode !== undefined) conditions.push(sql`run_mode = ${filter.runMode}`)
+  if (filter.jobId !== undefined) {
+    conditions.push(sql`job_no = (select id from jobs where job_id = ${filter.jobId})`)
+  }
+  return conditions
+}
+
+const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number> => {
+  const statuses = statusesOf(filter.status)
+  const conditions = conditionsBesideStatus(filter)
+  if (statuses) conditions.push(sql`status = any(${statuses})`)
+  const { rows } = await sql<{
+    total: number
+  }>`select count(*) as total from runs where ${and(conditions)}`.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+/**
+ * The ids of the page come from an index first, then their rows: a deep offset would otherwise fetch every row that
+ * it skips. Indexes on (status, id) and (workflow_name, status, id) are in order within one status only, so each
+ * status is a branch of its own, cut to what the page can need.
+ */
+const pageOfRuns = async (db: Kysely<unknown>, filter: RunFilter, page: PageRequest): Promise<RunRow[]> => {
+  const conditions = conditionsBesideStatus(filter)
+  const offset = page.cursor === undefined ? page.offset : 0
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const branches = statusesOf(filter.status) ?? (filter.workflowName === undefined ? undefined : ALL_STATUSES)
+  const cut = offset + page.limit
+  const candidates = branches
+    ? sql.join(
+        branches.map(
+          (status) =>
+            sql`(select id from runs where ${and([...conditions, sql`status = ${status}`])} order by id desc limit ${cut})`,
+        ),
+        sql` union all `,
+      )
+    : sql`select id from runs where ${and(conditions)}`
+  const { rows } = await sql<RunRow>`
+    select ${RUN_COLUMNS}
+    from (select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}) ids
+    join runs r on r.id = ids.id
+    join jobs j on j.id = r.job_no
+    order by r.id desc
+  `.execute(db)
+  return rows
+}

@@ -1,0 +1,54 @@
+import type { Run, RunDetail } from '@scanfarm/contracts'
+import { sql } from 'kysely'
+
+/** A row of `runs` beside what it takes from its job. */
+export type RunRow = Omit<Run, 'run_priority' | 'waiting_reason' | 'run_group_id'> & {
+  job_id: string
+  requirement_class: string
+  concurrency: number | null
+}
+
+export type RunDetailRow = RunRow &
+  Pick<
+    RunDetail,
+    'error_message' | 'schedule_id' | 'trigger_name' | 'docker_image' | 'ssh_host' | 'facts' | 'killed_pids'
+  > & {
+    timeout_minutes: number | null
+    job_no: number
+  }
+
+export const RUN_COLUMNS =
+  sql.raw(`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
+  r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
+  r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
+  j.concurrency`)
+
+export const RUN_DETAIL_COLUMNS =
+  sql.raw(`r.error_message, j.schedule_id, j.trigger_name, j.docker_image, j.ssh_host,
+  r.facts, r.killed_pids, j.timeout_minutes, r.job_no`)
+
+export const toRun = (
+  { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,
+  waitingReason: string,
+): Run => ({
+  ...row,
+  run_group_id: job_id,
+  run_priority: row.priority,
+  waiting_reason: waitingReason,
+})
+
+export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail => {
+  const { timeout_minutes, job_no: _jobNo, ...rest } = row
+  const { current_pid: _pid, ...run } = toRun(rest, waitingReason)
+  return {
+    ...run,
+    error_message: row.error_message,
+    schedule_id: row.schedule_id,
+    trigger_name: row.trigger_name,
+    timeout: timeout_minutes,
+    docker_image: row.docker_image,
+    ssh_host: row.ssh_host,
+    facts: row.facts,
+    killed_pids: row.killed_pids,
+  }
+}

@@ -1,0 +1,67 @@
+/** One kind of batched statement. */
+export interface Lane<Item, Result> {
+  /** Writes a batch in one statement; every key occurs once in it. */
+  send(items: readonly Item[]): Promise<readonly Result[]>
+  keyOfItem(item: Item): string
+  keyOfResult(result: Result): string
+  /** Most items in one statement. */
+  readonly maxItems: number
+}
+
+interface Call<Item, Result> {
+  readonly items: readonly Item[]
+  readonly keys: ReadonlySet<string>
+  resolve(results: Result[]): void
+  reject(error: unknown): void
+}
+
+/**
+ * Group commit: while a statement is in flight, calls gather and ride in the next one, in the order in which they
+ * came. A call resolves to the results that bear its own keys. When a statement of several calls fails, each call is
+ * sent again by itself, so that one bad value fails its own call only. One call must not name a key twice.
+ */
+export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
+  const waiting: Call<Item, Result>[] = []
+  let busy = false
+
+  const take = (): Call<Item, Result>[] => {
+    const taken: Call<Item, Result>[] = []
+    const keys = new Set<string>()
+    let items = 0
+    for (let next = waiting[0]; next; next = waiting[0]) {
+      const fits = items + next.items.length <= lane.maxItems && keys.isDisjointFrom(next.keys)
+      if (taken.length > 0 && !fits) break
+      taken.push(next)
+      waiting.shift()
+      items += next.items.length
+      for (const key of next.keys) keys.add(key)
+    }
+    return taken
+  }
+
+  const settle = async (calls: readonly Call<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await lane.send(calls.flatMap((call) => call.items))
+      for (const call of calls)
+        call.resolve(results.filter((result) => call.keys.has(lane.keyOfResult(result))))
+    } catch (error) {
+      const [only] = calls
+      if (calls.length === 1 && only) only.reject(error)
+      else for (const call of calls) await settle([call])
+    }
+  }
+
+  const pump = async (): Promise<void> => {
+    busy = true
+    while (waiting.length > 0) await settle(take())
+    busy = false
+  }
+
+  return (items: readonly Item[]): Promise<Result[]> => {
+    if (items.length === 0) return Promise.resolve([])
+    const { promise, resolve, reject } = Promise.withResolvers<Result[]>()
+    waiting.push({ items, keys: new Set(items.map(lane.keyOfItem)), resolve, reject })
+    if (!busy) void pump()
+    return promise
+  }
+}

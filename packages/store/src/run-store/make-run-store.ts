@@ -1,0 +1,132 @@
+import type {
+  ClaimedRun,
+  HeartbeatReply,
+  RunEnd,
+  RunKey,
+  RunStore,
+  RunUpdate,
+  Ticket,
+} from '@scanfarm/contracts'
+import type pg from 'pg'
+import { persist, type Persistence } from '../retry.ts'
+import { storableJson } from '../text.ts'
+import { groupCommit } from './group-commit.ts'
+
+/** Most runs in one statement. */
+const MAX_BATCH = 200
+/** Leaving is a courtesy: what it leaves undone the reaper does. */
+const LEAVE_OUTAGE_MS = 3_000
+
+interface ClaimItem extends Ticket {
+  readonly workerId: string
+}
+type FinishItem = RunEnd & { last: RunUpdate }
+
+const keyText = (key: RunKey): string => `${key.runId}:${key.attempt}`
+
+/** Items in rounds in which each key occurs once, in order. */
+const rounds = <T extends RunKey>(items: readonly T[]): T[][] => {
+  const made: Map<string, T>[] = []
+  for (const item of items) {
+    const key = keyText(item)
+    const round = made.find((one) => !one.has(key)) ?? made[made.push(new Map()) - 1]
+    round?.set(key, item)
+  }
+  return made.map((round) => [...round.values()])
+}
+
+const chunks = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / MAX_BATCH) }, (_, n) =>
+    items.slice(n * MAX_BATCH, (n + 1) * MAX_BATCH),
+  )
+
+/** The last fact about a step replaces the earlier ones: a statement can write a row only once. */
+const compact = (update: RunUpdate): RunUpdate =>
+  update.steps === undefined
+    ? update
+    : { ...update, steps: [...new Map(update.steps.map((step) => [step.seq, step])).values()] }
+
+/** The worker's side over a pool, by calls of the functions in the schema `worker` and nothing else. */
+export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore {
+  const call = async <T>(text: string, values: readonly unknown[], within = persistence): Promise<T> =>
+    persist(async () => {
+      const { rows } = await pool.query<{ answer: T }>(text, [...values])
+      const [row] = rows
+      if (!row) throw new Error(`no answer from ${text}`)
+      return row.answer
+    }, within)
+
+  const claimLanes = new Map<string, (items: readonly ClaimItem[]) => Promise<ClaimedRun[]>>()
+  const claimLane = (workerId: string) => {
+    const lane =
+      claimLanes.get(workerId) ??
+      groupCommit<ClaimItem, ClaimedRun>({
+        send: (tickets) =>
+          call('select worker.claim($1, $2::bigint[], $3::int[]) as answer', [
+            workerId,
+            tickets.map((ticket) => ticket.runId),
+            tickets.map((ticket) => ticket.epoch),
+          ]),
+        keyOfItem: (ticket) => String(ticket.runId),
+        keyOfResult: (run) => String(run.runId),
+        maxItems: MAX_BATCH,
+      })
+    claimLanes.set(workerId, lane)
+    return lane
+  }
+
+  const recordLane = groupCommit<RunUpdate, RunKey>({
+    send: (updates) =>
+      call('select worker.record($1::jsonb) as answer', [storableJson(updates.map(compact))]),
+    keyOfItem: keyText,
+    keyOfResult: keyText,
+    maxItems: MAX_BATCH,
+  })
+
+  const finishLane = groupCommit<FinishItem, RunKey>({
+    send: (ends) =>
+      call('select worker.finish($1::jsonb, $2::jsonb) as answer', [
+        storableJson(ends.map(({ last, runId, attempt }) => compact({ ...last, runId, attempt }))),
+        storableJson(ends.map(({ last: _, ...end }) => end)),
+      ]),
+    keyOfItem: keyText,
+    keyOfResult: keyText,
+    maxItems: MAX_BATCH,
+  })
+
+  const inChunks = async <I, O>(
+    items: readonly I[],
+    lane: (items: readonly I[]) => Promise<O[]>,
+  ): Promise<O[]> => (await Promise.all(chunks(items).map(lane))).flat()
+
+  return {
+    join: ({ workerId, leaseMs, ...worker }) =>
+      call('select worker.join($1::jsonb) as answer', [
+        storableJson({ ...worker, id: workerId, lease_ms: leaseMs }),
+      ]),
+    heartbeat: (workerId, busy) =>
+      call<HeartbeatReply>('select worker.heartbeat($1, $2, null) as answer', [workerId, busy]),
+    claim: (workerId, tickets) => {
+      const once = [...new Map(tickets.map((ticket) => [ticket.runId, { ...ticket, workerId }])).values()]
+      return inChunks(once, claimLane(workerId))
+    },
+    claimLocal: (workerId, limit) => call('select worker.claim_local($1, $2) as answer', [workerId, limit]),
+    workflow: async (hash) => {
+      const json = await call<string | null>('select worker.workflow($1) as answer', [hash])
+      if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)
+      return json
+    },
+    record: async (updates) => {
+      const lost: RunKey[] = []
+      for (const round of rounds(updates)) lost.push(...(await inChunks(round, recordLane)))
+      return [...new Map(lost.map((key) => [keyText(key), key])).values()]
+    },
+    finish: (ends) => inChunks(rounds(ends)[0] ?? [], finishLane),
+    handBack: (keys) => call('select worker.hand_back($1::jsonb) as answer', [storableJson(keys)]),
+    leave: (workerId) =>
+      call('select worker.leave($1) as answer', [workerId], {
+        ...persistence,
+        outageMs: Math.min(LEAVE_OUTAGE_MS, persistence.outageMs),
+      }),
+  }
+}

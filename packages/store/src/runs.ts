@@ -1,0 +1,172 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Artifact, RunDetail, RunStatus, Step } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { listRuns } from './run-list.ts'
+import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
+import type { CancelRequest, RunRef, Runs } from './store.ts'
+import type { Totals } from './totals.ts'
+import { waitingReasons } from './waiting-reason.ts'
+
+const NUMBER = /^[1-9]\d{0,14}$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The condition that finds a run by what stood in the path; undefined: it can be neither number nor uuid. */
+const byRef = (ref: RunRef): RawBuilder<unknown> | undefined => {
+  if (NUMBER.test(ref)) return sql`r.id = ${Number(ref)}`
+  if (UUID.test(ref)) return sql`r.run_uuid = ${ref}`
+  return undefined
+}
+
+export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
+  list: (filter, page) => listRuns(db, totals, filter, page),
+  find: (ref) => findDetail(db, ref),
+  steps: (ref) => steps(db, ref),
+  artifacts: (ref) => artifacts(db, ref),
+  artifact: (ref, artifactId) => artifact(db, ref, artifactId),
+  stepLog: (ref, stepId) => stepLog(db, ref, stepId),
+  duplicate: (ref) => duplicate(db, ref),
+  start: (ref) => start(db, ref),
+  requestCancel: (ref) => requestCancel(db, ref),
+  forceCancel: (runId) => forceCancel(db, runId),
+})
+
+const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow | undefined> => {
+  const condition = byRef(ref)
+  if (!condition) return undefined
+  const { rows } = await sql<RunDetailRow>`
+    select ${RUN_COLUMNS}, ${RUN_DETAIL_COLUMNS} from runs r join jobs j on j.id = r.job_no where ${condition}
+  `.execute(db)
+  return rows[0]
+}
+
+const findDetail = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetail | undefined> => {
+  const row = await findRow(db, ref)
+  if (!row) return undefined
+  return toRunDetail(row, (await waitingReasons(db, [row])).get(row.id) ?? '')
+}
+
+interface RunIdentity {
+  readonly id: number
+  readonly run_uuid: string
+  readonly attempt: number
+  readonly workspace: string
+}
+
+const identify = async (db: Kysely<unknown>, ref: RunRef): Promise<RunIdentity | undefined> => {
+  const condition = byRef(ref)
+  if (!condition) return undefined
+  const { rows } = await sql<RunIdentity>`
+    select r.id, r.run_uuid, r.attempt, r.workspace from runs r where ${condition}
+  `.execute(db)
+  return rows[0]
+}
+
+type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string }
+
+const steps = async (db: Kysely<unknown>, ref: RunRef): Promise<Step[] | undefined> => {
+  const run = await identify(db, ref)
+  if (!run) return undefined
+  const { rows } = await sql<StepRow>`
+    select id, run_id, name as step_name, type as step_type, module, status, command, output, error_message, exports,
+           exit_code, duration_ms, log_file as log_key, attempt, started_at, completed_at, created_at
+    from steps where run_id = ${run.id} and attempt = ${run.attempt} order by seq
+  `.execute(db)
+  return rows.map(({ log_key, ...row }) => ({
+    ...row,
+    error: row.error_message,
+    log_file: log_key === '' ? '' : `/runs/${run.run_uuid}/steps/${row.id}/log`,
+  }))
+}
+
+const ARTIFACT_COLUMNS =
+  sql.raw(`id, run_id, name, path as artifact_path, type as artifact_type, content_type,
+  size_bytes, line_count, description, created_at`)
+
+const artifacts = async (db: Kysely<unknown>, ref: RunRef): Promise<Artifact[] | undefined> => {
+  const run = await identify(db, ref)
+  if (!run) return undefined
+  const { rows } = await sql<Omit<Artifact, 'workspace'>>`
+    select ${ARTIFACT_COLUMNS} from artifacts where run_id = ${run.id} and attempt = ${run.attempt}
+    order by created_at, name, id
+  `.execute(db)
+  return rows.map((row) => ({ ...row, workspace: run.workspace }))
+}
+
+const artifact: (
+  db: Kysely<unknown>,
+  ref: RunRef,
+  artifactId: string,
+) => ReturnType<Runs['artifact']> = async (db, ref, artifactId) => {
+  const run = UUID.test(artifactId) ? await identify(db, ref) : undefined
+  if (!run) return undefined
+  const { rows } = await sql<Omit<Artifact, 'workspace'> & { store_key: string; sha256: string }>`
+    select ${ARTIFACT_COLUMNS}, store_key, sha256 from artifacts where run_id = ${run.id} and id = ${artifactId}
+    order by attempt desc limit 1
+  `.execute(db)
+  return rows[0] && { ...rows[0], workspace: run.workspace }
+}
+
+const stepLog: (db: Kysely<unknown>, ref: RunRef, stepId: string) => ReturnType<Runs['stepLog']> = async (
+  db,
+  ref,
+  stepId,
+) => {
+  const run = UUID.test(stepId) ? await identify(db, ref) : undefined
+  if (!run) return undefined
+  const { rows } = await sql<{ storeKey: string; output: string; status: string }>`
+    select log_file as "storeKey", output, status from steps where run_id = ${run.id} and id = ${stepId}
+    order by attempt desc limit 1
+  `.execute(db)
+  return rows[0]
+}
+
+const duplicate: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['duplicate']> = async (db, ref) => {
+  const run = await findRow(db, ref)
+  if (!run) return undefined
+  const copy = { runUuid: randomUUID(), jobId: randomBytes(8).toString('hex') }
+  await sql`
+    select submit_job(
+      to_jsonb(j) || jsonb_build_object('job_id', ${copy.jobId}::text, 'starts', false, 'target_count', 1,
+                                        'workflow_json', w.json),
+      array[r.target], array[r.workspace], ${copy.runUuid}::uuid, false, null)
+    from runs r join jobs j on j.id = r.job_no join pinned_workflows w on w.hash = j.workflow_hash
+    where r.id = ${run.id}
+  `.execute(db)
+  return { originalRunUuid: run.run_uuid, ...copy }
+}
+
+const start: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['start']> = async (db, ref) => {
+  const known = await identify(db, ref)
+  if (!known) return undefined
+  const { rows } = await sql<{ started: boolean }>`select start_run(${known.id}) as started`.execute(db)
+  const run = await findDetail(db, String(known.id))
+  return run && { started: rows[0]?.started ?? false, run }
+}
+
+const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRequest | undefined> => {
+  const known = await identify(db, ref)
+  if (!known) return undefined
+  const { rows } = await sql<{ worker_id: string; was: RunStatus; status: RunStatus }>`
+    select worker_id, was, status from request_cancel(array[${known.id}]::bigint[])
+  `.execute(db)
+  if (rows[0]) {
+    const { worker_id: workerId, was, status } = rows[0]
+    return { id: known.id, runUuid: known.run_uuid, status, was, workerId }
+  }
+  const ended = await findRow(db, String(known.id))
+  return (
+    ended && {
+      id: ended.id,
+      runUuid: ended.run_uuid,
+      status: ended.status,
+      was: ended.status,
+      workerId: ended.worker_id,
+    }
+  )
+}
+
+const forceCancel = async (db: Kysely<unknown>, runId: number): Promise<void> => {
+  await sql`select end_runs(jsonb_build_array(jsonb_build_object(
+    'id', ${runId}::bigint, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))
+  `.execute(db)
+}

@@ -1,0 +1,17 @@
+/** Postgres stores neither NUL nor half a surrogate pair; tool output may contain both. */
+export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+/** JSON text of a value whose strings, keys included, are all storable. */
+export const storableJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'string') return storable(inner)
+    if (inner !== null && typeof inner === 'object' && !Array.isArray(inner)) return withStorableKeys(inner)
+    return inner
+  })
+
+const withStorableKeys = (object: object): object => {
+  const entries = Object.entries(object)
+  return entries.every(([key]) => key === storable(key))
+    ? object
+    : Object.fromEntries(entries.map(([key, value]) => [storable(key), value]))
+}

@@ -1,0 +1,33 @@
+import { canServe, needsOf } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import type { RunRow } from './run-rows.ts'
+
+/** Why each queued run of a page waits, by id. Computed in the read: nothing stores it, so nothing can be stale. */
+export async function waitingReasons(
+  db: Kysely<unknown>,
+  rows: readonly RunRow[],
+): Promise<ReadonlyMap<number, string>> {
+  const queued = rows.filter((row) => row.status === 'queued')
+  if (queued.length === 0) return new Map()
+  const found = await sql<{ throttled: number[]; offers: string[][] }>`
+    select array(select run_id from outbox where run_id = any(${queued.map((row) => row.id)}::bigint[]) and not ready)
+             as throttled,
+           (select coalesce(json_agg(capabilities), '[]') from (
+              select distinct capabilities from workers
+              where kind = 'worker' and lost_at is null and lease_until > now()) live) as offers
+  `.execute(db)
+  const { throttled = [], offers = [] } = found.rows[0] ?? {}
+  const throttledIds = new Set(throttled.map(Number))
+  return new Map(queued.map((row) => [row.id, reason(row, throttledIds.has(row.id), offers)]))
+}
+
+const reason = (row: RunRow, throttled: boolean, offers: readonly string[][]): string => {
+  if (throttled) return `waiting for one of the ${row.concurrency} slots of its job`
+  if (row.run_mode === 'local') return 'waiting for a local slot'
+  if (row.run_mode === 'cloud') return 'waiting for its instance'
+  const needs = needsOf(row.requirement_class)
+  if (offers.length === 0) return 'no live worker'
+  if (!offers.some((capabilities) => canServe(capabilities, needs)))
+    return `no live worker offers: ${needs.join(' ')}`
+  return 'waiting for a worker'
+}

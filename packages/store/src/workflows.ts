@@ -1,0 +1,27 @@
+import { sql, type Kysely } from 'kysely'
+import type { Workflows } from './store.ts'
+import { storable } from './text.ts'
+
+export const makeWorkflows = (db: Kysely<unknown>): Workflows => ({
+  put: async ({ name, kind, yaml, hash, by }) => {
+    await sql`
+      with put as (
+        insert into uploaded_workflows (kind, name, yaml, hash, uploaded_by)
+        values (${kind}, ${name}, ${storable(yaml)}, ${hash}, ${by})
+        on conflict (kind, name) do update
+        set yaml = excluded.yaml, hash = excluded.hash, uploaded_by = excluded.uploaded_by, updated_at = now()
+      )
+      update farm set workflows_version = workflows_version + 1
+    `.execute(db)
+  },
+  version: async () => {
+    const { rows } = await sql<{ version: number }>`select workflows_version as version from farm`.execute(db)
+    return rows[0]?.version ?? 0
+  },
+  list: async () => {
+    const { rows } = await sql<Awaited<ReturnType<Workflows['list']>>[number]>`
+      select name, kind, yaml, updated_at as "updatedAt" from uploaded_workflows order by name, kind
+    `.execute(db)
+    return rows
+  },
+})

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { RunStore } from '@scanfarm/contracts'
+import pg from 'pg'
+import { migrate } from '../src/migrate.ts'
+import { openRunStore } from '../src/run-store/open-run-store.ts'
+import { openStore } from '../src/open-store.ts'
+import type { Store } from '../src/store.ts'
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string
+  readonly store: Store
+  /** A worker's side, on a pool of its own. */
+  readonly runStore: RunStore
+}
+
+const serverUrl = (): string => {
+  const url = process.env['SCANFARM_TEST_DATABASE_URL']
+  if (!url) {
+    throw new Error(
+      'set SCANFARM_TEST_DATABASE_URL to the superuser URL of a Postgres server for tests (npm test does)',
+    )
+  }
+  return url
+}
+
+const withDatabase = (url: string, database: string): string => {
+  const parsed = new URL(url)
+  parsed.pathname = `/${database}`
+  return parsed.href
+}
+
+/** Runs statements as the superuser of the test server, outside of any test database. */
+export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, url = serverUrl()): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Changes with every change of a migration, so that a stale template is never used. */
+const templateName = async (): Promise<string> => {
+  const folder = new URL('../src/migrations/', import.meta.url)
+  const hash = createHash('sha256')
+  for (const file of (await readdir(folder)).sort()) hash.update(await readFile(new URL(file, folder)))
+  return `scanfarm_template_${hash.digest('hex').slice(0, 16)}`
+}
+
+const exists = async (client: pg.Client, database: string): Promise<boolean> =>
+  (await client.query('select from pg_database where datname = $1', [database])).rowCount === 1
+
+/**
+ * The migrated template, made once however many test processes ask: they queue on an advisory lock. It gets its name
+ * when it is complete, so that a test process that was killed leaves no half of one.
+ */
+const ensureTemplate = async (client: pg.Client): Promise<string> => {
+  const name = await templateName()
+  await client.query("select pg_advisory_lock(hashtext('scanfarm test template'))")
+  try {
+    if (await exists(client, name)) return name
+    const unfinished = `${name}_${randomBytes(4).toString('hex')}`
+    await client.query(`create database ${unfinished}`)
+    await migrate({ url: withDatabase(serverUrl(), unfinished) })
+    await client.query(`alter database ${unfinished} rename to ${name}`)
+    return name
+  } finally {
+    await client.query("select pg_advisory_unlock(hashtext('scanfarm test template'))")
+  }
+}
+
+/** An empty database that nothing has been migrated in. */
+export async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
+  return createDatabase('template1')
+}
+
+const createDatabase = async (template: string | undefined): Promise<{ url: string } & AsyncDisposable> => {
+  const name = `scanfarm_test_${randomBytes(6).toString('hex')}`
+  await asSuperuser(async (client) => {
+    const source = template ?? (await ensureTemplate(client))
+    await client.query(`create database ${name} template ${source}`)
+  })
+  return {
+    url: withDatabase(serverUrl(), name),
+    [Symbol.asyncDispose]: async () => {
+      await asSuperuser((client) => client.query(`drop database ${name} with (force)`))
+    },
+  }
+}
+
+/** A database of one's own, cloned from a migrated template: one for each test file. Dispose it in `afterAll`. */
+export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+  const poolSize = options.poolSize ?? 10
+  await using stack = new AsyncDisposableStack()
+  const database = stack.use(await createDatabase(undefined))
+  const { url } = database
+  const store = stack.use(await openStore({ url, poolSize, applicationName: 'scanfarm test' }))
+  const runStore = stack.use(
+    await openRunStore({ url, poolSize: 2, applicationName: 'scanfarm test worker' }),
+  )
+  const open = stack.move()
+  return { url, store, runStore, [Symbol.asyncDispose]: () => open.disposeAsync() }
+}
