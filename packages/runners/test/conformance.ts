@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Command, Outcome, OutputStream, Runner, RunnerProvider, RunnerSpec } from '@scanfarm/contracts'
+import { alive, token, until } from './processes.ts'
 
 /** One place to run commands, made once for the whole suite. */
 export interface RunnerSubject extends AsyncDisposable {
@@ -28,34 +28,10 @@ const NEVER = new AbortController().signal
 const BIG = 100 * 1024 * 1024
 /** What reading may hold at most: buffers in use and those which the collector has not taken back yet. */
 const FLAT = 96 * 1024 * 1024
-const DEADLINE_MS = 10_000
-
-let lastToken = 0
-/** A number for `sleep` by which a process can be found on the machine, whoever started it and wherever it went. */
-const token = (): string => String(1_000_000 + ((process.pid * 1_000 + ++lastToken) % 8_000_000))
 const sh = (script: string, ...args: string[]): Command => ({
   argv: ['sh', '-c', script, 'sh', ...args],
   env: { PATH },
 })
-
-/** Processes on this machine that have the token as a word of their command line; containers' processes show here, too. */
-async function alive(word: string): Promise<number[]> {
-  const found: number[] = []
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const line = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '')
-    if (line.split('\0').includes(word)) found.push(Number(name))
-  }
-  return found
-}
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true in time')
-    await delay(5)
-  }
-}
 
 async function see(runner: Runner, command: Command, signal: AbortSignal = NEVER): Promise<Seen> {
   const chunks: Record<OutputStream, Buffer[]> = { stdout: [], stderr: [] }

@@ -6,8 +6,8 @@ import { endOf, type Launched, type Launcher, type LaunchRequest, type ProcessEn
 import type { SpawnerReply, SpawnerRequest } from './spawner-protocol.ts'
 
 const PROGRAM = fileURLToPath(new URL('./spawner.ts', import.meta.url))
-/** Fewer threads, less memory to copy for each command. */
-const NODE_FLAGS = ['--single-threaded', '--disable-warning=ExperimentalWarning']
+/** Fewer threads and a small young heap: less memory to copy for each command. */
+const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
 
 interface Pending {
   readonly launched: (launched: Launched) => void

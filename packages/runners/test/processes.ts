@@ -1,0 +1,27 @@
+import { readFile, readdir } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const DEADLINE_MS = 10_000
+let last = 0
+
+/** A number for `sleep` by which a process can be found on the machine, whoever started it and wherever it went. */
+export const token = (): string => String(1_000_000 + ((process.pid * 1_000 + ++last) % 8_000_000))
+
+/** Processes of this machine with the token as a word of their command line; those in containers show here, too. */
+export async function alive(word: string): Promise<number[]> {
+  const found: number[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const line = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '')
+    if (line.split('\0').includes(word)) found.push(Number(name))
+  }
+  return found
+}
+
+export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + DEADLINE_MS
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('the condition did not come true in time')
+    await delay(5)
+  }
+}

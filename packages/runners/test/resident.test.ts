@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { CommandIo, Runner } from '@scanfarm/contracts'
+import { createHostRunners, type HostRunners, type HostRunnersOptions } from '../src/index.ts'
+import { alive, token, until } from './processes.ts'
+
+const env = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script], env })
+
+describe('the process that starts commands', () => {
+  let folder: string
+  let provider: HostRunners | undefined
+  let lastMarker = 0
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scanfarm-resident-'))
+    await chmod(folder, 0o755)
+  })
+  afterEach(async () => {
+    await provider?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  async function open(options: HostRunnersOptions = {}): Promise<Runner> {
+    provider = createHostRunners(options)
+    return await provider.open(
+      { type: 'host' },
+      {
+        runUuid: crypto.randomUUID(),
+        attempt: 1,
+        folder,
+        marker: `resident-${process.pid}-${++lastMarker}`,
+        signal: new AbortController().signal,
+        log: () => {},
+      },
+    )
+  }
+
+  async function run(runner: Runner, script: string, io: Partial<CommandIo> = {}) {
+    let text = ''
+    const outcome = await runner.run(sh(script), {
+      signal: new AbortController().signal,
+      onOutput: (_, chunk) => void (text += chunk.toString()),
+      ...io,
+    })
+    return { outcome, text }
+  }
+
+  test('kills everything it started when its program is killed', async () => {
+    const [word, stray] = [token(), token()]
+    const script = `setsid sleep ${stray} & echo started; echo $PPID; sleep ${word}; true`
+    const worker = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('./stand-in-worker.ts', import.meta.url)), folder, script],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    let said = ''
+    worker.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await until(async () => /started\n\d+\n/.test(said) && (await alive(word)).length > 0)
+    expect(await alive(stray)).not.toEqual([])
+    const pipes = await readFile(`/proc/${said.split('\n')[1]}/cmdline`, 'utf8')
+    const pipeFolder = pipes.split('\0').find((part) => part.includes('scanfarm-pipes-')) ?? ''
+
+    worker.kill('SIGKILL')
+    await once(worker, 'exit')
+    const killedAt = Date.now()
+    await until(async () => (await alive(word)).length + (await alive(stray)).length === 0)
+    expect(Date.now() - killedAt).toBeLessThan(2_000)
+    await until(async () => (await stat(pipeFolder).catch(() => undefined)) === undefined)
+  })
+
+  test('is replaced when it dies, and its commands are lost, not guessed', async () => {
+    const word = token()
+    const runner = await open()
+    const lost = run(runner, `setsid sleep ${word} & sleep ${word}`)
+    await until(async () => (await alive(word)).length === 2)
+    const first = provider?.spawnerPid ?? 0
+    process.kill(first, 'SIGKILL')
+    expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('SIGKILL') })
+    expect(await alive(word)).toEqual([])
+    expect(await run(runner, 'echo again')).toEqual({ outcome: { kind: 'exited', code: 0 }, text: 'again\n' })
+    expect(provider?.spawnerPid).not.toBe(first)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('does not heed signals meant for its program', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.kill(provider?.spawnerPid ?? 0, signal)
+    expect((await run(runner, 'echo still')).text).toBe('still\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('is gone, with its pipes, when the provider is closed', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    const pid = provider?.spawnerPid
+    await runner[Symbol.asyncDispose]()
+    await provider?.[Symbol.asyncDispose]()
+    await expect(stat(`/proc/${pid}`)).rejects.toThrow('ENOENT')
+  })
+
+  test('gives commands real pipes: they can open /dev/stdout', async () => {
+    const runner = await open()
+    expect(
+      (await run(runner, 'echo one >/dev/stdout; echo two >>/dev/stderr')).text.split('\n').sort(),
+    ).toEqual(['', 'one', 'two'])
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('leaks neither its channel nor the pipes of others into commands', async () => {
+    const runner = await open()
+    const other = run(runner, 'sleep 1000')
+    const { text } = await run(runner, 'for fd in /proc/$$/fd/*; do readlink $fd; done')
+    expect(text.match(/socket:|scanfarm-pipes/g)).toEqual(['scanfarm-pipes', 'scanfarm-pipes'])
+    await runner[Symbol.asyncDispose]()
+    expect((await other).outcome.kind).toBe('cancelled')
+  })
+
+  test('reports a command line that is too long instead of running it', async () => {
+    const runner = await open()
+    const { outcome } = await run(runner, `: ${'x'.repeat(200_000)}`)
+    expect(outcome).toEqual({ kind: 'not-started', reason: expect.stringContaining('E2BIG') })
+    expect((await run(runner, 'echo on')).text).toBe('on\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('survives a program name with a NUL in it', async () => {
+    const runner = await open()
+    const outcome = await runner.run({ argv: ['a\0b'], env }, { signal: new AbortController().signal })
+    expect(outcome.kind).toBe('not-started')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('only as root it runs commands as another user, who can use its output and the run folder', async () => {
+    const isRoot = process.getuid?.() === 0
+    const opened = open({ user: { uid: 65534, gid: 65534 } })
+    if (!isRoot) return await expect(opened).rejects.toThrow('EPERM')
+    const runner = await opened
+    const { text, outcome } = await run(runner, 'id -u; id -G; echo x >/dev/stdout; echo y >file')
+    expect({ text, outcome }).toEqual({ text: '65534\n65534\nx\n', outcome: { kind: 'exited', code: 0 } })
+    expect((await stat(join(folder, 'file'))).uid).toBe(65534)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('says who may have killed a command that died by SIGKILL', async () => {
+    const runner = await open()
+    const { outcome } = await run(runner, 'kill -KILL $$')
+    expect(outcome).toEqual({
+      kind: 'signalled',
+      signal: 'SIGKILL',
+      reason: expect.stringContaining('memory'),
+    })
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('a hundred commands at once neither mix their output nor run out of pipes', async () => {
+    const runner = await open()
+    const texts = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => (await run(runner, `echo ${index}`)).text),
+    )
+    expect(texts).toEqual(Array.from({ length: 100 }, (_, index) => `${index}\n`))
+    expect((await readdir('/proc/self/fd')).length).toBeLessThan(100)
+    await runner[Symbol.asyncDispose]()
+  })
+})
