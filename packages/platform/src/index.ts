@@ -20,3 +20,14 @@ export {
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from './metrics.ts'
 export { Loop, type LoopOptions } from './loop.ts'
 export { runMain, type MainOptions } from './run-main.ts'
+export {
+  openServices,
+  type QueueService,
+  type ServiceNeeds,
+  type Services,
+} from './embedded/open-services.ts'
+export { makeDataDir, removeDataDir } from './embedded/service-folder.ts'
+export { postgresServer, type PostgresOptions } from './embedded/postgres.ts'
+export { redisServer } from './embedded/redis.ts'
+export { findRedisProgram, type RedisProgram } from './embedded/redis-program.ts'
+export { shareServer, type ServerKind, type SharedServer } from './embedded/shared-server.ts'

@@ -8,6 +8,7 @@ export interface MainOptions {
 
 /** Exit codes of every program: 0 done or stopped in order, 1 failed, 128 + signal when stopped at once. */
 const SIGNAL_NUMBER = { SIGINT: 2, SIGTERM: 15 } as const
+const KEEP_ALIVE_MS = 3_600_000
 type StopSignal = keyof typeof SIGNAL_NUMBER
 
 const isStopSignal = (name: string): name is StopSignal => name in SIGNAL_NUMBER
@@ -67,6 +68,8 @@ export const runMain = async (
   start: (stopping: AbortSignal) => Promise<AsyncDisposable>,
   options: MainOptions,
 ): Promise<never> => {
+  // Signal handlers alone do not keep Node running.
+  setInterval(() => undefined, KEEP_ALIVE_MS)
   const stop = firstSignal(options.log)
   const crash = crashOnBug(options.log)
   let program: AsyncDisposable

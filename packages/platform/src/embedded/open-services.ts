@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import type { Config } from '../config/keys.ts'
+import type { Logger } from '../logger.ts'
+import { serviceAccount } from './account.ts'
+import { postgresServer } from './postgres.ts'
+import { findRedisProgram } from './redis-program.ts'
+import { redisServer } from './redis.ts'
+import { serviceFolder } from './service-folder.ts'
+import { shareServer, type ServerKind, type SharedServer } from './shared-server.ts'
+
+export interface ServiceNeeds {
+  readonly config: Pick<Config, 'dataDir' | 'database' | 'redis' | 'queue'>
+  /** A server without `--master` needs no queue. */
+  readonly need: { readonly queue: boolean }
+  readonly log: Logger
+  /** Where to look for Redis; missing: the `PATH` of this program. */
+  readonly searchPath?: string
+}
+
+export type QueueService = { readonly kind: 'redis' | 'postgres'; readonly url: string }
+
+export interface Services extends AsyncDisposable {
+  readonly databaseUrl: string
+  readonly queue: QueueService | null
+  /** A line for each part, for people; without secrets. */
+  readonly describe: readonly string[]
+}
+
+interface Found<T> {
+  readonly value: T
+  readonly line: string
+}
+
+const hostOf = (url: string): string => {
+  try {
+    const { hostname, port, pathname } = new URL(url)
+    return `${hostname}${port && `:${port}`}${pathname}`
+  } catch {
+    return 'the given address'
+  }
+}
+
+const share = async (scope: AsyncDisposableStack, kind: ServerKind, log: Logger): Promise<SharedServer> => {
+  const server = scope.use(await shareServer(kind))
+  log.info('an embedded service is ready', { folder: kind.folder, adopted: server.adopted })
+  return server
+}
+
+const ownLine = (what: string, server: SharedServer, folder: string): string =>
+  `${what} on ${new URL(server.url).host}, data in ${folder}${server.adopted ? ' (was running already)' : ''}`
+
+const openDatabase = async (needs: ServiceNeeds, scope: AsyncDisposableStack): Promise<Found<string>> => {
+  const given = needs.config.database.url?.reveal()
+  if (given !== undefined)
+    return { value: given, line: `database: Postgres at ${hostOf(given)} (DATABASE_URL)` }
+  const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'postgres')
+  const server = await share(scope, await postgresServer(folder), needs.log)
+  return { value: server.url, line: ownLine('database: embedded Postgres', server, folder) }
+}
+
+const openRedis = async (
+  needs: ServiceNeeds,
+  scope: AsyncDisposableStack,
+): Promise<Found<QueueService> | undefined> => {
+  const program = await findRedisProgram(needs.searchPath ?? process.env.PATH ?? '')
+  if (!program) return undefined
+  const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'redis')
+  const server = await share(scope, await redisServer(folder, program.path), needs.log)
+  return {
+    value: { kind: 'redis', url: server.url },
+    line: ownLine(`queue: own ${program.version}`, server, folder),
+  }
+}
+
+const onPostgres = (url: string, why: string): Found<QueueService> => ({
+  value: { kind: 'postgres', url },
+  line: `queue: Postgres (${why}); fine for up to 20 workers`,
+})
+
+const noRedis = (): Error =>
+  new Error(
+    'queue.kind (SCANFARM_QUEUE) is redis, but redis.url (REDIS_URL) is not set and neither redis-server nor valkey-server (6.2 or newer) is on PATH: set REDIS_URL, install redis-server, or set SCANFARM_QUEUE=postgres',
+  )
+
+/**
+ * `auto` starts a Redis of our own only beside a database of our own: a database that was given is shared with other
+ * machines, whose workers could never reach a Redis on this one's loopback address.
+ */
+const openQueue = async (
+  needs: ServiceNeeds,
+  databaseUrl: string,
+  scope: AsyncDisposableStack,
+): Promise<Found<QueueService>> => {
+  const { queue, redis, database } = needs.config
+  if (queue.kind === 'postgres') return onPostgres(databaseUrl, 'queue.kind')
+  const given = redis.url?.reveal()
+  if (given !== undefined)
+    return { value: { kind: 'redis', url: given }, line: `queue: Redis at ${hostOf(given)} (REDIS_URL)` }
+  if (queue.kind === 'auto' && database.url !== undefined)
+    return onPostgres(databaseUrl, 'DATABASE_URL is set and REDIS_URL is not')
+  const own = await openRedis(needs, scope)
+  if (own) return own
+  if (queue.kind === 'redis') throw noRedis()
+  return onPostgres(databaseUrl, 'no REDIS_URL, and no redis-server or valkey-server on PATH')
+}
+
+/**
+ * What a program needs around it: given addresses are used as they are, everything else is started in the data folder
+ * (or shared with the programs that already use it) and stopped again by the last of them.
+ */
+export const openServices = async (needs: ServiceNeeds): Promise<Services> => {
+  await using scope = new AsyncDisposableStack()
+  const database = await openDatabase(needs, scope)
+  const queue = needs.need.queue ? await openQueue(needs, database.value, scope) : undefined
+  const describe = [database.line, ...(queue ? [queue.line] : [])]
+  const opened = scope.move()
+  return {
+    databaseUrl: database.value,
+    queue: queue?.value ?? null,
+    describe,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}

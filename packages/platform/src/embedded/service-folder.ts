@@ -1,0 +1,52 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { canTraverse, type Account } from './account.ts'
+
+const OPEN_PARENT = '/var/lib/scanfarm-services'
+const PASSABLE = 0o711
+const PRIVATE = 0o700
+
+/** Makes the data folder if it is missing: closed to others, but passable for the services that root runs as others. */
+export const makeDataDir = async (dataDir: string): Promise<string> => {
+  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? PASSABLE : PRIVATE })
+  return realpath(dataDir)
+}
+
+/**
+ * The folder for embedded services. It lies in the data folder, unless that is closed to the account they run as (such
+ * as below `/root`): then in a place of its own, to which a link in the data folder points.
+ */
+export const serviceFolder = async (dataDir: string, account: Account): Promise<string> => {
+  const home = await makeDataDir(dataDir)
+  const link = join(home, 'services')
+  if (!existsSync(link) && !canTraverse(home, account)) {
+    const away = join(OPEN_PARENT, createHash('sha256').update(home).digest('hex').slice(0, 16))
+    await mkdir(away, { recursive: true, mode: PASSABLE })
+    await symlink(away, link)
+  }
+  await mkdir(link, { recursive: true, mode: PASSABLE })
+  return realpath(link)
+}
+
+/** Removes a data folder with all that belongs to it. Its services must have been stopped. */
+export const removeDataDir = async (dataDir: string): Promise<void> => {
+  const services = await realpath(join(dataDir, 'services')).catch(() => undefined)
+  if (services !== undefined) await rm(services, { recursive: true, force: true })
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+/** A folder that belongs to the account alone. */
+export const makeOwnFolder = async (folder: string, { drop, uid, gid }: Account): Promise<string> => {
+  await mkdir(folder, { recursive: true, mode: PRIVATE })
+  if (drop) await chown(folder, uid, gid)
+  return folder
+}
+
+/** The password kept in this file; the first caller makes it. Only this program's user may read it. */
+export const keptPassword = async (file: string): Promise<string> => {
+  if (!existsSync(file))
+    await writeFile(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' })
+  return readFile(file, 'utf8')
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from '@jest/globals'
+
+const FIXTURE = fileURLToPath(new URL('fixtures/main.ts', import.meta.url))
+
+/** Runs the fixture, sends a signal at each of the given lines, and returns all lines and how it ended. */
+const runProgram = async (
+  args: readonly string[],
+  signals: readonly { at: string; signal: NodeJS.Signals }[] = [],
+) => {
+  const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    for (const { at, signal } of signals) if (line.includes(at)) child.kill(signal)
+  }
+  const [code] = (await ended) as [number | null]
+  return { code, text: lines.join('\n') }
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the program in order, exit code 0', async (signal) => {
+  const { code, text } = await runProgram(['well'], [{ at: 'ready', signal }])
+  expect(code).toBe(0)
+  expect(text).toMatch(/ready[^]*stopping[^]*stopped/)
+})
+
+test('a second signal ends the program at once, exit code 128 + signal', async () => {
+  const { code } = await runProgram(
+    ['never'],
+    [
+      { at: 'ready', signal: 'SIGTERM' },
+      { at: 'stopping', signal: 'SIGINT' },
+    ],
+  )
+  expect(code).toBe(130)
+})
+
+test('a stop that takes longer than its deadline ends with exit code 1 and says so', async () => {
+  const { code, text } = await runProgram(['never'], [{ at: 'ready', signal: 'SIGTERM' }])
+  expect(code).toBe(1)
+  expect(text).toMatch('took too long')
+})
+
+test('a stop that fails ends with exit code 1 and the reason', async () => {
+  const { code, text } = await runProgram(['badly'], [{ at: 'ready', signal: 'SIGTERM' }])
+  expect(code).toBe(1)
+  expect(text).toMatch('cannot stop')
+})
+
+test('a start that fails ends with exit code 1 and the reason', async () => {
+  const { code, text } = await runProgram(['unstarted'])
+  expect(code).toBe(1)
+  expect(text).toMatch('no room')
+})
+
+test('a rejection that nobody handles stops the program in order, exit code 1', async () => {
+  const { code, text } = await runProgram(['well', 'crash'])
+  expect(code).toBe(1)
+  expect(text).toMatch(/a bug[^]*stopped/)
+})
