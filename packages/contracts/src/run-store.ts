@@ -51,7 +51,10 @@ export interface WorkerIntro {
 }
 
 export interface HeartbeatReply {
-  /** False: the worker's row is gone or expired; everything it runs is no longer its own. */
+  /**
+   * False: the reaper has declared this worker lost, or it has left; everything it runs is no longer its own. A lease
+   * that ran out unnoticed (the database was away) is renewed.
+   */
   readonly known: boolean
   /** What Postgres believes that this worker runs. */
   readonly runs: readonly (RunKey & { cancelRequested: boolean })[]
@@ -126,7 +129,8 @@ export interface RunEnd extends RunKey {
  */
 export interface RunStore {
   join(worker: WorkerIntro): Promise<void>
-  heartbeat(workerId: string, busy: number): Promise<HeartbeatReply>
+  /** Renews the lease. `busy`: slots in use; `draining`: takes no more runs. */
+  heartbeat(workerId: string, busy: number, draining?: boolean): Promise<HeartbeatReply>
   /** Runs among the tickets that now belong to this worker, in no order; missing ones belong to somebody else. */
   claim(workerId: string, tickets: readonly Ticket[]): Promise<ClaimedRun[]>
   /** Up to `limit` queued local runs in priority order. */

@@ -3,7 +3,8 @@ import { sql, type Kysely } from 'kysely'
 /**
  * Jobs, runs and what surrounds them. Columns common to all runs of a job stand on `jobs`; `runs` repeats only what
  * a filter needs. Nothing that changes while a run is running is indexed, so that progress updates stay inside their
- * page (heap-only tuples); updated_at, completed_at and current_pid must never get an index.
+ * page (heap-only tuples); updated_at, completed_at and current_pid must never get an index. Indexed text is compared
+ * bytewise, whatever the locale of the database: filters are exact, and comparing is most of what an insert costs.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql.raw(TABLES).execute(db)
@@ -78,17 +79,18 @@ create table runs (
   id bigint generated always as identity primary key,
   run_uuid uuid not null,
   job_no bigint not null,
-  workflow_name text not null,
-  run_mode text not null,
-  status text not null check (status in ('pending', 'queued', 'running', 'completed', 'failed', 'cancelled')),
-  target text not null,
-  workspace text not null,
+  workflow_name text collate "C" not null,
+  run_mode text collate "C" not null,
+  status text collate "C" not null
+    check (status in ('pending', 'queued', 'running', 'completed', 'failed', 'cancelled')),
+  target text collate "C" not null,
+  workspace text collate "C" not null,
   epoch int not null default 0,
   attempt int not null default 0,
   crashes int not null default 0,
   -- The attempt whose owner reported the end: a repeated report is then known for one.
   reported_attempt int,
-  worker_id text not null default '',
+  worker_id text collate "C" not null default '',
   cancel_requested_at timestamptz,
   started_at timestamptz,
   completed_at timestamptz,
@@ -108,12 +110,15 @@ create table runs (
   constraint runs_progress check (completed_steps between 0 and total_steps)
 ) with (fillfactor = 80);
 create unique index runs_uuid on runs (run_uuid);
-create index runs_status on runs (status, id desc);
-create index runs_workflow on runs (workflow_name, status, id desc);
-create index runs_target on runs (target, id desc);
-create index runs_workspace on runs (workspace, id desc);
-create index runs_mode on runs (run_mode, id desc);
-create index runs_job on runs (job_no, id desc);
+create index runs_status on runs (status, id);
+create index runs_workflow on runs (workflow_name, status, id);
+create index runs_target on runs (target, id);
+create index runs_workspace on runs (workspace, id);
+create index runs_job on runs (job_no, id);
+-- A row is in one of the three, and at its right end: far cheaper than one index on (run_mode, id).
+create index runs_local on runs (id) where run_mode = 'local';
+create index runs_distributed on runs (id) where run_mode = 'distributed';
+create index runs_cloud on runs (id) where run_mode = 'cloud';
 create index runs_owned on runs (worker_id) where status = 'running';
 
 -- What is to be started: queue messages still to be sent, and local runs until a local slot takes them. Marks of the
@@ -124,7 +129,7 @@ create table outbox (
   job_no bigint not null,
   run_mode text not null check (run_mode in ('local', 'distributed')),
   rank smallint not null,
-  class text not null,
+  class text collate "C" not null,
   ready boolean not null,
   sent_at timestamptz
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
@@ -141,7 +146,7 @@ create table slots (
 create index slots_job on slots (job_no);
 
 create table workers (
-  id text primary key,
+  id text collate "C" primary key,
   name text not null,
   hostname text not null,
   pid int not null,

@@ -50,15 +50,15 @@ create table artifacts (
 
 create table event_logs (
   id bigint generated always as identity,
-  topic text not null,
+  topic text collate "C" not null,
   event_id text not null,
-  name text not null,
-  source text not null,
+  name text collate "C" not null,
+  source text collate "C" not null,
   data_type text not null,
   data text not null,
-  workspace text not null,
-  run_id text not null,
-  workflow_name text not null,
+  workspace text collate "C" not null,
+  run_id text collate "C" not null,
+  workflow_name text collate "C" not null,
   processed boolean not null,
   processed_at timestamptz,
   error text not null default '',
@@ -67,12 +67,12 @@ create table event_logs (
   constraint event_logs_processed_at check (processed = (processed_at is not null))
 ) partition by range (id);
 create table event_logs_rest partition of event_logs default;
-create index event_logs_topic on event_logs (topic, id desc);
-create index event_logs_name on event_logs (name, id desc);
-create index event_logs_source on event_logs (source, id desc);
-create index event_logs_workspace on event_logs (workspace, id desc);
-create index event_logs_run on event_logs (run_id, id desc);
-create index event_logs_workflow on event_logs (workflow_name, id desc);
+create index event_logs_topic on event_logs (topic, id);
+create index event_logs_name on event_logs (name, id);
+create index event_logs_source on event_logs (source, id);
+create index event_logs_workspace on event_logs (workspace, id);
+create index event_logs_run on event_logs (run_id, id);
+create index event_logs_workflow on event_logs (workflow_name, id);
 create index event_logs_unprocessed on event_logs (id) where not processed;
 `
 
