@@ -1,1 +1,5 @@
-export {}
+export type { ServerContext } from './context.ts'
+export { createContext, type ContextOptions, type Overrides } from './create-context.ts'
+export { openApi } from './http/openapi.ts'
+export { apiRoutes } from './routes/index.ts'
+export { startServer, type RunningServer } from './start-server.ts'

@@ -1,0 +1,31 @@
+import type { ArtifactStore } from '@scanfarm/contracts'
+import type { Config, Logger, Registry } from '@scanfarm/platform'
+import type { RunQueue } from '@scanfarm/queue'
+import type { Store } from '@scanfarm/store'
+import type { Authenticator } from './access/authenticator.ts'
+import type { LoginDesk } from './access/login.ts'
+import type { LocalCancels } from './cancel/local-cancels.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Wake } from './wake.ts'
+
+/** Everything that a server is made of. Handlers and loops take from it only what they use. */
+export interface ServerContext {
+  readonly config: Config
+  /** Accepts distributed runs. */
+  readonly master: boolean
+  readonly log: Logger
+  readonly metrics: Registry
+  readonly store: Store
+  /** On a master only. */
+  readonly queue: RunQueue | undefined
+  readonly queueKind: 'redis' | 'postgres' | undefined
+  readonly artifacts: ArtifactStore
+  readonly catalog: Catalog
+  readonly wake: Wake
+  readonly access: Authenticator
+  readonly logins: LoginDesk
+  /** For local runs of this process. */
+  readonly localCancels: LocalCancels
+  /** Compare every response with its schema; a difference is answered as an internal error. For tests. */
+  readonly checkResponses: boolean
+}

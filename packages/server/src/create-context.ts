@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import type { ArtifactStore } from '@scanfarm/contracts'
+import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
+import { openRunQueue, type RunQueue } from '@scanfarm/queue'
+import { migrate, openStore, type Store } from '@scanfarm/store'
+import { folderSource, openLibrary } from '@scanfarm/workflow'
+import { createAuthenticator } from './access/authenticator.ts'
+import { makeFirstToken } from './access/first-token.ts'
+import { createLoginDesk } from './access/login.ts'
+import { artifactOptions } from './artifact-options.ts'
+import { LocalCancels } from './cancel/local-cancels.ts'
+import { createCatalog } from './catalog/catalog.ts'
+import { uploadedSource } from './catalog/uploaded-source.ts'
+import type { ServerContext } from './context.ts'
+import { Wake } from './wake.ts'
+
+export interface ContextOptions {
+  /** Accept distributed runs; missing: as the settings say. */
+  readonly master?: boolean
+}
+
+/** What tests put in place of what the settings would open; who gives it also closes it. */
+export interface Overrides {
+  readonly log?: Logger
+  readonly store?: Store
+  readonly queue?: RunQueue
+  readonly artifacts?: ArtifactStore
+  readonly checkResponses?: boolean
+  /** Told the first administrator token, once in the life of a farm. */
+  readonly announce?: (token: string, file: string) => void
+}
+
+const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')
+
+/** Opens everything a server is made of, in order; disposing closes it in reverse. Nothing serves or loops yet. */
+export async function createContext(
+  config: Config,
+  options: ContextOptions = {},
+  overrides: Overrides = {},
+): Promise<ServerContext & AsyncDisposable> {
+  await using scope = new AsyncDisposableStack()
+  const master = options.master ?? config.server.master
+  const log = overrides.log ?? createLogger(config.log)
+  const { store, queue, queueKind } = await openData(config, master, log, overrides, scope)
+  const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config)))
+  const wake = new Wake()
+  scope.use(await store.listen(() => wake.ring()))
+  await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)
+  const signingKey = once(() => store.signingKey())
+  const context: ServerContext = {
+    config,
+    master,
+    log,
+    metrics: createMetrics(),
+    store,
+    queue,
+    queueKind,
+    artifacts,
+    catalog: await openCatalog(config, store),
+    wake,
+    localCancels: new LocalCancels(),
+    access: createAuthenticator(store.access, signingKey),
+    logins: createLoginDesk(store.access, signingKey, config.auth.sessionHours),
+    checkResponses: overrides.checkResponses ?? false,
+  }
+  const opened = scope.move()
+  return { ...context, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+interface Data {
+  readonly store: Store
+  readonly queue: RunQueue | undefined
+  readonly queueKind: ServerContext['queueKind']
+}
+
+const openData = async (
+  config: Config,
+  master: boolean,
+  log: Logger,
+  overrides: Overrides,
+  scope: AsyncDisposableStack,
+): Promise<Data> => {
+  if (overrides.store !== undefined)
+    return { store: overrides.store, queue: overrides.queue, queueKind: overrides.queue && 'redis' }
+  const services = scope.use(await openServices({ config, need: { queue: master }, log }))
+  for (const line of services.describe) log.info(line)
+  const { applied } = await migrate({ url: services.databaseUrl })
+  if (applied.length > 0) log.info('the database was migrated', { applied })
+  const store = scope.use(
+    await openStore({
+      url: services.databaseUrl,
+      poolSize: config.database.poolServer,
+      applicationName: 'scanfarm server',
+      log: (message, facts) => log.warn(message, facts),
+    }),
+  )
+  if (!master || services.queue === null) return { store, queue: undefined, queueKind: undefined }
+  const queue = scope.use(
+    await openRunQueue(services.queue, { farmId: await store.farmId(), role: 'master', log }),
+  )
+  await queue.check()
+  return { store, queue, queueKind: services.queue.kind }
+}
+
+const openCatalog = async (config: Config, store: Store): Promise<ServerContext['catalog']> => {
+  const sources = [
+    uploadedSource(store.workflows),
+    ...config.workflows.folders.map(folderSource),
+    folderSource(SHIPPED_WORKFLOWS),
+  ]
+  return createCatalog(await openLibrary([], { sources }), sources)
+}
+
+/** Not through the logger: it would mask the token, and log collectors should not get it. */
+const announceOnStandardError = (token: string, file: string): void => {
+  process.stderr.write(
+    `\nFirst administrator token (shown once, kept in ${file}):\n\n  ${token}\n\nSend it as: Authorization: Bearer ${token}\n\n`,
+  )
+}
+
+/** Asked for once it is needed, and again only when that failed. */
+const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
+  let loaded: Promise<T> | undefined
+  return () =>
+    (loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    }))
+}

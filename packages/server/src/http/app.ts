@@ -1,0 +1,106 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express'
+import { AppError } from '@scanfarm/contracts'
+import type { ServerContext } from '../context.ts'
+import { cors } from './cors.ts'
+import { errorBody, errorHeaders, refusalOf } from './error-body.ts'
+import { countRequests } from './request-metrics.ts'
+import { requestIdOf } from './request-id.ts'
+import type { Route } from './route.ts'
+import { sendJson, sendText } from './send.ts'
+import { serve } from './serve.ts'
+
+/** The same routes answer below both: clients of the established server only change the base URL. */
+export const API_ROOTS = ['/api', '/osm/api'] as const
+
+export function createApp(context: ServerContext, routes: readonly Route[]): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', 'simple')
+  app.set('case sensitive routing', true)
+  if (context.config.http.trustProxy.length > 0) app.set('trust proxy', [...context.config.http.trustProxy])
+  app.use(countRequests(context.metrics))
+  if (context.config.http.corsOrigins.length > 0) app.use(cors(context.config.http.corsOrigins))
+  const api = routerOf(context, routes)
+  for (const root of API_ROOTS) app.use(root, api)
+  app.use(
+    routerOf(
+      context,
+      routes.filter(({ spec }) => spec.bare),
+    ),
+  )
+  app.use(unknownPath)
+  app.use(refuse(context))
+  return app
+}
+
+const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+const routerOf = (context: ServerContext, routes: readonly Route[]): Router => {
+  const router = express.Router({ caseSensitive: true })
+  const byPath = Map.groupBy(
+    routes.flatMap((route) =>
+      [route.spec.path, ...(route.spec.aliases ?? [])].map((path) => ({ route, path: expressPath(path) })),
+    ),
+    ({ path }) => path,
+  )
+  for (const [path, group] of byPath) {
+    const place = router.route(path)
+    for (const { route } of group) place[route.spec.method](serve(route, context))
+    place.all(otherMethod(group.map(({ route }) => route.spec.method.toUpperCase())))
+  }
+  return router
+}
+
+const otherMethod = (methods: readonly string[]): RequestHandler => {
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
+  return (request, response) => {
+    if (request.method === 'OPTIONS')
+      return sendText(response, requestIdOf(request), 204, '', { Allow: allow })
+    const refusal = new AppError(
+      'method_not_allowed',
+      `${request.method} is not possible here, only ${allow}`,
+    )
+    sendJson(response, requestIdOf(request), 405, errorBody(refusal, requestIdOf(request)), { Allow: allow })
+  }
+}
+
+const unknownPath: RequestHandler = (request) => {
+  throw new AppError('not_found', `there is nothing at ${request.method} ${request.path}`)
+}
+
+/** How much of an unread body is read and dropped, so that the client gets to see the answer before the end. */
+const DRAIN_BYTES = 1024 * 1024
+
+const refuse =
+  ({ log }: ServerContext): ErrorRequestHandler =>
+  (error: unknown, request, response, _next) => {
+    const requestId = requestIdOf(request)
+    const refusal = refusalOf(error)
+    if (refusal.status >= 500)
+      log.error('a request failed', {
+        request_id: requestId,
+        method: request.method,
+        path: request.path,
+        error,
+      })
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    const unread = !request.complete
+    sendJson(response, requestId, refusal.status, errorBody(refusal, requestId), {
+      ...errorHeaders(refusal),
+      ...(unread ? { Connection: 'close' } : {}),
+    })
+    if (unread) drain(request)
+  }
+
+const drain = (request: Parameters<RequestHandler>[0]): void => {
+  let left = DRAIN_BYTES
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+  request.resume()
+}

@@ -1,0 +1,162 @@
+import { ERROR_STATUS, ErrorBody, type ErrorCode } from '@scanfarm/contracts'
+import type { TSchema } from 'typebox'
+import { VERSION } from '../version.ts'
+import { isMedia } from './response-check.ts'
+import type { MediaResponse, Route, RouteSpec } from './route.ts'
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined }
+type JsonObject = { [key: string]: Json | undefined }
+
+/** The document of all routes, OpenAPI 3.1, made of the very schemas that check requests and responses. */
+export function openApi(routes: readonly Route[]): JsonObject {
+  const components = new Map<string, Json>()
+  const paths = Map.groupBy(
+    routes.map(({ spec }) => spec),
+    ({ path }) => path,
+  )
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Scanfarm',
+      version: VERSION,
+      summary: 'Run security-scan workflows against targets over a farm of machines.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/api' }, { url: '/osm/api', description: 'The same, for existing clients' }],
+    security: [{ bearer: [] }, { key: [] }],
+    tags: [...new Set(routes.map(({ spec }) => spec.tag))].map((name) => ({ name })),
+    paths: Object.fromEntries(
+      [...paths].map(([path, specs]) => [
+        path,
+        Object.fromEntries(specs.map((spec) => [spec.method, operation(spec, components)])),
+      ]),
+    ),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API token, or the token of POST /login' },
+        key: { type: 'apiKey', in: 'header', name: 'x-osm-api-key', description: 'An API token' },
+      },
+      schemas: { ErrorBody: schemaOf(ErrorBody, components, true), ...Object.fromEntries(components) },
+    },
+  }
+}
+
+const operation = (spec: RouteSpec, components: Map<string, Json>): JsonObject => ({
+  operationId: operationId(spec),
+  tags: [spec.tag],
+  summary: spec.summary,
+  description: [spec.description, needs(spec)].filter(Boolean).join('\n\n'),
+  ...(spec.role === 'public' ? { security: [] } : {}),
+  parameters: [
+    ...parameters(spec.params, 'path', components),
+    ...parameters(spec.query, 'query', components),
+    ...Object.entries(spec.headers ?? {}).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
+  ],
+  ...requestBody(spec, components),
+  responses: { ...successes(spec, components), ...refusals(spec) },
+})
+
+const needs = ({ role }: RouteSpec): string =>
+  role === 'public' ? 'Needs no token.' : `Needs the role ${role}.`
+
+const operationId = ({ method, path }: RouteSpec): string =>
+  method +
+  path
+    .split(/[/{}._-]+/)
+    .filter((part) => part !== '')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('')
+
+const parameters = (
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  components: Map<string, Json>,
+): Json[] => {
+  if (schema === undefined) return []
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, TSchema>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = schemaOf(property, components) as JsonObject
+    return { name, in: place, required: required.includes(name), description, schema: rest }
+  })
+}
+
+const requestBody = (spec: RouteSpec, components: Map<string, Json>): JsonObject => {
+  if (spec.body !== undefined)
+    return {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemaOf(spec.body, components) } },
+      },
+    }
+  if (spec.upload === undefined) return {}
+  const file = { type: 'string', format: 'binary', description: spec.upload.description }
+  const schema = { type: 'object', required: ['file'], properties: { file } }
+  return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
+}
+
+const successes = ({ responses }: RouteSpec, components: Map<string, Json>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
+  )
+
+const success = (response: TSchema | MediaResponse, components: Map<string, Json>): JsonObject => {
+  if (!isMedia(response))
+    return {
+      description: 'Done',
+      content: { 'application/json': { schema: schemaOf(response, components) } },
+    }
+  const shape = (type: string): Json =>
+    response.schema !== undefined && type === 'application/json'
+      ? schemaOf(response.schema, components)
+      : { type: 'string' }
+  const content = Object.fromEntries(response.media.map((type) => [type, { schema: shape(type) }]))
+  return { description: response.description, ...(response.media.length === 0 ? {} : { content }) }
+}
+
+/** Refusals by status; the codes that can stand in `code` are listed. */
+const refusals = (spec: RouteSpec): JsonObject => {
+  const codes = new Set<ErrorCode>(spec.errors)
+  if (spec.role !== 'public') codes.add('unauthorized')
+  if (spec.role === 'operator' || spec.role === 'admin') codes.add('forbidden')
+  if (spec.query !== undefined || spec.body !== undefined) codes.add('invalid_input')
+  if (spec.body !== undefined)
+    for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)
+      codes.add(code)
+  const byStatus = Map.groupBy(codes, (code) => String(ERROR_STATUS[code]))
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [
+      status,
+      {
+        description: `Refused: ${some.sort().join(', ')}`,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+      },
+    ]),
+  )
+}
+
+/** Plain JSON of a schema; the ones with a name become components and are referred to. */
+const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false): Json => {
+  const walk = (node: unknown, top: boolean): Json => {
+    if (Array.isArray(node)) return node.map((item) => walk(item, false))
+    if (typeof node !== 'object' || node === null) return node as Json
+    const { $id, ...rest } = node as { $id?: string }
+    const plain = (): JsonObject =>
+      Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, walk(value, false)]))
+    if (typeof $id !== 'string' || (top && inline)) return plain()
+    if (!components.has($id)) {
+      components.set($id, null)
+      components.set($id, plain())
+    }
+    return { $ref: `#/components/schemas/${$id}` }
+  }
+  return walk(schema, true)
+}

@@ -1,0 +1,152 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { AppError, compile, type ErrorCode, type Role } from '@scanfarm/contracts'
+import type { Static, TSchema } from 'typebox'
+import type { Caller } from '../access/caller.ts'
+import type { ServerContext } from '../context.ts'
+import type { Answer } from './answer.ts'
+import { fieldRefusal } from './field-refusal.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A response that is not JSON: its media types, for the document. */
+export interface MediaResponse {
+  readonly media: readonly string[]
+  readonly description: string
+  /** Shape of `application/json` where that is among them. */
+  readonly schema?: TSchema
+}
+
+export type Responses = Readonly<Record<number, TSchema | MediaResponse>>
+
+/**
+ * One endpoint. Everything that is known of it stands here: requests are checked against it, handlers are typed by it,
+ * the OpenAPI document is made of it, and in tests responses are checked against it too.
+ */
+export interface RouteSpec<
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+  R extends Responses = Responses,
+> {
+  readonly method: Method
+  /** Below the API root, as OpenAPI writes it: `/runs/{id}`. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** Least role that may call it; `public`: no token is asked for. */
+  readonly role: Role | 'public'
+  readonly params?: P
+  /** Text is coerced to the types; an unknown parameter is refused. */
+  readonly query?: Q
+  /** JSON; checked strictly. */
+  readonly body?: B
+  /** Fields that are refused with advice of their own instead of "is not a known field". */
+  readonly refusedFields?: Readonly<Record<string, string>>
+  /** Multipart form with one file in the field `file`; the handler reads `http.stream`. */
+  readonly upload?: { readonly description: string }
+  /** Success answers by status; a plain return value goes out with the first. */
+  readonly responses: R
+  /** Refusals of this route besides those that every route may give. */
+  readonly errors?: readonly ErrorCode[]
+  /** Request headers worth documenting. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Also served without the API root. */
+  readonly bare?: boolean
+  /** Other paths for the same thing, left out of the document. */
+  readonly aliases?: readonly string[]
+}
+
+/** The parts of the request that are not parameters. */
+export interface Exchange {
+  /** API root that the request came in by, such as `/api`. */
+  readonly root: string
+  readonly requestId: string
+  readonly ip: string
+  readonly headers: IncomingHttpHeaders
+  /** The body of an upload. */
+  readonly stream: IncomingMessage
+  /** Aborts when the client goes away before the answer. */
+  signal(): AbortSignal
+}
+
+export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  readonly params: Static<P>
+  readonly query: Static<Q>
+  readonly body: Static<B>
+  /** Who asks; the handlers of public routes see the guest. */
+  readonly caller: Caller
+  readonly http: Exchange
+}
+
+type Resource<R extends Responses> = {
+  [S in keyof R]: R[S] extends TSchema ? Static<R[S]> : never
+}[keyof R]
+
+/** Request parts as they came in, before any check. */
+export interface RawInput {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly caller: Caller
+  readonly http: Exchange
+}
+
+/** What a handler gave: a resource or an `Answer`. */
+export type Handle = (context: ServerContext, raw: RawInput) => Promise<unknown>
+
+export interface Route {
+  readonly spec: RouteSpec
+  /** Makes the validators; done once, when the app is put together. */
+  prepare(): Handle
+}
+
+/** A `data/…` resource or `Answer`; the status is that of the first response unless the answer names one. */
+export const route = <
+  const R extends Responses,
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+>(
+  spec: RouteSpec<P, Q, B, R>,
+  handler: (context: ServerContext, input: Input<P, Q, B>) => Promise<Resource<R> | Answer>,
+): Route => ({
+  spec,
+  prepare() {
+    const params = parser(spec.params, 'coerce', 'path')
+    const query = parser(spec.query, 'coerce', 'query')
+    const body = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
+    return (context, raw) =>
+      handler(context, {
+        params: params(raw.params),
+        query: query(raw.query),
+        body: body(raw.body),
+        caller: raw.caller,
+        http: raw.http,
+      })
+  },
+})
+
+const parser = <S extends TSchema>(
+  schema: S | undefined,
+  strictness: 'strict' | 'coerce',
+  subject: string,
+): ((value: unknown) => Static<S>) =>
+  schema === undefined ? () => ({}) as Static<S> : compile(schema, { strictness, subject })
+
+/** Puts the route's own advice where the validator only knows that it does not know the field. */
+const advising =
+  <T>(parse: (value: unknown) => T, advice: Readonly<Record<string, string>>) =>
+  (value: unknown): T => {
+    try {
+      return parse(value)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const details = error.details.map((detail) => ({
+        ...detail,
+        message:
+          (Object.hasOwn(advice, detail.path.slice(1)) && advice[detail.path.slice(1)]) || detail.message,
+      }))
+      throw fieldRefusal(details) ?? error
+    }
+  }

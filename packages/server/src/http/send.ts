@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { VERSION } from '../version.ts'
+import type { Answer, Headers } from './answer.ts'
+
+/**
+ * On every response. Nothing that this API serves is a page that runs scripts (the docs page has none), so the policy
+ * forbids everything; a route may widen it.
+ */
+const STANDARD: Headers = {
+  'Scanfarm-Version': VERSION,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** `setHeader` is not used anywhere before, so that Node writes the head in one go. */
+const head = (response: ServerResponse, requestId: string, status: number, headers: Headers): void => {
+  response.writeHead(status, { 'X-Request-Id': requestId, ...STANDARD, ...headers })
+}
+
+export const sendText = (
+  response: ServerResponse,
+  requestId: string,
+  status: number,
+  body: string,
+  headers: Headers,
+): void => {
+  head(response, requestId, status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+export const sendJson = (
+  response: ServerResponse,
+  requestId: string,
+  status: number,
+  value: unknown,
+  headers: Headers = {},
+): void =>
+  sendText(response, requestId, status, JSON.stringify(value), { 'Content-Type': JSON_TYPE, ...headers })
+
+export const sendAnswer = (response: ServerResponse, requestId: string, answer: Answer): void => {
+  const { status, form, body, headers } = answer
+  if (form === 'json') return sendJson(response, requestId, status, body, headers)
+  if (form === 'text') return sendText(response, requestId, status, String(body), headers)
+  head(response, requestId, status, headers)
+  if (form === 'none' || response.req.method === 'HEAD') {
+    if (form === 'bytes') (body as Readable).destroy()
+    response.end()
+    return
+  }
+  // A failing source cuts the connection: the client sees fewer bytes than Content-Length promised.
+  pipeline(body as Readable, response, () => undefined)
+}

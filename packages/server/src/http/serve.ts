@@ -1,0 +1,47 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { GUEST } from '../access/caller.ts'
+import type { ServerContext } from '../context.ts'
+import { Answer } from './answer.ts'
+import { readJson } from './json-body.ts'
+import { requestIdOf } from './request-id.ts'
+import { responseCheck } from './response-check.ts'
+import type { Exchange, Route } from './route.ts'
+import { sendAnswer, sendJson } from './send.ts'
+
+/** Turns a route into an Express handler: authenticate, check the request, handle it, send what came back. */
+export function serve(route: Route, context: ServerContext): RequestHandler {
+  const { spec } = route
+  const handle = route.prepare()
+  const firstStatus = Number(Object.keys(spec.responses)[0] ?? 200)
+  const check = context.checkResponses ? responseCheck(spec) : undefined
+  const needsBody = spec.body !== undefined
+  const role = spec.role
+  return async (request, response) => {
+    const caller = role === 'public' ? GUEST : await context.access.authenticate(request.headers, role)
+    const body = needsBody ? await readJson(request, context.config.http.jsonBytes) : undefined
+    const result = await handle(context, {
+      params: request.params,
+      query: request.query,
+      body,
+      caller,
+      http: exchange(request, response),
+    })
+    const requestId = requestIdOf(request)
+    check?.(result instanceof Answer ? result : new Answer(firstStatus, 'json', result))
+    if (result instanceof Answer) sendAnswer(response, requestId, result)
+    else sendJson(response, requestId, firstStatus, result)
+  }
+}
+
+const exchange = (request: Request, response: Response): Exchange => ({
+  root: request.baseUrl,
+  requestId: requestIdOf(request),
+  ip: request.ip ?? '',
+  headers: request.headers,
+  stream: request,
+  signal: () => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    return gone.signal
+  },
+})

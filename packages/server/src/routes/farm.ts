@@ -1,0 +1,126 @@
+import { RunMode } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { json, text } from '../http/answer.ts'
+import { route } from '../http/route.ts'
+import { VERSION } from '../version.ts'
+
+export const health = route(
+  {
+    method: 'get',
+    path: '/health',
+    tag: 'Farm',
+    summary: 'Whether the server is alive',
+    role: 'public',
+    bare: true,
+    responses: { 200: Type.Object({ status: Type.Literal('ok') }) },
+  },
+  async () => ({ status: 'ok' as const }),
+)
+
+/** A probe that takes longer than this counts as failed. */
+const PROBE_MS = 5_000
+
+const Ready = Type.Object({
+  status: Type.Enum(['ready', 'unavailable']),
+  checks: Type.Record(Type.String(), Type.String(), { description: 'By part: ok, or what is wrong' }),
+})
+
+export const ready = route(
+  {
+    method: 'get',
+    path: '/health/ready',
+    tag: 'Farm',
+    summary: 'Whether the server can really work: database, queue, artifact store',
+    role: 'public',
+    bare: true,
+    responses: { 200: Ready, 503: Ready },
+  },
+  async ({ store, queue, artifacts }) => {
+    const checks = Object.fromEntries(
+      await Promise.all([
+        probe('database', () => store.check()),
+        probe('artifacts', () => artifacts.check()),
+        ...(queue === undefined ? [] : [probe('queue', () => queue.check())]),
+      ]),
+    )
+    const good = Object.values(checks).every((word) => word === 'ok')
+    return good
+      ? { status: 'ready' as const, checks }
+      : json(503, { status: 'unavailable', checks }, { 'Retry-After': 2 })
+  },
+)
+
+const probe = async (name: string, check: () => Promise<void>): Promise<[string, string]> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS} ms`)), PROBE_MS)
+  try {
+    await Promise.race([check(), late])
+    return [name, 'ok']
+  } catch {
+    // Public: what is wrong in detail stands in the log, not here.
+    return [name, 'unavailable']
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const ServerInfo = Type.Object({
+  message: Type.String(),
+  name: Type.String(),
+  version: Type.String(),
+  license: Type.String(),
+  docs: Type.String({ description: 'Path of the documentation of this API' }),
+  repo: Type.String(),
+  author: Type.String(),
+  build: Type.String(),
+  commit: Type.String(),
+  master: Type.Boolean(),
+  run_modes: Type.Array(RunMode),
+  queue: Type.String({ description: 'redis or postgres; "" without --master' }),
+})
+
+export const serverInfo = route(
+  {
+    method: 'get',
+    path: '/server-info',
+    aliases: ['/status', '/info'],
+    tag: 'Farm',
+    summary: 'Version and abilities of the server',
+    role: 'viewer',
+    bare: true,
+    responses: { 200: ServerInfo },
+  },
+  async ({ master, config, queueKind }) => ({
+    message: `Scanfarm ${VERSION}`,
+    name: 'Scanfarm',
+    version: VERSION,
+    license: 'Apache-2.0',
+    docs: '/docs',
+    repo: '',
+    author: '',
+    build: '',
+    commit: '',
+    master,
+    run_modes: runModes(master, config.cloud.enabled),
+    queue: queueKind ?? '',
+  }),
+)
+
+const runModes = (master: boolean, cloud: boolean): RunMode[] => [
+  'local',
+  ...(master ? (['distributed'] as const) : []),
+  ...(cloud ? (['cloud'] as const) : []),
+]
+
+export const metrics = route(
+  {
+    method: 'get',
+    path: '/metrics',
+    tag: 'Farm',
+    summary: 'Metrics in the text format of Prometheus',
+    role: 'viewer',
+    bare: true,
+    responses: { 200: { media: ['text/plain'], description: 'Metrics' } },
+  },
+  async ({ metrics: registry }) => text(200, registry.contentType, await registry.metrics()),
+)

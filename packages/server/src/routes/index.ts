@@ -1,0 +1,60 @@
+import type { Route } from '../http/route.ts'
+import { documentation } from './documentation.ts'
+import { listEventLogs } from './event-logs.ts'
+import { health, metrics, ready, serverInfo } from './farm.ts'
+import { cancelJob, getJob } from './jobs.ts'
+import { login } from './login.ts'
+import { readArtifact } from './runs/artifact-content.ts'
+import { cancelRun } from './runs/cancel-run.ts'
+import { createRuns } from './runs/create-runs.ts'
+import { getRun } from './runs/get-run.ts'
+import { listRuns } from './runs/list-runs.ts'
+import { duplicateRun, startRun } from './runs/restart-run.ts'
+import { listArtifacts, listSteps, readStepLog } from './runs/run-parts.ts'
+import { listSettings } from './settings.ts'
+import { createToken, listTokens, removeToken } from './tokens.ts'
+import { uploadFile } from './uploads.ts'
+import { changeUser, createUser, getUser, listUsers, removeUser } from './users.ts'
+import { getWorker, listWorkers } from './workers.ts'
+import { uploadWorkflow } from './workflow-upload.ts'
+import { getWorkflow, listWorkflows } from './workflows.ts'
+
+/** Every endpoint there is, in the order of the document. */
+export const apiRoutes = (): Route[] => {
+  const routes = [
+    createRuns,
+    listRuns,
+    getRun,
+    cancelRun,
+    listSteps,
+    readStepLog,
+    listArtifacts,
+    readArtifact,
+    duplicateRun,
+    startRun,
+    uploadFile,
+    getJob,
+    cancelJob,
+    listWorkflows,
+    getWorkflow,
+    uploadWorkflow,
+    listEventLogs,
+    listWorkers,
+    getWorker,
+    login,
+    createToken,
+    listTokens,
+    removeToken,
+    createUser,
+    listUsers,
+    getUser,
+    changeUser,
+    removeUser,
+    health,
+    ready,
+    serverInfo,
+    metrics,
+    listSettings,
+  ]
+  return [...routes, ...documentation(routes)]
+}

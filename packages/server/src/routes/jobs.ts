@@ -1,0 +1,80 @@
+import { AppError, JobStatus } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { signalCancel } from '../cancel/signal-cancel.ts'
+import { route } from '../http/route.ts'
+
+const JobPath = Type.Object({ job_id: Type.String() })
+
+const noJob = (id: string): AppError => new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
+
+const JobAnswer = Type.Object({
+  ...JobStatus.properties,
+  run_group_id: Type.String({ description: 'Same as job_id' }),
+  status: Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled', 'partial'], {
+    description: 'completed, failed or cancelled when all runs ended so, partial when they ended differently',
+  }),
+})
+
+const overall = ({ total_runs, pending, running, completed, failed, cancelled }: JobStatus) => {
+  if (pending === total_runs) return 'pending' as const
+  if (pending + running > 0) return 'running' as const
+  if (completed === total_runs) return 'completed' as const
+  if (failed === total_runs) return 'failed' as const
+  return cancelled === total_runs ? ('cancelled' as const) : ('partial' as const)
+}
+
+export const getJob = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}',
+    tag: 'Jobs',
+    summary: 'Read the status of all runs that one request created',
+    role: 'viewer',
+    params: JobPath,
+    responses: { 200: JobAnswer },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const job = await store.jobs.status(params.job_id)
+    if (job === undefined) throw noJob(params.job_id)
+    return { ...job, run_group_id: job.job_id, status: overall(job) }
+  },
+)
+
+export const cancelJob = route(
+  {
+    method: 'post',
+    path: '/jobs/{job_id}/cancel',
+    tag: 'Jobs',
+    summary: 'Cancel all runs of a job that have not ended',
+    description:
+      'Runs that wait are cancelled at once. Runs that execute are asked to stop and are cancelled seconds later: watch the job for it.',
+    role: 'operator',
+    params: JobPath,
+    responses: {
+      202: Type.Object({
+        message: Type.String(),
+        job_id: Type.String(),
+        cancelled: Type.Integer({ minimum: 0, description: 'Runs that waited and are cancelled now' }),
+        stopping: Type.Integer({ minimum: 0, description: 'Runs that execute and were asked to stop' }),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async (context, { params }) => {
+    const request = await context.store.jobs.requestCancel(params.job_id)
+    if (request === undefined) throw noJob(params.job_id)
+    const { cancelled, requested } = request
+    await signalCancel(
+      context,
+      requested.map(({ runId }) => runId),
+    )
+    const nothing = cancelled + requested.length === 0
+    return {
+      message: nothing ? 'All runs of the job have ended already' : 'Job cancelled successfully',
+      job_id: params.job_id,
+      cancelled,
+      stopping: requested.length,
+    }
+  },
+)

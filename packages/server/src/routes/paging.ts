@@ -1,0 +1,53 @@
+import type { Pagination } from '@scanfarm/contracts'
+import type { PageOf, PageRequest } from '@scanfarm/store'
+import { Type } from 'typebox'
+
+const DEFAULT_LIMIT = 20
+/** More is not refused but cut down to this. */
+export const MAX_LIMIT = 10_000
+
+/** Query parameters of every list. */
+export const pageQuery = {
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'Records to skip',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: DEFAULT_LIMIT,
+      description: `Most records to return; more than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: '`next_cursor` of the page before; wins over offset',
+    }),
+  ),
+}
+
+interface PageQuery {
+  readonly offset?: number
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export const pageRequest = ({ offset = 0, limit = DEFAULT_LIMIT, cursor }: PageQuery): PageRequest => ({
+  offset,
+  limit: Math.min(limit, MAX_LIMIT),
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+export const pageBody = <T>(
+  { data, total, nextCursor }: PageOf<T>,
+  { offset, limit }: PageRequest,
+): { data: T[]; pagination: Pagination } => ({
+  data,
+  pagination: { total, offset, limit, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
+})

@@ -1,0 +1,100 @@
+import { CreateRuns, REFUSED_FIELDS, RunsCreated } from '@scanfarm/contracts'
+import type { JobDraft, SubmittedJob } from '@scanfarm/store'
+import { Answer, text } from '../../http/answer.ts'
+import { refuse } from '../../http/field-refusal.ts'
+import { route } from '../../http/route.ts'
+import { fieldProblems } from '../../submission/field-rules.ts'
+import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
+import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
+import { planJob, refuseMode } from '../../submission/plan-job.ts'
+import { workspaceOf } from '../../submission/workspace-name.ts'
+
+const ACCEPTED = 202
+const JSON_TYPE = 'application/json; charset=utf-8'
+const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
+
+export const createRuns = route(
+  {
+    method: 'post',
+    path: '/runs',
+    tag: 'Runs',
+    summary: 'Start a workflow for one target, many targets or a file of targets',
+    description:
+      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and repetitions are dropped.',
+    role: 'operator',
+    body: CreateRuns,
+    refusedFields: REFUSED_FIELDS,
+    headers: {
+      'Idempotency-Key': 'The same key with the same body returns the first answer and starts nothing again',
+    },
+    responses: { [ACCEPTED]: RunsCreated },
+    errors: [
+      'invalid_input',
+      'invalid_target',
+      'invalid_workflow',
+      'master_required',
+      'cloud_disabled',
+      'workflow_not_found',
+      'idempotency_conflict',
+    ],
+  },
+  async ({ store, catalog, artifacts, config, master }, { body, caller, http }) => {
+    const key = idempotencyKey(http.headers['idempotency-key'], caller)
+    const hash = key === undefined ? '' : requestHash(body)
+    const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
+    if (earlier !== undefined) return kept(earlier)
+
+    refuse(fieldProblems(body))
+    refuseMode(body.run_mode ?? 'local', master, config.cloud.enabled)
+    const kind = body.flow === undefined ? 'module' : 'flow'
+    const draft = planJob(body, await catalog.pin(body.flow ?? body.module ?? '', kind))
+    const gathered = await gatherTargets(body, artifacts, {
+      folders: config.targetFile.folders,
+      maxTargets: config.jobs.maxTargets,
+    })
+    const answer = (job: SubmittedJob): string =>
+      JSON.stringify(created(body, draft, gathered, job, http.root))
+    const submitted = await store.jobs.submit(
+      draft,
+      gathered.targets.map((target) => ({ target, workspace: body.workspace ?? workspaceOf(target) })),
+      key === undefined
+        ? {}
+        : {
+            idempotency: {
+              key,
+              requestHash: hash,
+              answer: (job) => ({ status: ACCEPTED, body: answer(job) }),
+            },
+          },
+    )
+    return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
+  },
+)
+
+const created = (
+  body: CreateRuns,
+  draft: JobDraft,
+  { targets, dropped }: Gathered,
+  job: SubmittedJob,
+  root: string,
+): RunsCreated => {
+  const single = targets.length === 1
+  return {
+    message: single ? 'Run queued' : `${targets.length} runs queued`,
+    workflow: draft.workflowName,
+    kind: draft.workflowKind,
+    ...(single ? { target: targets[0] } : {}),
+    target_count: targets.length,
+    ...(!single && body.targets !== undefined ? { targets } : {}),
+    ...(!single && draft.concurrency !== null ? { concurrency: draft.concurrency } : {}),
+    priority: draft.priority,
+    run_mode: draft.runMode,
+    job_id: job.jobId,
+    ...(job.runUuid === undefined ? {} : { run_uuid: job.runUuid }),
+    status: 'queued',
+    poll_url: `${root}/jobs/${job.jobId}`,
+    ...(body.runner_type === undefined ? {} : { runner_type: body.runner_type }),
+    ...(draft.timeoutMinutes === null ? {} : { timeout: draft.timeoutMinutes }),
+    ...(dropped === 0 ? {} : { duplicates_dropped: dropped }),
+  }
+}

@@ -1,0 +1,92 @@
+import { AppError, WorkflowKind } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { noRun, RunPath } from './run-path.ts'
+
+const Uuid = Type.String({ format: 'uuid' })
+
+export const duplicateRun = route(
+  {
+    method: 'post',
+    path: '/runs/{id}/duplicate',
+    tag: 'Runs',
+    summary: 'Copy a run with the same configuration',
+    description: 'The copy is a new job of one run; it is pending until it is started.',
+    role: 'operator',
+    params: RunPath,
+    responses: {
+      201: Type.Object({
+        message: Type.String(),
+        original_run_id: Type.String({ format: 'uuid', description: 'run_uuid of the source' }),
+        new_run_uuid: Uuid,
+        status: Type.Literal('pending'),
+        job_id: Type.String(),
+        original_run_uuid: Type.String({ format: 'uuid', description: 'Same as original_run_id' }),
+        run_uuid: Type.String({ format: 'uuid', description: 'Same as new_run_uuid' }),
+        workflow: Type.String(),
+        target: Type.String(),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const copy = await store.runs.duplicate(params.id)
+    const run = copy && (await store.runs.find(copy.runUuid))
+    if (copy === undefined || run === undefined) throw noRun(params.id)
+    return {
+      message: 'Run duplicated',
+      original_run_id: copy.originalRunUuid,
+      new_run_uuid: copy.runUuid,
+      status: 'pending' as const,
+      job_id: copy.jobId,
+      original_run_uuid: copy.originalRunUuid,
+      run_uuid: copy.runUuid,
+      workflow: run.workflow_name,
+      target: run.target,
+    }
+  },
+)
+
+export const startRun = route(
+  {
+    method: 'post',
+    path: '/runs/{id}/start',
+    tag: 'Runs',
+    summary: 'Start a pending run',
+    role: 'operator',
+    params: RunPath,
+    responses: {
+      202: Type.Object({
+        message: Type.String(),
+        run_uuid: Uuid,
+        status: Type.Literal('running'),
+        workflow: Type.String(),
+        kind: WorkflowKind,
+        target: Type.String(),
+      }),
+    },
+    errors: ['not_found', 'wrong_state', 'master_required'],
+  },
+  async ({ store, master }, { params }) => {
+    const before = await store.runs.find(params.id)
+    if (before === undefined) throw noRun(params.id)
+    if (before.run_mode === 'distributed' && !master)
+      throw new AppError(
+        'master_required',
+        'distributed mode requires the server to be started with the --master flag',
+      )
+    const start = await store.runs.start(params.id)
+    if (start === undefined) throw noRun(params.id)
+    const { run, started } = start
+    if (!started)
+      throw new AppError('wrong_state', `only a pending run can be started: this one is ${run.status}`)
+    return {
+      message: 'Run started',
+      run_uuid: run.run_uuid,
+      status: 'running' as const,
+      workflow: run.workflow_name,
+      kind: run.workflow_kind,
+      target: run.target,
+    }
+  },
+)

@@ -1,0 +1,65 @@
+import { AppError, Artifact, Step } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { bytes, text } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { noRun, RunPath } from './run-path.ts'
+
+export const listSteps = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/steps',
+    tag: 'Runs',
+    summary: 'List the steps of the latest attempt, in order',
+    role: 'viewer',
+    params: RunPath,
+    responses: { 200: Type.Object({ data: Type.Array(Step) }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const data = await store.runs.steps(params.id)
+    if (data === undefined) throw noRun(params.id)
+    return { data }
+  },
+)
+
+export const listArtifacts = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/artifacts',
+    tag: 'Runs',
+    summary: 'List the artifacts',
+    role: 'viewer',
+    params: RunPath,
+    responses: { 200: Type.Object({ data: Type.Array(Artifact) }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const data = await store.runs.artifacts(params.id)
+    if (data === undefined) throw noRun(params.id)
+    return { data }
+  },
+)
+
+const PLAIN = 'text/plain; charset=utf-8'
+
+export const readStepLog = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/steps/{step_id}/log',
+    tag: 'Runs',
+    summary: 'Read the whole output of a step',
+    description: 'While the step runs, or when no log was kept: the last 16 KiB of its output.',
+    role: 'viewer',
+    params: Type.Object({ ...RunPath.properties, step_id: Type.String({ description: 'id of the step' }) }),
+    responses: { 200: { media: ['text/plain'], description: 'The output as it came' } },
+    errors: ['not_found'],
+  },
+  async ({ store, artifacts }, { params }) => {
+    const log = await store.runs.stepLog(params.id, params.step_id)
+    if (log === undefined)
+      throw new AppError('not_found', `there is no step ${JSON.stringify(params.step_id)} in this run`)
+    const kept = log.storeKey === '' ? undefined : await artifacts.get(log.storeKey)
+    if (kept === undefined) return text(200, PLAIN, log.output)
+    return bytes(200, kept.body, { 'Content-Type': PLAIN, 'Content-Length': kept.size })
+  },
+)

@@ -1,0 +1,17 @@
+import { Type } from 'typebox'
+import { route } from '../http/route.ts'
+import { settingsInForce } from '../settings-in-force.ts'
+
+export const listSettings = route(
+  {
+    method: 'get',
+    path: '/settings',
+    tag: 'Farm',
+    summary: 'List the settings in force on this server, secrets masked',
+    role: 'admin',
+    responses: {
+      200: Type.Object({ data: Type.Array(Type.Object({ key: Type.String(), value: Type.Unknown() })) }),
+    },
+  },
+  async ({ config }) => ({ data: settingsInForce(config) }),
+)

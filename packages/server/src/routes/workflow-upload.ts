@@ -1,0 +1,52 @@
+import { AppError, WorkflowKind } from '@scanfarm/contracts'
+import { placeOf } from '@scanfarm/workflow'
+import { Type } from 'typebox'
+import { buffer } from 'node:stream/consumers'
+import { checkUpload } from '../catalog/check-upload.ts'
+import { UPLOADED } from '../catalog/uploaded-source.ts'
+import { route } from '../http/route.ts'
+import { receiveFile } from '../uploads/receive-file.ts'
+
+const MAX_BYTES = 1024 * 1024
+
+export const uploadWorkflow = route(
+  {
+    method: 'post',
+    path: '/workflow-upload',
+    tag: 'Workflows',
+    summary: 'Add a workflow, or replace the uploaded one of the same kind and name',
+    description:
+      'The file is checked first; what has errors is refused. Every master serves it from then on.',
+    role: 'admin',
+    upload: { description: 'A workflow in YAML, at most 1 MiB' },
+    responses: {
+      201: Type.Object({
+        message: Type.String(),
+        name: Type.String(),
+        kind: WorkflowKind,
+        description: Type.String(),
+        path: Type.String(),
+        warnings: Type.Array(Type.String()),
+      }),
+    },
+    errors: ['invalid_input', 'invalid_workflow', 'payload_too_large', 'unsupported_media_type'],
+  },
+  async ({ store, catalog, config }, { http, caller }) => {
+    if (!config.workflows.upload)
+      throw new AppError('forbidden', 'uploading workflows is switched off by the setting workflows.upload')
+    const { entry, yaml, hash } = await receiveFile(http.stream, MAX_BYTES, async ({ filename, body }) =>
+      checkUpload(filename, await buffer(body)),
+    )
+    const { name, kind, description } = entry
+    await store.workflows.put({ name, kind, yaml, hash, by: `${caller.kind}:${caller.name}` })
+    await catalog.reload()
+    return {
+      message: 'Workflow uploaded',
+      name,
+      kind,
+      description,
+      path: `${UPLOADED}/${kind}s/${name}.yaml`,
+      warnings: entry.problems.map((problem) => `${placeOf(problem)}: ${problem.message}`),
+    }
+  },
+)

@@ -1,0 +1,74 @@
+import { paramProblem, workspaceProblem, type CreateRuns, type FieldError } from '@scanfarm/contracts'
+
+const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
+
+const given = <K extends string>(body: Readonly<Partial<Record<K, unknown>>>, names: readonly K[]): K[] =>
+  names.filter((name) => body[name] !== undefined)
+
+/** Everything that is wrong with the fields of a request in view of each other, before anything is looked up. */
+export const fieldProblems = (body: CreateRuns): FieldError[] => [
+  ...workflowProblems(body),
+  ...targetProblems(body),
+  ...paramProblems(body),
+  ...workspaceProblems(body),
+  ...runnerProblems(body),
+  ...cloudProblems(body),
+]
+
+const workflowProblems = (body: CreateRuns): FieldError[] => {
+  const names = given(body, ['flow', 'module'])
+  if (names.length === 1) return []
+  const message =
+    names.length === 0
+      ? 'name a workflow: exactly one of flow and module is required'
+      : 'exactly one of flow and module is required, not both'
+  return (['flow', 'module'] as const).map((name) => ({ path: `/${name}`, message }))
+}
+
+const targetProblems = (body: CreateRuns): FieldError[] => {
+  const names = given(body, TARGET_FIELDS)
+  if (names.length === 1) return []
+  const message =
+    names.length === 0
+      ? 'exactly one of target, targets and target_file is required'
+      : `exactly one of target, targets and target_file is required, not ${names.join(' and ')}`
+  return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
+}
+
+const paramProblems = ({ params = {} }: CreateRuns): FieldError[] =>
+  Object.entries(params).flatMap(([name, value]) => {
+    const message = paramProblem(value)
+    return message === undefined ? [] : [{ path: `/params/${name}`, message }]
+  })
+
+const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
+  const message = workspace === undefined ? undefined : workspaceProblem(workspace)
+  return message === undefined ? [] : [{ path: '/workspace', message }]
+}
+
+/** Whether a runner that nobody named fits is seen when the workflow is known. */
+const runnerProblems = ({ runner_type, docker_image, ssh_host }: CreateRuns): FieldError[] => {
+  const misplaced = (path: string, value: string | undefined, runner: 'docker' | 'ssh'): FieldError[] =>
+    value === undefined || runner_type === undefined || runner_type === runner
+      ? []
+      : [{ path, message: `goes only with runner_type ${runner}, not with ${runner_type}` }]
+  return [...misplaced('/docker_image', docker_image, 'docker'), ...misplaced('/ssh_host', ssh_host, 'ssh')]
+}
+
+const CLOUD_FIELDS = [
+  'cloud_provider',
+  'cloud_instances',
+  'cloud_instance_type',
+  'cloud_region',
+  'cloud_auto_destroy',
+  'cloud_reuse_infra',
+  'cloud_use_spot',
+] as const
+
+const cloudProblems = (body: CreateRuns): FieldError[] =>
+  body.run_mode === 'cloud'
+    ? []
+    : given(body, CLOUD_FIELDS).map((name) => ({
+        path: `/${name}`,
+        message: 'goes only with run_mode cloud',
+      }))

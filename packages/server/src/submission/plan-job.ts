@@ -1,0 +1,55 @@
+import { AppError, classOf, type CreateRuns, type Priority, type RunMode } from '@scanfarm/contracts'
+import type { JobDraft } from '@scanfarm/store'
+import { checkParams, requirements } from '@scanfarm/workflow'
+import type { Pinned } from '../catalog/catalog.ts'
+import { refuse } from '../http/field-refusal.ts'
+import { chooseRunner } from './runner-choice.ts'
+
+/** Modes that this server cannot serve are refused before anything is looked up. */
+export const refuseMode = (mode: RunMode, master: boolean, cloudEnabled: boolean): void => {
+  if (mode === 'distributed' && !master)
+    throw new AppError(
+      'master_required',
+      'distributed mode requires the server to be started with the --master flag',
+    )
+  if (mode === 'cloud' && !cloudEnabled)
+    throw new AppError(
+      'cloud_disabled',
+      'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
+    )
+}
+
+export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>
+  priority === 'medium' ? 'normal' : priority
+
+/** Minutes; existing clients send them as text, with or without an `m`. */
+export const timeoutOf = ({ timeout }: CreateRuns): number | null =>
+  timeout === undefined ? null : Number.parseInt(String(timeout), 10)
+
+/** Local runs of a job go one by one unless the caller says otherwise, distributed ones as there are slots. */
+export const concurrencyOf = ({ concurrency, run_mode = 'local' }: CreateRuns): number | null =>
+  concurrency ?? (run_mode === 'local' ? 1 : null)
+
+/** What is common to all runs of the request. Refuses params and runners that the workflow cannot use. */
+export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
+  const { resolved, hash, json } = pinned
+  const params = body.params ?? {}
+  refuse(checkParams(resolved, params))
+  const runner = chooseRunner(body, resolved)
+  return {
+    workflowName: resolved.root.name,
+    workflowKind: resolved.root.kind,
+    workflow: { hash, json },
+    params,
+    priority: priorityOf(body),
+    runMode: body.run_mode ?? 'local',
+    ...runner,
+    timeoutMinutes: timeoutOf(body),
+    concurrency: concurrencyOf(body),
+    requirementClass: classOf(requirements(resolved, runner.runnerType)),
+    triggerType: 'manual',
+    triggerName: '',
+    scheduleId: '',
+    eventEnvelope: '',
+  }
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto'
+
+const MAX_LENGTH = 128
+const HASH_CHARS = 12
+const LOOKS_HASHED = /-[0-9a-f]{12}$/
+
+/**
+ * The default workspace of a target: its text where that can name a folder, else a safe form of it with a hash. The
+ * same for every run of the target, and different for different targets: a target that looks like a hashed name gets a
+ * hash of its own.
+ */
+export const workspaceOf = (target: string): string => {
+  const safe = target
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
+    .replaceAll(/^[._-]+|[._-]+$/g, '')
+  if (safe === target && safe.length <= MAX_LENGTH && !LOOKS_HASHED.test(safe)) return safe
+  const hash = createHash('sha256').update(target).digest('hex').slice(0, HASH_CHARS)
+  return `${safe.slice(0, MAX_LENGTH - HASH_CHARS - 1) || 'target'}-${hash}`
+}
