@@ -1,0 +1,13 @@
+import type { Locate } from '../read/document.ts'
+import type { Problem, Severity } from '../problem.ts'
+import type { Path } from './walk.ts'
+
+/** How rules tell what they found. */
+export type Report = (path: Path, rule: string, severity: Severity, message: string, hint?: string) => void
+
+/** A `Report` that collects into `problems`, with the place of each path. */
+export const reporter =
+  (file: string, locate: Locate, problems: Problem[]): Report =>
+  (path, rule, severity, message, hint = '') => {
+    problems.push({ file, ...locate(path), rule, severity, message, hint })
+  }

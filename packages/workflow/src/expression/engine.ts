@@ -1,0 +1,218 @@
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import type { Json } from '../model.ts'
+import {
+  ANSWERED,
+  EXPRESSION_LIMITS,
+  STOP,
+  type Answer,
+  type ExpressionLimits,
+  type FromThread,
+  type Job,
+  type Outcome,
+} from './messages.ts'
+
+export type { Outcome } from './messages.ts'
+
+/** Answers the functions that a program calls. A rejection is an exception in the program. */
+export type Host = (name: string, args: Json[], signal: AbortSignal) => Promise<Json> | Json
+
+/** Thrown by a host to end the program at once; the evaluation counts as cancelled. */
+export class StopProgram extends Error {
+  override readonly name = 'StopProgram'
+}
+
+export interface Evaluate {
+  readonly code: string
+  readonly globals: Readonly<Record<string, Json>>
+  readonly functions: readonly string[]
+  readonly host: Host
+  readonly signal: AbortSignal
+}
+
+export interface EngineOptions {
+  readonly limits?: Partial<ExpressionLimits>
+  /** Programs that may run or wait at the same time; further ones queue. */
+  readonly maxThreads?: number
+  /** A thread that was not needed for this long is ended. */
+  readonly idleMs?: number
+}
+
+/** How long a thread may take to stop before it is ended by force. */
+const STOP_GRACE_MS = 250
+
+class Thread {
+  readonly #flags = new Int32Array(new SharedArrayBuffer(8))
+  readonly #port: MessagePort
+  readonly #worker: Worker
+  #settle: ((message: FromThread) => void) | undefined
+  #host: ((name: string, args: string) => void) | undefined
+  dead = false
+
+  constructor(limits: ExpressionLimits) {
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
+      workerData: { flags: this.#flags, port: port2 },
+      transferList: [port2],
+      stderr: false,
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 64 + Math.ceil(limits.memoryBytes / (1 << 20)) },
+    })
+    this.#worker.on('message', (message: FromThread) => {
+      if (message.kind === 'call') this.#host?.(message.name, message.args)
+      else this.#settle?.(message)
+    })
+    const died = (reason: string) => {
+      this.dead = true
+      this.#settle?.({ kind: 'error', message: reason })
+    }
+    this.#worker.on('error', (error) => died(`the expression's engine failed: ${error.message}`))
+    this.#worker.on('exit', () => died('the expression was stopped'))
+    this.ref(false)
+  }
+
+  /** A thread that works keeps the process alive, an idle one does not. */
+  ref(on: boolean): void {
+    if (on) this.#worker.ref()
+    else {
+      this.#worker.unref()
+      this.#port.unref()
+    }
+  }
+
+  async run(job: Job, { host, signal }: Evaluate): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<FromThread>()
+    const stopping = new AbortController()
+    let stopped = false
+    let force: NodeJS.Timeout | undefined
+    const stop = () => {
+      stopped = true
+      stopping.abort()
+      Atomics.store(this.#flags, STOP, 1)
+      this.#wake()
+      force ??= setTimeout(() => void this.end(), STOP_GRACE_MS)
+    }
+    this.#settle = resolve
+    this.#host = (name, args) => {
+      void this.#answer(host, name, args, stopping.signal, stop)
+    }
+    Atomics.store(this.#flags, STOP, 0)
+    signal.addEventListener('abort', stop, { once: true })
+    this.ref(true)
+    if (signal.aborted) stop()
+    this.#worker.postMessage(job)
+    const message = await promise
+    signal.removeEventListener('abort', stop)
+    clearTimeout(force)
+    stopping.abort()
+    this.#settle = undefined
+    this.#host = undefined
+    this.ref(false)
+    if (stopped) return { kind: 'cancelled' }
+    if (message.kind === 'value') return { kind: 'value', value: JSON.parse(message.json) as Json }
+    return { kind: 'error', message: message.kind === 'error' ? message.message : 'no answer' }
+  }
+
+  async #answer(
+    host: Host,
+    name: string,
+    args: string,
+    signal: AbortSignal,
+    stop: () => void,
+  ): Promise<void> {
+    let answer: Answer
+    try {
+      const value = await host(name, JSON.parse(args) as Json[], signal)
+      answer = { kind: 'value', json: JSON.stringify(value ?? null) }
+    } catch (error) {
+      if (error instanceof StopProgram) stop()
+      answer = { kind: 'error', message: error instanceof Error ? error.message : String(error) }
+    }
+    if (signal.aborted) return
+    this.#port.postMessage(answer)
+    this.#wake()
+  }
+
+  #wake(): void {
+    Atomics.store(this.#flags, ANSWERED, 1)
+    Atomics.notify(this.#flags, ANSWERED)
+  }
+
+  async end(): Promise<void> {
+    this.dead = true
+    this.#port.close()
+    await this.#worker.terminate()
+  }
+}
+
+/**
+ * Runs programs of the expression language (JavaScript) in QuickJS, which knows nothing of this process: no files,
+ * no network, no modules, only the variables and functions it is given. Each program has a machine of its own, so
+ * nothing of one is seen by the next. They run in threads: neither an endless loop nor a function that waits for
+ * hours holds up anything else, and all of them stop on cancel.
+ */
+export class ExpressionEngine implements AsyncDisposable {
+  readonly #limits: ExpressionLimits
+  readonly #maxThreads: number
+  readonly #idleMs: number
+  readonly #idle: { thread: Thread; timer: NodeJS.Timeout }[] = []
+  readonly #waiting: ((thread: Thread) => void)[] = []
+  readonly #all = new Set<Thread>()
+
+  constructor({ limits = {}, maxThreads = 16, idleMs = 10_000 }: EngineOptions = {}) {
+    this.#limits = { ...EXPRESSION_LIMITS, ...limits }
+    this.#maxThreads = maxThreads
+    this.#idleMs = idleMs
+  }
+
+  async evaluate(request: Evaluate): Promise<Outcome> {
+    if (request.signal.aborted) return { kind: 'cancelled' }
+    const thread = await this.#take()
+    const { code, functions } = request
+    const globals = JSON.stringify(request.globals)
+    try {
+      return await thread.run({ kind: 'job', code, globals, functions, limits: this.#limits }, request)
+    } finally {
+      this.#give(thread)
+    }
+  }
+
+  async #take(): Promise<Thread> {
+    const idle = this.#idle.pop()
+    if (idle !== undefined) {
+      clearTimeout(idle.timer)
+      return idle.thread
+    }
+    if (this.#all.size < this.#maxThreads) return this.#start()
+    return await new Promise<Thread>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #start(): Thread {
+    const thread = new Thread(this.#limits)
+    this.#all.add(thread)
+    return thread
+  }
+
+  #give(used: Thread): void {
+    if (used.dead) this.#all.delete(used)
+    const next = this.#waiting.shift()
+    if (next !== undefined) return next(used.dead ? this.#start() : used)
+    if (used.dead) return
+    const timer = setTimeout(() => {
+      this.#idle.splice(
+        this.#idle.findIndex(({ thread }) => thread === used),
+        1,
+      )
+      this.#all.delete(used)
+      void used.end()
+    }, this.#idleMs)
+    timer.unref()
+    this.#idle.push({ thread: used, timer })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer)
+    await Promise.all([...this.#all].map(async (thread) => await thread.end()))
+    this.#all.clear()
+  }
+}

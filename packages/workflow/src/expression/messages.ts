@@ -1,0 +1,49 @@
+import type { Json } from '../model.ts'
+
+/** What passes between the engine and its threads. */
+
+export interface Job {
+  readonly kind: 'job'
+  readonly code: string
+  /** Globals by name; JSON text. */
+  readonly globals: string
+  /** Names that become functions answered by the other side. */
+  readonly functions: readonly string[]
+  readonly limits: ExpressionLimits
+}
+
+export interface ExpressionLimits {
+  /** Milliseconds of computing; waiting for functions does not count. */
+  readonly timeMs: number
+  readonly memoryBytes: number
+  readonly stackBytes: number
+  /** Characters of the result as JSON. */
+  readonly resultChars: number
+}
+
+export const EXPRESSION_LIMITS: ExpressionLimits = {
+  timeMs: 10_000,
+  memoryBytes: 64 << 20,
+  stackBytes: 256 << 10,
+  resultChars: 16 << 20,
+}
+
+export type FromThread =
+  | { readonly kind: 'call'; readonly name: string; readonly args: string }
+  | { readonly kind: 'value'; readonly json: string }
+  | { readonly kind: 'error'; readonly message: string }
+
+/** `stop` ends the evaluation whatever the program does next. */
+export type Answer =
+  | { readonly kind: 'value'; readonly json: string }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'stop' }
+
+/** Places in the shared memory of a thread. */
+export const ANSWERED = 0
+export const STOP = 1
+
+export type Outcome =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'cancelled' }

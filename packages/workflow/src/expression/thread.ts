@@ -1,0 +1,154 @@
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten-core'
+import { ANSWERED, STOP, type Answer, type FromThread, type Job } from './messages.ts'
+
+/**
+ * The inside of an expression thread: takes one program at a time, runs it in an engine made for it alone, and asks
+ * the other side for every function. It sleeps while it waits for an answer, so programs read as if nothing waited.
+ */
+
+const isData = (value: unknown): value is { flags: Int32Array; port: MessagePort } =>
+  typeof value === 'object' && value !== null && 'flags' in value && 'port' in value
+
+const isAnswer = (value: unknown): value is Answer =>
+  typeof value === 'object' && value !== null && 'kind' in value
+
+class Stopped extends Error {}
+
+const serve = (quickjs: QuickJSWASMModule): void => {
+  if (!isData(workerData) || parentPort === null) throw new Error('this file is the inside of a thread')
+  const { flags, port } = workerData
+  const main = parentPort
+  const tell = (message: FromThread) => main.postMessage(message)
+  main.on('message', (job: Job) => tell(new Evaluation(quickjs, job, flags, port, tell).run()))
+}
+
+class Evaluation {
+  readonly #quickjs: QuickJSWASMModule
+  readonly #job: Job
+  readonly #flags: Int32Array
+  readonly #port: MessagePort
+  readonly #tell: (message: FromThread) => void
+  #deadline: number
+  #late = false
+
+  constructor(
+    quickjs: QuickJSWASMModule,
+    job: Job,
+    flags: Int32Array,
+    port: MessagePort,
+    tell: (message: FromThread) => void,
+  ) {
+    this.#quickjs = quickjs
+    this.#job = job
+    this.#flags = flags
+    this.#port = port
+    this.#tell = tell
+    this.#deadline = performance.now() + job.limits.timeMs
+  }
+
+  run(): FromThread {
+    const { limits } = this.#job
+    const runtime = this.#quickjs.newRuntime()
+    try {
+      runtime.setMemoryLimit(limits.memoryBytes)
+      runtime.setMaxStackSize(limits.stackBytes)
+      runtime.setInterruptHandler(() => {
+        this.#late ||= performance.now() > this.#deadline
+        return this.#late || Atomics.load(this.#flags, STOP) === 1
+      })
+      const context = runtime.newContext()
+      try {
+        return this.#evaluate(context)
+      } finally {
+        context.dispose()
+      }
+    } catch (error) {
+      return { kind: 'error', message: error instanceof Error ? error.message : String(error) }
+    } finally {
+      runtime.dispose()
+    }
+  }
+
+  #evaluate(context: QuickJSContext): FromThread {
+    const stringify = context.unwrapResult(
+      context.evalCode(
+        '((s) => (v) => v === undefined ? "null" : typeof v === "function" ? s(String(v)) : s(v, (k, x) => typeof x === "bigint" ? String(x) : x === Infinity || x !== x ? null : x))(JSON.stringify)',
+      ),
+    )
+    try {
+      this.#prelude(context)
+      const result = context.evalCode(this.#job.code, 'expression')
+      if (result.error !== undefined) return this.#failure(context, result.error)
+      const { value } = result
+      const text = context.callFunction(stringify, context.undefined, value)
+      value.dispose()
+      if (text.error !== undefined) return this.#failure(context, text.error)
+      const json = context.getString(text.value)
+      text.value.dispose()
+      if (json.length > this.#job.limits.resultChars)
+        return { kind: 'error', message: 'the result is too large' }
+      return { kind: 'value', json: json === 'undefined' ? 'null' : json }
+    } finally {
+      stringify.dispose()
+    }
+  }
+
+  #prelude(context: QuickJSContext): void {
+    const call = context.newFunction('call', (name, args) => {
+      const answer = this.#ask(context.getString(name), context.getString(args))
+      return context.newString(answer)
+    })
+    const names = context.newString(JSON.stringify(this.#job.functions))
+    const globals = context.newString(this.#job.globals)
+    const setUp = context.unwrapResult(context.evalCode(PRELUDE))
+    context.unwrapResult(context.callFunction(setUp, context.undefined, call, names, globals)).dispose()
+    for (const handle of [call, names, globals, setUp]) handle.dispose()
+  }
+
+  /** Sleeps until the other side has answered; that time is not the program's. */
+  #ask(name: string, args: string): string {
+    const from = performance.now()
+    Atomics.store(this.#flags, ANSWERED, 0)
+    this.#tell({ kind: 'call', name, args })
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port)
+      const answer: unknown = received?.message
+      if (isAnswer(answer)) {
+        this.#deadline += performance.now() - from
+        if (answer.kind === 'value') return answer.json
+        throw answer.kind === 'error' ? new Error(answer.message) : new Stopped('stopped')
+      }
+      Atomics.wait(this.#flags, ANSWERED, 0)
+      if (Atomics.load(this.#flags, STOP) === 1) throw new Stopped('stopped')
+    }
+  }
+
+  #failure(context: QuickJSContext, error: QuickJSHandle): FromThread {
+    const dumped: unknown = context.dump(error)
+    error.dispose()
+    if (this.#late) {
+      return { kind: 'error', message: `the expression took longer than ${this.#job.limits.timeMs / 1000}s` }
+    }
+    if (typeof dumped !== 'object' || dumped === null) return { kind: 'error', message: String(dumped) }
+    const { name, message } = { name: 'Error', message: '', ...dumped }
+    return { kind: 'error', message: `${String(name)}: ${String(message)}` }
+  }
+}
+
+const PRELUDE = `((call, names, globals) => {
+  const { parse, stringify } = JSON
+  const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
+  const values = parse(globals)
+  for (const name in values) define(name, values[name])
+  for (const name of parse(names)) define(name, (...args) => parse(call(name, stringify(args))))
+  const print = (...args) => { call('console', stringify(args)) }
+  define('console', { log: print, info: print, warn: print, error: print, debug: print })
+})`
+
+serve(await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync')))

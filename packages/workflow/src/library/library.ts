@@ -1,0 +1,251 @@
+import type { WorkflowKind } from '@scanfarm/contracts'
+import { readChecked } from '../check/lint.ts'
+import { READ_LIMITS, type ReadLimits } from '../limits.ts'
+import type { Param, Trigger, Workflow } from '../model.ts'
+import { hasErrors, type Problem } from '../problem.ts'
+import { looksLikeWorkflow } from '../read/document.ts'
+import { folderSource, memorySource, type WorkflowSource } from './source.ts'
+
+/** What lists show of a workflow, also of a broken one. */
+export interface WorkflowEntry {
+  readonly name: string
+  readonly kind: WorkflowKind
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly hidden: boolean
+  readonly params: readonly Param[]
+  readonly triggers: readonly Trigger[]
+  /** Path within its source. */
+  readonly path: string
+  readonly source: string
+  readonly problems: readonly Problem[]
+  /** Missing when the file is broken. */
+  readonly workflow: Workflow | undefined
+}
+
+export interface LibraryOptions {
+  /** Searched after the folders, in this order. */
+  readonly sources?: readonly WorkflowSource[]
+  readonly limits?: ReadLimits
+  /** A `refresh` within this time of the last one looks at nothing; milliseconds, default 500. */
+  readonly freshForMs?: number
+}
+
+/** All workflows there are, by name. Reading is cheap and never waits; `refresh` brings in what has changed. */
+export interface WorkflowLibrary {
+  /** Grows with every change, so that what was derived from the library can be kept until then. */
+  readonly generation: number
+  /** Looks for new, changed and vanished files; only these are read. Calls at the same time share one look. */
+  refresh(options?: { force?: boolean }): Promise<void>
+  /** Everything, broken ones too, sorted by name. */
+  list(): readonly WorkflowEntry[]
+  /**
+   * By file name without extension, then `<name>-flow`, `<name>-module`, then the `name:` inside; with a slash in it
+   * only by path. A sound file is preferred to a broken one and one of the kind asked for to one of the other.
+   */
+  find(name: string, kind?: WorkflowKind, from?: WorkflowEntry): WorkflowEntry | undefined
+  /** Adds or replaces a workflow in memory. */
+  put(path: string, text: string): Promise<void>
+  remove(path: string): Promise<void>
+}
+
+const baseName = (path: string): string => path.replace(/^.*\//, '').replace(/\.ya?ml$/i, '')
+
+const toEntry = (
+  source: string,
+  path: string,
+  text: string,
+  limits: ReadLimits,
+): WorkflowEntry | undefined => {
+  const readable = text.length <= limits.fileBytes * 2
+  if (readable && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text)) return undefined
+  const { workflow, problems } = readChecked(text, path, { limits })
+  return {
+    name: workflow?.name === undefined || workflow.name === '' ? baseName(path) : workflow.name,
+    kind: workflow?.kind ?? (/^kind:\s*["']?flow/m.test(text) ? 'flow' : 'module'),
+    description: workflow?.description ?? '',
+    tags: workflow?.tags ?? [],
+    hidden: workflow?.hidden ?? false,
+    params: workflow?.params ?? [],
+    triggers: workflow?.triggers ?? [],
+    path,
+    source,
+    problems,
+    workflow: hasErrors(problems) ? undefined : workflow,
+  }
+}
+
+const tooLarge = (source: string, path: string, limits: ReadLimits): WorkflowEntry => ({
+  name: baseName(path),
+  kind: 'module',
+  description: '',
+  tags: [],
+  hidden: true,
+  params: [],
+  triggers: [],
+  path,
+  source,
+  problems: [
+    {
+      file: path,
+      line: 1,
+      column: 1,
+      rule: 'too-big',
+      severity: 'error',
+      message: `The file is larger than ${limits.fileBytes} bytes.`,
+      hint: '',
+    },
+  ],
+  workflow: undefined,
+})
+
+/** `./`, `../` and plain relative paths, seen from the file that names them; `undefined` outside of the source. */
+const joinPath = (folder: string, path: string): string | undefined => {
+  const parts = folder === '' ? [] : folder.split('/')
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) return undefined
+  }
+  return parts.join('/')
+}
+
+interface Kept {
+  readonly version: string
+  readonly entry: WorkflowEntry | undefined
+}
+
+class Library implements WorkflowLibrary {
+  generation = 0
+  readonly #sources: readonly WorkflowSource[]
+  readonly #memory = memorySource('memory')
+  readonly #limits: ReadLimits
+  readonly #freshForMs: number
+  readonly #kept = new Map<string, Kept>()
+  #entries: readonly WorkflowEntry[] = []
+  #looking: Promise<void> | undefined
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(folders: readonly string[], options: LibraryOptions) {
+    this.#sources = [...folders.map(folderSource), ...(options.sources ?? []), this.#memory]
+    this.#limits = options.limits ?? READ_LIMITS
+    this.#freshForMs = options.freshForMs ?? 500
+  }
+
+  async refresh({ force = false } = {}): Promise<void> {
+    if (this.#looking !== undefined) {
+      await this.#looking
+      if (!force) return
+    }
+    if (!force && performance.now() - this.#lookedAt < this.#freshForMs) return
+    this.#looking = this.#look().finally(() => {
+      this.#lookedAt = performance.now()
+      this.#looking = undefined
+    })
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const seen = new Map<string, Kept>()
+    let changed = false
+    for (const source of this.#sources) {
+      for (const { path, version, size } of await source.list()) {
+        const key = `${source.name}\n${path}`
+        const kept = this.#kept.get(key)
+        if (kept?.version === version) {
+          seen.set(key, kept)
+          continue
+        }
+        changed = true
+        seen.set(key, { version, entry: await this.#read(source, path, size ?? 0) })
+      }
+    }
+    if (!changed && seen.size === this.#kept.size) return
+    this.#kept.clear()
+    for (const [key, kept] of seen) this.#kept.set(key, kept)
+    const entries = [...seen.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
+    this.#entries = entries.sort((a, b) => a.name.localeCompare(b.name))
+    this.generation++
+  }
+
+  async #read(source: WorkflowSource, path: string, size: number): Promise<WorkflowEntry | undefined> {
+    if (size > this.#limits.fileBytes) return tooLarge(source.name, path, this.#limits)
+    try {
+      return toEntry(source.name, path, await source.read(path), this.#limits)
+    } catch (error) {
+      // Gone or closed to us between the listing and now: it is looked at again when its version changes.
+      if (error instanceof Error && 'code' in error) return undefined
+      throw error
+    }
+  }
+
+  list(): readonly WorkflowEntry[] {
+    return this.#entries
+  }
+
+  find(name: string, kind?: WorkflowKind, from?: WorkflowEntry): WorkflowEntry | undefined {
+    const candidates = this.#candidates(name, from)
+    const rank = (entry: WorkflowEntry): number =>
+      (kind !== undefined && entry.kind !== kind ? 2 : 0) + (entry.workflow === undefined ? 1 : 0)
+    return candidates.reduce<WorkflowEntry | undefined>(
+      (best, entry) => (best === undefined || rank(entry) < rank(best) ? entry : best),
+      undefined,
+    )
+  }
+
+  /** Best first; order of sources, then depth, then path decide between equals. */
+  #candidates(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
+    const order = new Map(this.#sources.map((source, index) => [source.name, index]))
+    const sorted = (entries: readonly WorkflowEntry[]) =>
+      [...entries].sort(
+        (a, b) =>
+          (order.get(a.source) ?? 0) - (order.get(b.source) ?? 0) ||
+          a.path.split('/').length - b.path.split('/').length ||
+          a.path.localeCompare(b.path),
+      )
+    const isPath = name.includes('/') || /\.ya?ml$/i.test(name)
+    if (isPath) return this.#byPath(name, from)
+    const byBase = (base: string) => sorted(this.#entries.filter((entry) => baseName(entry.path) === base))
+    const beside = from === undefined ? [] : this.#byPath(`./${name}`, from)
+    return [
+      ...beside,
+      ...byBase(name),
+      ...byBase(`${name}-flow`),
+      ...byBase(`${name}-module`),
+      ...sorted(this.#entries.filter((entry) => entry.name === name)),
+    ]
+  }
+
+  #byPath(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
+    const folder = from === undefined ? '' : from.path.includes('/') ? from.path.replace(/\/[^/]*$/, '') : ''
+    const wanted = [folder, ''].flatMap((at) => {
+      const path = joinPath(at, name)
+      return path === undefined ? [] : [path, `${path}.yaml`, `${path}.yml`]
+    })
+    const sameSource = (entry: WorkflowEntry) => from === undefined || entry.source === from.source
+    return wanted.flatMap((path) => {
+      const hits = this.#entries.filter((entry) => entry.path === path)
+      return [...hits.filter(sameSource), ...hits.filter((entry) => !sameSource(entry))]
+    })
+  }
+
+  async put(path: string, text: string): Promise<void> {
+    this.#memory.put(/\.ya?ml$/i.test(path) ? path : `${path}.yaml`, text)
+    await this.refresh({ force: true })
+  }
+
+  async remove(path: string): Promise<void> {
+    this.#memory.remove(/\.ya?ml$/i.test(path) ? path : `${path}.yaml`)
+    await this.refresh({ force: true })
+  }
+}
+
+/** Opens the workflows of some folders, read once and looked over again on `refresh`. */
+export const openLibrary = async (
+  folders: readonly string[],
+  options: LibraryOptions = {},
+): Promise<WorkflowLibrary> => {
+  const library = new Library(folders, options)
+  await library.refresh({ force: true })
+  return library
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import type { WorkflowKind } from '@scanfarm/contracts'
+import { checkStructure } from '../check/structure.ts'
+import type { Workflow } from '../model.ts'
+import { hasErrors, placeOf, WorkflowError, type Problem } from '../problem.ts'
+import { didYouMean } from '../suggest.ts'
+import { inherit } from './inherit.ts'
+import type { WorkflowEntry, WorkflowLibrary } from './library.ts'
+
+/** A workflow with everything it refers to, as plain JSON: all that a machine without any files needs to run it. */
+export interface ResolvedWorkflow {
+  readonly format: 1
+  readonly root: Workflow
+  /** Modules of a flow that live in files of their own, by the name of the reference. */
+  readonly modules: Readonly<Record<string, Workflow>>
+}
+
+const first = (problems: readonly Problem[]): string => {
+  const problem = problems.find(({ severity }) => severity === 'error')
+  return problem === undefined ? 'it has problems' : `${placeOf(problem)}: ${problem.message}`
+}
+
+const broken = (entry: WorkflowEntry, problems = entry.problems): WorkflowError =>
+  new WorkflowError('invalid', `workflow '${entry.name}' cannot be used: ${first(problems)}`, problems)
+
+const problemAt = (entry: WorkflowEntry, rule: string, message: string, hint = ''): Problem => ({
+  file: entry.path,
+  line: 0,
+  column: 0,
+  rule,
+  severity: 'error',
+  message,
+  hint,
+})
+
+/** The workflow with its parents folded in. */
+const flatten = (
+  library: WorkflowLibrary,
+  entry: WorkflowEntry,
+  children: readonly WorkflowEntry[] = [],
+): Workflow => {
+  if (entry.workflow === undefined) throw broken(entry)
+  const parentName = entry.workflow.extends
+  if (parentName === undefined) return entry.workflow
+  const chain = [...children, entry]
+  const parent = library.find(parentName, entry.kind, entry)
+  if (parent === undefined) {
+    const known = library.list().map(({ name }) => name)
+    const message = `the parent '${parentName}' does not exist`
+    throw broken(entry, [problemAt(entry, 'unknown-workflow', message, didYouMean(parentName, known))])
+  }
+  if (chain.includes(parent)) {
+    throw broken(entry, [
+      problemAt(entry, 'circular-inheritance', `circular inheritance detected: ${parentName}`),
+    ])
+  }
+  if (parent.kind !== entry.kind) {
+    const message = `a ${entry.kind} cannot extend '${parentName}', which is a ${parent.kind}`
+    throw broken(entry, [problemAt(entry, 'kind-mismatch', message)])
+  }
+  return inherit(flatten(library, parent, chain), entry.workflow)
+}
+
+const checked = (library: WorkflowLibrary, entry: WorkflowEntry): Workflow => {
+  const workflow = flatten(library, entry)
+  if (entry.workflow?.extends === undefined) return workflow
+  const problems: Problem[] = []
+  checkStructure(workflow, (_path, rule, severity, message, hint = '') => {
+    problems.push({ ...problemAt(entry, rule, message, hint), severity })
+  })
+  if (hasErrors(problems)) throw broken(entry, problems)
+  return workflow
+}
+
+const modulesOf = (
+  library: WorkflowLibrary,
+  entry: WorkflowEntry,
+  flow: Workflow,
+): Record<string, Workflow> => {
+  const modules: Record<string, Workflow> = {}
+  const problems: Problem[] = []
+  for (const ref of flow.modules ?? []) {
+    if (ref.path === undefined || (ref.steps ?? []).length > 0) continue
+    const found = library.find(ref.path, 'module', entry) ?? library.find(ref.name, 'module', entry)
+    if (found === undefined) {
+      const known = library.list().map(({ name }) => name)
+      const message = `module '${ref.name}' refers to '${ref.path}', which does not exist`
+      problems.push(problemAt(entry, 'unknown-workflow', message, didYouMean(ref.path, known)))
+    } else if (found.kind !== 'module') {
+      problems.push(problemAt(entry, 'kind-mismatch', `'${ref.path}' is a flow; flows consist of modules`))
+    } else if (found.workflow === undefined) {
+      problems.push(
+        problemAt(entry, 'broken-module', `module '${ref.name}': ${first(found.problems)}`),
+        ...found.problems,
+      )
+    } else {
+      modules[ref.name] = checked(library, found)
+    }
+  }
+  if (hasErrors(problems)) throw broken(entry, problems)
+  return modules
+}
+
+/** What was resolved since the library last changed; kept beside the library and gone with it. */
+const kept = new WeakMap<WorkflowLibrary, { generation: number; byKey: Map<string, ResolvedWorkflow> }>()
+
+const keptFor = (library: WorkflowLibrary): Map<string, ResolvedWorkflow> => {
+  const known = kept.get(library)
+  if (known?.generation === library.generation) return known.byKey
+  const byKey = new Map<string, ResolvedWorkflow>()
+  kept.set(library, { generation: library.generation, byKey })
+  return byKey
+}
+
+/**
+ * Everything a run of the named workflow needs, frozen as it is now. Throws `WorkflowError` when there is no such
+ * workflow of that kind or when it, a parent or a module of it is broken.
+ */
+export const resolveWorkflow = (
+  library: WorkflowLibrary,
+  { name, kind }: { name: string; kind?: WorkflowKind },
+): ResolvedWorkflow => {
+  const cache = keptFor(library)
+  const key = `${kind ?? ''}\n${name}`
+  const hit = cache.get(key)
+  if (hit !== undefined) return hit
+  const entry = library.find(name, kind)
+  if (entry === undefined) {
+    const known = library.list().filter((other) => kind === undefined || other.kind === kind)
+    const hint = didYouMean(
+      name,
+      known.map((other) => other.name),
+    )
+    throw new WorkflowError('not-found', `There is no ${kind ?? 'workflow'} named "${name}". ${hint}`.trim())
+  }
+  if (kind !== undefined && entry.kind !== kind) {
+    throw new WorkflowError('other-kind', `"${name}" is a ${entry.kind}, not a ${kind}.`)
+  }
+  const root = checked(library, entry)
+  const resolved: ResolvedWorkflow = {
+    format: 1,
+    root,
+    modules: root.kind === 'flow' ? modulesOf(library, entry, root) : {},
+  }
+  cache.set(key, resolved)
+  return resolved
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}
+
+/** Canonical JSON text: the same workflow always gives the same text. */
+export const stringifyResolved = (resolved: ResolvedWorkflow): string => JSON.stringify(sorted(resolved))
+
+/** Hex SHA-256 of the canonical text. */
+export const hashResolved = (resolved: ResolvedWorkflow): string =>
+  createHash('sha256').update(stringifyResolved(resolved)).digest('hex')
+
+const isResolved = (value: unknown): value is ResolvedWorkflow =>
+  typeof value === 'object' &&
+  value !== null &&
+  'format' in value &&
+  value.format === 1 &&
+  'root' in value &&
+  typeof value.root === 'object' &&
+  'modules' in value &&
+  typeof value.modules === 'object'
+
+/** The reverse of `stringifyResolved`; throws `WorkflowError` for anything else. */
+export const parseResolved = (text: string): ResolvedWorkflow => {
+  const value: unknown = JSON.parse(text)
+  if (isResolved(value)) return value
+  throw new WorkflowError('invalid', 'This is not a resolved workflow of a format that this version knows.')
+}

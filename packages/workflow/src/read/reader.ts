@@ -1,0 +1,236 @@
+import { isAlias, isMap, isScalar, isSeq, type Document, type LineCounter, type Node } from 'yaml'
+import type { ReadLimits } from '../limits.ts'
+import type { Json } from '../model.ts'
+import type { Problem, Severity } from '../problem.ts'
+import { didYouMean } from '../suggest.ts'
+import type { FieldType, ObjectSpec } from './field.ts'
+
+type Fields = Record<string, unknown>
+
+const TRUE = new Set(['true', 'yes', 'on', '1'])
+const FALSE = new Set(['false', 'no', 'off', '0'])
+
+/** Thrown once a document unfolds beyond the limits; everything read so far is worthless then. */
+class TooBigError extends Error {
+  override readonly name = 'TooBigError'
+}
+
+/**
+ * Turns YAML nodes into the model by the field tables. Never throws: whatever does not fit becomes a problem with
+ * its place, and the rest is still read. Keys that no table knows are warnings.
+ */
+export class Reader {
+  readonly problems: Problem[] = []
+  readonly #file: string
+  readonly #lines: LineCounter
+  readonly #document: Document.Parsed
+  readonly #limits: ReadLimits
+  #nodes = 0
+
+  constructor(file: string, document: Document.Parsed, lines: LineCounter, limits: ReadLimits) {
+    this.#file = file
+    this.#document = document
+    this.#lines = lines
+    this.#limits = limits
+  }
+
+  read(spec: ObjectSpec): Fields | undefined {
+    try {
+      const root = this.#document.contents
+      if (isMap(root)) return this.#object(root, spec, '', 0)
+      this.report(root, 'parse-error', 'error', 'A workflow is a map of keys such as kind, name and steps.')
+    } catch (error) {
+      if (!(error instanceof TooBigError)) throw error
+      this.report(
+        null,
+        'too-big',
+        'error',
+        error.message,
+        'Aliases that unfold into many copies are refused.',
+      )
+    }
+    return undefined
+  }
+
+  report(node: Node | null | undefined, rule: string, severity: Severity, message: string, hint = ''): void {
+    if (this.problems.length >= this.#limits.problems) return
+    const offset = node?.range?.[0]
+    const { line, col } = offset === undefined ? { line: 1, col: 1 } : this.#lines.linePos(offset)
+    this.problems.push({ file: this.#file, line, column: col, rule, severity, message, hint })
+  }
+
+  #count(depth: number): void {
+    this.#nodes++
+    if (this.#nodes > this.#limits.nodes) {
+      throw new TooBigError(`The file unfolds into more than ${this.#limits.nodes} values.`)
+    }
+    if (depth > this.#limits.depth)
+      throw new TooBigError(`The file nests deeper than ${this.#limits.depth} levels.`)
+  }
+
+  #follow(node: unknown): Node | null {
+    if (isAlias(node)) return node.resolve(this.#document) ?? null
+    return isMap(node) || isSeq(node) || isScalar(node) ? node : null
+  }
+
+  #object(node: Node, spec: ObjectSpec, path: string, depth: number): Fields {
+    const fields: Fields = {}
+    if (!isMap(node)) return fields
+    this.#count(depth)
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : ''
+      if (key === '<<') {
+        const merged = this.#follow(pair.value)
+        if (merged !== null)
+          Object.assign(fields, { ...this.#object(merged, spec, path, depth + 1), ...fields })
+        continue
+      }
+      const field = Object.hasOwn(spec.fields, key) ? spec.fields[key] : undefined
+      const where = path === '' ? key : `${path}.${key}`
+      if (field === undefined) {
+        this.report(
+          isScalar(pair.key) ? pair.key : node,
+          'unknown-key',
+          'warning',
+          `${spec.name === 'workflow' ? 'A workflow' : `"${spec.name}"`} has no key "${key}"; it is ignored.`,
+          didYouMean(key, Object.keys(spec.fields)),
+        )
+        continue
+      }
+      const value = this.#value(this.#follow(pair.value), field.type, where, depth + 1)
+      if (value !== undefined) fields[key] = value
+    }
+    for (const [key, field] of Object.entries(spec.fields)) {
+      if (field.required === true && fields[key] === undefined) this.#missing(node, spec, path, key)
+    }
+    return fields
+  }
+
+  #missing(node: Node, spec: ObjectSpec, path: string, key: string): void {
+    const what = path === '' ? spec.name : path
+    this.report(node, 'missing-field', 'error', `${what} needs "${key}".`)
+  }
+
+  /** `undefined` stands for "not given": an empty value in YAML says the same as no key. */
+  #value(node: Node | null, type: FieldType, path: string, depth: number): unknown {
+    if (node === null || (isScalar(node) && node.value === null)) return undefined
+    this.#count(depth)
+    switch (type.kind) {
+      case 'text':
+        return this.#text(node, type.oneOf, path)
+      case 'flag':
+        return this.#flag(node, path)
+      case 'number':
+        return this.#number(node, path)
+      case 'json':
+        return this.#json(node, depth)
+      case 'list':
+        return this.#list(node, type, path, depth)
+      case 'map':
+        return this.#map(node, type.of, path, depth)
+      case 'object':
+        if (isMap(node)) return this.#object(node, type.spec(), path, depth)
+        if (type.shorthand !== undefined && isScalar(node)) {
+          const inner = type.spec().fields[type.shorthand]
+          if (inner !== undefined) return { [type.shorthand]: this.#value(node, inner.type, path, depth + 1) }
+        }
+        this.#wrong(node, path, 'a map')
+        return undefined
+    }
+  }
+
+  #wrong(node: Node, path: string, wanted: string): void {
+    this.report(node, 'wrong-type', 'error', `${path} must be ${wanted}.`)
+  }
+
+  #text(node: Node, oneOf: readonly string[] | undefined, path: string): string | undefined {
+    if (!isScalar(node)) {
+      this.#wrong(node, path, 'a text')
+      return undefined
+    }
+    const text = typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
+    if (oneOf !== undefined && !oneOf.includes(text)) {
+      this.report(
+        node,
+        'wrong-value',
+        'error',
+        `invalid ${path.split('.').at(-1) ?? path}: ${text}, must be ${oneOf.map((word) => `'${word}'`).join(' or ')}`,
+        didYouMean(text, oneOf),
+      )
+      return undefined
+    }
+    return text
+  }
+
+  #flag(node: Node, path: string): boolean | undefined {
+    const text = isScalar(node) ? String(node.value).toLowerCase() : ''
+    if (TRUE.has(text)) return true
+    if (FALSE.has(text)) return false
+    this.#wrong(node, path, 'true or false')
+    return undefined
+  }
+
+  #number(node: Node, path: string): number | undefined {
+    const value = isScalar(node) && node.value !== '' ? Number(node.value) : Number.NaN
+    if (Number.isFinite(value)) return value
+    this.#wrong(node, path, 'a number')
+    return undefined
+  }
+
+  #json(node: Node | null, depth: number): Json {
+    this.#count(depth)
+    if (isSeq(node)) return node.items.map((item) => this.#json(this.#follow(item), depth + 1))
+    if (isMap(node)) {
+      return Object.fromEntries(
+        node.items.map((pair) => [
+          isScalar(pair.key) ? String(pair.key.value) : '',
+          this.#json(this.#follow(pair.value), depth + 1),
+        ]),
+      )
+    }
+    const value = isScalar(node) ? node.value : null
+    if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+    return typeof value === 'number' && Number.isFinite(value) ? value : String(value)
+  }
+
+  #list(node: Node, type: FieldType & { kind: 'list' }, path: string, depth: number): unknown[] | undefined {
+    if (isSeq(node)) {
+      return node.items.flatMap((item, index) => {
+        const value = this.#value(this.#follow(item), type.of, `${path}[${index}]`, depth + 1)
+        return value === undefined ? [] : [value]
+      })
+    }
+    if (isScalar(node) && type.comma === true) {
+      return String(node.value)
+        .split(',')
+        .flatMap((word) => (word.trim() === '' ? [] : [word.trim()]))
+    }
+    if (isScalar(node) && (type.of.kind === 'text' || type.of.kind === 'number')) {
+      if (node.value === '') return []
+      const value = this.#value(node, type.of, path, depth + 1)
+      return value === undefined ? undefined : [value]
+    }
+    if (isScalar(node) && type.of.kind === 'object' && type.of.shorthand !== undefined) {
+      return [this.#value(node, type.of, path, depth + 1)]
+    }
+    this.#wrong(node, path, 'a list')
+    return undefined
+  }
+
+  #map(node: Node, of: FieldType, path: string, depth: number): Fields | undefined {
+    if (!isMap(node)) {
+      this.#wrong(node, path, 'a map')
+      return undefined
+    }
+    const fields: Fields = {}
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : ''
+      // Empty texts matter here: `default: ""` in a map of params is a value.
+      const item = this.#follow(pair.value)
+      const value =
+        item === null && of.kind === 'text' ? '' : this.#value(item, of, `${path}.${key}`, depth + 1)
+      if (value !== undefined) fields[key] = value
+    }
+    return fields
+  }
+}

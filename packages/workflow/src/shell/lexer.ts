@@ -1,0 +1,585 @@
+import {
+  bareWord,
+  insideBackquotes,
+  insideDouble,
+  insideHereDocument,
+  insideQuotedBrace,
+  insideSingle,
+  singleQuoted,
+} from './quote.ts'
+
+/** A value cannot be put where the author wants it without changing what the command means. */
+export class UnsafePlaceError extends Error {
+  override readonly name = 'UnsafePlaceError'
+}
+
+interface HereDocument {
+  delimiter: string
+  /** A quoted delimiter switches every expansion off. */
+  quoted: boolean
+  /** `<<-`: leading tabs are dropped. */
+  strip: boolean
+}
+
+interface CommandFrame {
+  readonly kind: 'command'
+  /** The whole command, a subshell, or a substitution. */
+  readonly opener: '' | '(' | '$('
+  comment: boolean
+  wordStarted: boolean
+  /** The word so far while it is nothing but unquoted letters of the author; `undefined` for any other. */
+  literal: string | undefined
+  /** A keyword or command name may come next. */
+  commandPosition: boolean
+  lastChar: string
+  /** Open `case` commands, innermost last. */
+  readonly cases: ('subject' | 'in' | 'pattern' | 'body')[]
+  /** Announced, and to be read from the next line on; a subshell shares those of the command around it. */
+  readonly hereDocuments: HereDocument[]
+  /** The here-document operator whose delimiter is being read. */
+  reading: (HereDocument & { started: boolean; quote: string }) | undefined
+}
+
+type Frame =
+  | CommandFrame
+  | { readonly kind: 'single' }
+  | { readonly kind: 'dollar-single' }
+  | { readonly kind: 'double' }
+  | {
+      readonly kind: 'brace'
+      readonly quoted: boolean
+      phase: 'name' | 'word' | 'pattern'
+      length: number
+      murky: boolean
+    }
+  | { readonly kind: 'arithmetic'; depth: number; closing: boolean }
+  | {
+      readonly kind: 'backquote'
+      readonly inner: ShellLexer
+      held: boolean
+      raw: string
+      readonly quoted: boolean
+    }
+  | { readonly kind: 'here-document'; readonly document: HereDocument; line: string }
+
+const commandFrame = (opener: CommandFrame['opener'], hereDocuments: HereDocument[] = []): CommandFrame => ({
+  kind: 'command',
+  opener,
+  comment: false,
+  wordStarted: false,
+  literal: '',
+  commandPosition: true,
+  lastChar: '',
+  cases: [],
+  hereDocuments,
+  reading: undefined,
+})
+
+const KEEPS_POSITION = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'while',
+  'until',
+  'do',
+  '!',
+  '{',
+  '}',
+  'fi',
+  'done',
+])
+
+/** dash loses bytes of a line that begins like the end mark and goes on with a letter beyond ASCII. */
+const breaksAt = (line: string, delimiter: string): boolean => {
+  let same = 0
+  while (same < line.length && line[same] === delimiter[same]) same++
+  return same > 0 && (line.codePointAt(same) ?? 0) > 0x7e
+}
+
+/** An empty text that the shell still reads as something: keeps a line of a here-document from being its end. */
+const GUARD = '${0+}'
+
+/**
+ * Follows a shell command character by character, as far as it takes to know in which quoting every place stands.
+ * The author's text goes through `feed` and comes out unchanged; a value goes through `value` and comes out escaped
+ * for the place where it stands. What cannot be made safe throws `UnsafePlaceError`.
+ */
+export class ShellLexer {
+  readonly #frames: Frame[] = [commandFrame('')]
+  /** Characters whose meaning depends on the next one: `\`, `$`, `$(`, `<`, `<<`. */
+  #pending = ''
+  #out = ''
+  /** Why nothing behind here can be judged any more. */
+  #lost = ''
+
+  /** What has become certain since the last call. */
+  take(): string {
+    const out = this.#out
+    this.#out = ''
+    return out
+  }
+
+  /** The rest, at the end of the command. */
+  finish(): string {
+    const top = this.#top()
+    this.#out += top.kind === 'backquote' ? top.raw : this.#pending
+    this.#pending = ''
+    return this.take()
+  }
+
+  feed(text: string): void {
+    for (const char of text) this.#char(char)
+  }
+
+  /** True when no character waits for the next one. */
+  get #settled(): boolean {
+    const top = this.#top()
+    return top.kind === 'backquote' ? top.raw === '' : this.#pending === ''
+  }
+
+  #refuse(text: string): void {
+    if (text.includes('\0'))
+      throw new UnsafePlaceError('a value with a NUL character cannot be part of a command')
+    if (this.#lost !== '') throw new UnsafePlaceError(this.#lost)
+  }
+
+  /** `next`: what comes right behind the value; it may make digits a file descriptor, or a line an end mark. */
+  value(text: string, next = ''): void {
+    this.#refuse(text)
+    this.#settle()
+    this.#out += this.#escaped(text, next)
+  }
+
+  /** A caller's text: standing bare, it is cut at blanks and every word escaped; anywhere else it is a value. */
+  words(text: string, next = ''): void {
+    const top = this.#top()
+    this.#refuse(text)
+    if (top.kind === 'backquote') {
+      this.#settle()
+      top.inner.words(text, next)
+      this.#out += insideBackquotes(top.inner.take())
+      return
+    }
+    if (top.kind !== 'command' || top.comment) return this.value(text, next)
+    this.#settle()
+    const frame = this.#top()
+    if (frame.kind !== 'command') return this.value(text, next)
+    const parts = text.split(/[ \t\r\n]+/)
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) {
+        this.#endWord(frame)
+        this.#out += ' '
+      }
+      if (part !== '') this.#out += this.#bare(frame, part, index === parts.length - 1 ? next : '')
+    }
+  }
+
+  #top(): Frame {
+    return this.#frames.at(-1) ?? commandFrame('')
+  }
+
+  /** A value follows: whatever was open before it must not reach into it. */
+  #settle(): void {
+    const pending = this.#pending
+    this.#pending = ''
+    const top = this.#top()
+    if (top.kind === 'backquote') {
+      if (top.held) top.inner.feed('\\')
+      top.held = false
+      top.raw = ''
+      return
+    }
+    if (pending === '\\') {
+      // Bare, it would have quoted the first character, which is quoted anyway; inside quotes it is itself.
+      if (top.kind !== 'command' && !(top.kind === 'brace' && !top.quoted)) this.#out += '\\\\'
+    } else if (pending === '$') {
+      if (top.kind === 'arithmetic') throw new UnsafePlaceError('a value cannot name a shell variable')
+      this.#out += '\\$'
+      if (top.kind === 'command') this.#startWord(top, undefined)
+    } else if (pending === '$(') {
+      this.#out += pending
+      this.#frames.push(commandFrame('$('))
+    } else if (pending === '<') {
+      this.#out += pending
+    } else if (pending === '<<') {
+      throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
+    }
+  }
+
+  #escaped(text: string, next: string): string {
+    const top = this.#top()
+    switch (top.kind) {
+      case 'command':
+        if (top.reading !== undefined)
+          throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
+        return top.comment ? text.replaceAll(/[\r\n]/g, ' ') : this.#bare(top, text, next)
+      case 'single':
+        return insideSingle(text)
+      case 'dollar-single':
+        throw new UnsafePlaceError('a value cannot stand inside $\'…\', which not every shell knows; use "…"')
+      case 'double':
+        return insideDouble(text)
+      case 'brace':
+        return this.#inBrace(top, text)
+      case 'arithmetic':
+        if (/^-?\d+$/.test(text)) return text
+        throw new UnsafePlaceError('only a whole number can stand inside $((…))')
+      case 'backquote':
+        top.inner.value(text, next)
+        return insideBackquotes(top.inner.take())
+      case 'here-document':
+        return this.#inHereDocument(top, text, next)
+    }
+  }
+
+  #bare(frame: CommandFrame, text: string, next: string): string {
+    if (frame.reading !== undefined)
+      throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
+    const first = frame.commandPosition && !frame.wordStarted
+    const descriptor = /^\d+$/.test(text) && /^[<>]/.test(next)
+    this.#startWord(frame, undefined)
+    return descriptor ? singleQuoted(text) : bareWord(text, first)
+  }
+
+  #inBrace(frame: Frame & { kind: 'brace' }, text: string): string {
+    if (frame.phase === 'name') throw new UnsafePlaceError('a value cannot be part of the name in ${…}')
+    if (!frame.quoted) return singleQuoted(text)
+    if (frame.phase === 'pattern' || frame.murky) {
+      throw new UnsafePlaceError('a value cannot stand in a pattern or in quotes inside of "${…}"')
+    }
+    return insideQuotedBrace(text)
+  }
+
+  /** No line of the value may end the document, alone or together with what stands around it. */
+  #inHereDocument(frame: Frame & { kind: 'here-document' }, text: string, next: string): string {
+    if (text === '') return ''
+    const { delimiter, quoted, strip } = frame.document
+    const lines = text.split('\n')
+    const before = frame.line
+    frame.line = `${lines.length === 1 ? before : ''}${lines.at(-1) ?? ''}\0`
+    return lines
+      .map((line, index) => {
+        const start = index === 0 ? before : ''
+        const open = index === lines.length - 1 && next !== '' && !next.startsWith('\n')
+        const whole = start + line
+        const losesTabs = strip && start === '' && line.startsWith('\t')
+        const risky =
+          losesTabs ||
+          breaksAt(whole, delimiter) ||
+          (open ? delimiter.startsWith(whole) : whole === delimiter)
+        if (quoted && risky)
+          throw new UnsafePlaceError(`a line of the value could end the here-document ${delimiter}`)
+        return quoted ? line : (risky ? GUARD : '') + insideHereDocument(line)
+      })
+      .join('\n')
+  }
+
+  #startWord(frame: CommandFrame, literal: string | undefined): void {
+    if (literal === undefined) frame.literal = undefined
+    else if (frame.literal !== undefined) frame.literal += literal
+    frame.wordStarted = true
+    frame.lastChar = ''
+  }
+
+  #endWord(frame: CommandFrame): void {
+    if (!frame.wordStarted) return
+    const word = frame.literal
+    frame.wordStarted = false
+    frame.literal = ''
+    const state = frame.cases.at(-1)
+    const set = (next: 'in' | 'pattern') => {
+      frame.cases[frame.cases.length - 1] = next
+    }
+    if (state === 'subject') return set('in')
+    if (state === 'in') return word === 'in' ? set('pattern') : undefined
+    if (word === 'esac' && (state === 'pattern' || (state === 'body' && frame.commandPosition))) {
+      frame.cases.pop()
+      frame.commandPosition = true
+      return
+    }
+    if (state === 'pattern') return
+    if (frame.commandPosition && word === 'case') frame.cases.push('subject')
+    frame.commandPosition = frame.commandPosition && word !== undefined && KEEPS_POSITION.has(word)
+  }
+
+  #emit(char: string): void {
+    this.#out += char
+  }
+
+  #char(char: string): void {
+    const top = this.#top()
+    if (top.kind === 'backquote') return this.#inBackquote(top, char)
+    if (this.#pending !== '') return this.#afterPending(char)
+    switch (top.kind) {
+      case 'command':
+        return this.#inCommand(top, char)
+      case 'single':
+        this.#emit(char)
+        if (char === "'") this.#frames.pop()
+        return
+      case 'dollar-single':
+        if (char === '\\') this.#pending = '\\'
+        else this.#emit(char)
+        if (char === "'") this.#frames.pop()
+        return
+      case 'double':
+        if (this.#expansion(char, true)) return
+        this.#emit(char)
+        if (char === '"') this.#frames.pop()
+        return
+      case 'brace':
+        return this.#inBraceChar(top, char)
+      case 'arithmetic':
+        return this.#inArithmetic(top, char)
+      case 'here-document':
+        return this.#inHereDocumentChar(top, char)
+    }
+  }
+
+  /** The openings that all kinds of text with expansions share. */
+  #expansion(char: string, quoted: boolean): boolean {
+    if (char === '\\' || char === '$') {
+      this.#pending = char
+      return true
+    }
+    if (char !== '`') return false
+    this.#emit(char)
+    this.#frames.push({ kind: 'backquote', inner: new ShellLexer(), held: false, raw: '', quoted })
+    return true
+  }
+
+  #afterPending(char: string): void {
+    const pending = this.#pending
+    const top = this.#top()
+    this.#pending = ''
+    if (pending === '\\') {
+      this.#emit(pending + char)
+      // A backslash and a line break vanish together: what follows continues the same word or line.
+      if (top.kind === 'command' && char !== '\n') this.#startWord(top, undefined)
+      if (top.kind === 'here-document') top.line += `\\${char}`
+      return
+    }
+    if (pending === '$') return this.#afterDollar(char)
+    if (pending === '$(') {
+      this.#emit(pending)
+      if (char === '(') {
+        this.#emit(char)
+        this.#frames.push({ kind: 'arithmetic', depth: 0, closing: false })
+        return
+      }
+      this.#frames.push(commandFrame('$('))
+      return this.#char(char)
+    }
+    if (pending === '<' && char === '<') {
+      this.#pending = '<<'
+      return
+    }
+    this.#emit(pending)
+    if (pending === '<<' && char === '<') return this.#emit(char)
+    if (pending === '<<' && top.kind === 'command') {
+      top.reading = { delimiter: '', quoted: false, strip: char === '-', started: false, quote: '' }
+      if (char === '-') return this.#emit(char)
+    }
+    this.#char(char)
+  }
+
+  #afterDollar(char: string): void {
+    const top = this.#top()
+    const quoted = top.kind === 'brace' ? top.quoted : top.kind !== 'command'
+    if (top.kind === 'command') this.#startWord(top, undefined)
+    if (top.kind === 'here-document') top.line += '$'
+    if (char === '(') {
+      this.#pending = '$('
+    } else if (char === '{') {
+      this.#emit('${')
+      this.#frames.push({ kind: 'brace', quoted, phase: 'name', length: 0, murky: false })
+    } else if (char === "'" && top.kind === 'command') {
+      this.#emit("$'")
+      this.#frames.push({ kind: 'dollar-single' })
+    } else if (/[A-Za-z0-9_@*#?$!-]/.test(char)) {
+      this.#emit(`$${char}`)
+    } else {
+      this.#emit('$')
+      this.#char(char)
+    }
+  }
+
+  #inCommand(frame: CommandFrame, char: string): void {
+    if (frame.reading !== undefined && this.#inDelimiter(frame, frame.reading, char)) return
+    if (frame.comment) {
+      this.#emit(char)
+      if (char !== '\n') return
+      frame.comment = false
+      this.#newline(frame)
+      return
+    }
+    if (char === '\\' || char === '$' || char === '`') {
+      if (char === '`') this.#startWord(frame, undefined)
+      this.#expansion(char, false)
+      return
+    }
+    if (char === '<') {
+      this.#endWord(frame)
+      this.#pending = char
+      return
+    }
+    this.#emit(char)
+    if (char === "'" || char === '"') {
+      this.#startWord(frame, undefined)
+      this.#frames.push({ kind: char === '"' ? 'double' : 'single' })
+    } else if (char === '#' && !frame.wordStarted) frame.comment = true
+    else if (char === ' ' || char === '\t') this.#blank(frame)
+    else if (char === '\n') this.#newline(frame)
+    else if (';&|()>'.includes(char)) this.#operator(frame, char)
+    else this.#startWord(frame, char)
+  }
+
+  #blank(frame: CommandFrame): void {
+    this.#endWord(frame)
+    frame.lastChar = ''
+  }
+
+  #newline(frame: CommandFrame): void {
+    this.#endWord(frame)
+    frame.commandPosition = true
+    frame.lastChar = '\n'
+    if (
+      this.#frames.some(
+        (other) =>
+          other.kind === 'command' &&
+          other.opener !== frame.opener &&
+          other.hereDocuments !== frame.hereDocuments &&
+          other.hereDocuments.length > 0,
+      )
+    ) {
+      this.#lost = 'a value cannot stand behind a line break inside of $(…) on the line of a here-document'
+    }
+    const next = frame.hereDocuments.shift()
+    if (next !== undefined) this.#frames.push({ kind: 'here-document', document: next, line: '' })
+  }
+
+  #operator(frame: CommandFrame, char: string): void {
+    this.#endWord(frame)
+    const before = frame.lastChar
+    frame.lastChar = char
+    const state = frame.cases.at(-1)
+    if (char === '>') return
+    frame.commandPosition = true
+    if (char === '(' && before === '(' && frame.opener === '(') {
+      this.#lost = 'a value cannot stand inside or behind ((…)), which some shells calculate'
+    }
+    if (char === ';' && before === ';' && state === 'body') frame.cases[frame.cases.length - 1] = 'pattern'
+    else if (char === ')' && state === 'pattern') frame.cases[frame.cases.length - 1] = 'body'
+    else if (char === ')' && frame.opener !== '') this.#close(frame)
+    else if (char === '(' && state !== 'pattern') {
+      const inner = commandFrame('(', frame.hereDocuments)
+      inner.lastChar = frame.wordStarted ? '' : '('
+      this.#frames.push(inner)
+    }
+  }
+
+  #close(frame: CommandFrame): void {
+    this.#frames.pop()
+    if (frame.reading !== undefined || (frame.opener === '$(' && frame.hereDocuments.length > 0)) {
+      this.#lost = 'a value cannot stand behind a here-document that its $(…) does not contain'
+    }
+  }
+
+  /** The word behind `<<`. True while the character belongs to it. */
+  #inDelimiter(frame: CommandFrame, reading: NonNullable<CommandFrame['reading']>, char: string): boolean {
+    if (reading.quote === '' && !reading.started && (char === ' ' || char === '\t')) {
+      this.#emit(char)
+      return true
+    }
+    if (reading.quote === '' && /[\s;&|<>()]/.test(char)) {
+      const { delimiter, quoted, strip } = reading
+      if (reading.started) frame.hereDocuments.push({ delimiter, quoted, strip })
+      frame.reading = undefined
+      return false
+    }
+    this.#emit(char)
+    reading.started = true
+    if (reading.quote === '\\') {
+      reading.delimiter += char
+      reading.quote = ''
+    } else if (char === reading.quote) reading.quote = ''
+    else if (reading.quote === '' && (char === "'" || char === '"' || char === '\\')) {
+      reading.quote = char
+      reading.quoted = true
+    } else reading.delimiter += char
+    return true
+  }
+
+  #inBraceChar(frame: Frame & { kind: 'brace' }, char: string): void {
+    if (char === '}') {
+      this.#emit(char)
+      this.#frames.pop()
+      return
+    }
+    if (frame.phase === 'name') {
+      this.#emit(char)
+      frame.length++
+      if (frame.length === 1 || /[A-Za-z0-9_:]/.test(char)) return
+      frame.phase = '-=?+'.includes(char) ? 'word' : 'pattern'
+      return
+    }
+    if (this.#expansion(char, frame.quoted)) return
+    this.#emit(char)
+    if (char !== "'" && char !== '"') return
+    if (frame.quoted) frame.murky = true
+    else this.#frames.push({ kind: char === '"' ? 'double' : 'single' })
+  }
+
+  #inArithmetic(frame: Frame & { kind: 'arithmetic' }, char: string): void {
+    if (this.#expansion(char, true)) return
+    this.#emit(char)
+    if (char === '(') frame.depth++
+    else if (char === ')' && frame.depth > 0) frame.depth--
+    else if (char === ')' && frame.closing) this.#frames.pop()
+    else frame.closing = char === ')'
+  }
+
+  #inHereDocumentChar(frame: Frame & { kind: 'here-document' }, char: string): void {
+    const { document } = frame
+    if (char === '\n') {
+      this.#emit(char)
+      const ended = frame.line === document.delimiter
+      frame.line = ''
+      if (!ended) return
+      this.#frames.pop()
+      const command = this.#top()
+      if (command.kind !== 'command') return
+      const next = command.hereDocuments.shift()
+      if (next !== undefined) this.#frames.push({ kind: 'here-document', document: next, line: '' })
+      return
+    }
+    if (!document.quoted && this.#expansion(char, true)) {
+      if (char === '`') frame.line += char
+      return
+    }
+    this.#emit(char)
+    if (!(document.strip && char === '\t' && frame.line === '')) frame.line += char
+  }
+
+  #inBackquote(frame: Frame & { kind: 'backquote' }, char: string): void {
+    if (!frame.held && char === '`') {
+      this.#out += `${frame.raw}${char}`
+      this.#frames.pop()
+      return
+    }
+    frame.raw += char
+    if (!frame.held && char === '\\') {
+      frame.held = true
+      return
+    }
+    const taken = frame.held && (['\\', '$', '`'].includes(char) || (frame.quoted && char === '"'))
+    frame.inner.feed(frame.held && !taken ? `\\${char}` : char)
+    frame.held = false
+    if (!frame.inner.#settled) return
+    // The author's own text goes out as he wrote it, not as it would be escaped.
+    this.#out += frame.raw
+    frame.raw = ''
+    frame.inner.take()
+  }
+}

@@ -1,0 +1,47 @@
+/** Edit distance with swaps of neighbours, given up (as `limit + 1`) once it must exceed `limit`. */
+const distance = (a: string, b: string, limit: number): number => {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let best = Math.min((row[j - 1] ?? 0) + 1, (last[j] ?? 0) + 1, (last[j - 1] ?? 0) + cost)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        best = Math.min(best, (before[j - 2] ?? 0) + 1)
+      }
+      row.push(best)
+    }
+    before = last
+    last = row
+  }
+  return last[b.length] ?? limit + 1
+}
+
+const MAX_LENGTH = 64
+
+/** The known word that `word` was most likely meant to be, if any is close enough to be worth saying. */
+export const closest = (word: string, known: Iterable<string>): string | undefined => {
+  if (word.length > MAX_LENGTH) return undefined
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '')
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
+  for (const candidate of known) {
+    const d =
+      plain(candidate) === plain(word)
+        ? 0
+        : distance(word.toLowerCase(), candidate.toLowerCase(), bestDistance)
+    if (d < bestDistance) {
+      best = candidate
+      bestDistance = d
+    }
+  }
+  return best
+}
+
+/** `Did you mean "x"?`, or `""`. */
+export const didYouMean = (word: string, known: Iterable<string>): string => {
+  const found = closest(word, known)
+  return found === undefined ? '' : `Did you mean "${found}"?`
+}

@@ -1,0 +1,147 @@
+import type { Json } from '../model.ts'
+import { FILTERS } from './filters.ts'
+import { TemplateError, type Expr, type Operator, type Template } from './parse.ts'
+import {
+  asNumber,
+  authored,
+  fromJson,
+  isTruthy,
+  originOf,
+  piecesOf,
+  Text,
+  textOf,
+  toPlain,
+  type Piece,
+  type Value,
+} from './value.ts'
+
+/** Where names get their values. */
+export interface Variables {
+  get(name: string): Value | undefined
+}
+
+const NOTHING = authored('')
+
+const member = (value: Value, path: readonly (string | number)[], name: string): Value => {
+  let at: Json | undefined = value instanceof Text ? value.toString() : (value as Json)
+  for (const key of path) {
+    if (typeof at === 'string' && /^\s*[[{]/.test(at)) at = parsed(at)
+    if (typeof at === 'string') throw new TemplateError(`"${name}" is a text and has no "${key}"`, 0)
+    if (Array.isArray(at)) at = at[Number(key)]
+    else if (typeof at === 'object' && at !== null && Object.hasOwn(at, key)) at = at[key]
+    else at = undefined
+  }
+  return at === undefined ? NOTHING : fromJson(at, originOf([value]) === 'author' ? 'author' : 'data')
+}
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+const arithmetic = (op: Operator, a: number, b: number): number => {
+  switch (op) {
+    case '+':
+      return a + b
+    case '-':
+      return a - b
+    case '*':
+      return a * b
+    case '/':
+      return Number.isInteger(a) && Number.isInteger(b) ? Math.trunc(a / b) : a / b
+    case '%':
+      return a % b
+    default:
+      return a ** b
+  }
+}
+
+const calculate = (op: Operator, left: Value, right: Value): Value => {
+  const [a, b] = [asNumber(left), asNumber(right)]
+  const textual = left instanceof Text && right instanceof Text
+  if (op === '+' && (a === undefined || b === undefined || textual)) {
+    return new Text([...piecesOf(left), ...piecesOf(right)])
+  }
+  const result = arithmetic(op, a ?? 0, b ?? 0)
+  if (Number.isFinite(result)) return result
+  throw new TemplateError(`"${op}" has no result here: division by zero or too large a number`, 0)
+}
+
+const includes = (needle: Value, haystack: Value): boolean => {
+  if (Array.isArray(haystack)) return haystack.some((item) => toPlain(fromJson(item)) === toPlain(needle))
+  if (haystack instanceof Text) return haystack.toString().includes(toPlain(needle))
+  return typeof haystack === 'object' && haystack !== null && Object.hasOwn(haystack, toPlain(needle))
+}
+
+const compare = (op: Operator, left: Value, right: Value): boolean => {
+  const [a, b] = [asNumber(left), asNumber(right)]
+  const [x, y] = a !== undefined && b !== undefined ? [a, b] : [toPlain(left), toPlain(right)]
+  switch (op) {
+    case '==':
+      return x === y
+    case '!=':
+      return x !== y
+    case '<':
+      return x < y
+    case '>':
+      return x > y
+    case '<=':
+      return x <= y
+    default:
+      return x >= y
+  }
+}
+
+const binary = (op: Operator, left: Expr, right: Expr, variables: Variables): Value => {
+  const a = evaluateExpr(left, variables)
+  if (op === 'and') return isTruthy(a) ? evaluateExpr(right, variables) : a
+  if (op === 'or') return isTruthy(a) ? a : evaluateExpr(right, variables)
+  const b = evaluateExpr(right, variables)
+  if (op === 'in' || op === 'not in') return includes(a, b) === (op === 'in')
+  return ['+', '-', '*', '/', '%', '^'].includes(op) ? calculate(op, a, b) : compare(op, a, b)
+}
+
+/** Undefined variables and calls are nothing; anything else that has no meaning throws `TemplateError`. */
+export const evaluateExpr = (expr: Expr, variables: Variables): Value => {
+  switch (expr.kind) {
+    case 'literal':
+      return typeof expr.value === 'string' ? textOf(expr.value, 'author') : expr.value
+    case 'variable': {
+      const value = variables.get(expr.name) ?? NOTHING
+      return expr.path.length === 0 ? value : member(value, expr.path, expr.name)
+    }
+    case 'not':
+      return !isTruthy(evaluateExpr(expr.of, variables))
+    case 'negative':
+      return -(asNumber(evaluateExpr(expr.of, variables)) ?? 0)
+    case 'binary':
+      return binary(expr.op, expr.left, expr.right, variables)
+    case 'filter': {
+      const filter = Object.hasOwn(FILTERS, expr.name) ? FILTERS[expr.name] : undefined
+      if (filter === undefined) throw new TemplateError(`there is no filter "${expr.name}"`, 0)
+      const argument = expr.argument === undefined ? undefined : evaluateExpr(expr.argument, variables)
+      return filter(evaluateExpr(expr.of, variables), argument)
+    }
+    case 'call':
+      return NOTHING
+  }
+}
+
+/** The template's texts are the author's; what fills the holes keeps its origins. */
+export const renderPieces = (template: Template, variables: Variables): Piece[] => {
+  const pieces: Piece[] = []
+  for (const [index, text] of template.texts.entries()) {
+    if (text !== '') pieces.push({ text, origin: 'author' })
+    const hole = template.holes[index]
+    if (hole !== undefined) pieces.push(...piecesOf(evaluateExpr(hole.expr, variables)))
+  }
+  return pieces
+}
+
+export const renderText = (template: Template, variables: Variables): string =>
+  renderPieces(template, variables)
+    .map(({ text }) => text)
+    .join('')

@@ -1,0 +1,75 @@
+import type { Json } from '../model.ts'
+
+/**
+ * Who wrote a piece of text, which decides what it may do in a shell command: the workflow's author may write shell
+ * code, a caller's param may become several words, data (targets, events, outputs, files) is never more than text.
+ */
+export type Origin = 'author' | 'param' | 'data'
+
+export interface Piece {
+  readonly text: string
+  readonly origin: Origin
+}
+
+/** A text that remembers who wrote which part of it, through defaults, exports and params of modules. */
+export class Text {
+  readonly pieces: readonly Piece[]
+
+  constructor(pieces: readonly Piece[]) {
+    this.pieces = pieces
+  }
+
+  toString(): string {
+    const [only, ...more] = this.pieces
+    if (more.length === 0) return only?.text ?? ''
+    return this.pieces.map(({ text }) => text).join('')
+  }
+}
+
+/** What a variable holds. Everything but `Text` is data. */
+export type Value = Text | boolean | number | null | readonly Json[] | { readonly [key: string]: Json }
+
+export const textOf = (text: string, origin: Origin): Text => new Text([{ text, origin }])
+export const data = (text: string): Text => textOf(text, 'data')
+export const authored = (text: string): Text => textOf(text, 'author')
+
+export const fromJson = (json: Json, origin: Origin = 'data'): Value =>
+  typeof json === 'string' ? textOf(json, origin) : json
+
+export const toJson = (value: Value): Json =>
+  value instanceof Text ? value.toString() : (value as Exclude<Json, string>)
+
+/** As it stands in a rendered text: lists and objects as JSON, nothing for null. */
+export const toPlain = (value: Value): string => {
+  if (value instanceof Text) return value.toString()
+  if (value === null) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+export const piecesOf = (value: Value): readonly Piece[] =>
+  value instanceof Text ? value.pieces : [{ text: toPlain(value), origin: 'data' }]
+
+/** The least trusted of all: what a computation over several values counts as. */
+export const originOf = (values: readonly Value[]): Origin => {
+  const origins = values.flatMap((value) =>
+    value instanceof Text ? value.pieces.map(({ origin }) => origin) : [],
+  )
+  if (origins.includes('data')) return 'data'
+  return origins.includes('param') ? 'param' : 'author'
+}
+
+/** The truth of a value in conditions: the texts `false`, `0` and nothing are false. */
+export const isTruthy = (value: Value): boolean => {
+  if (value instanceof Text)
+    return !['', 'false', '0', 'null', 'undefined'].includes(value.toString().trim().toLowerCase())
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
+}
+
+/** A text that is a number as people write it, as that number. */
+export const asNumber = (value: Value): number | undefined => {
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (!(value instanceof Text)) return undefined
+  const text = value.toString().trim()
+  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : undefined
+}
