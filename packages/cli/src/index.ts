@@ -1,1 +1,3 @@
-export {}
+export { CliError, EXIT, type ExitCode } from './exit.ts'
+export { runProgram } from './program.ts'
+export type { Terminal } from './terminal.ts'

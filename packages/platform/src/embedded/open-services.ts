@@ -5,7 +5,7 @@ import { serviceAccount } from './account.ts'
 import { postgresServer } from './postgres.ts'
 import { findRedisProgram } from './redis-program.ts'
 import { redisServer } from './redis.ts'
-import { serviceFolder } from './service-folder.ts'
+import { makeDataDir, serviceFolder } from './service-folder.ts'
 import { shareServer, type ServerKind, type SharedServer } from './shared-server.ts'
 
 export interface ServiceNeeds {
@@ -106,10 +106,11 @@ const openQueue = async (
 
 /**
  * What a program needs around it: given addresses are used as they are, everything else is started in the data folder
- * (or shared with the programs that already use it) and stopped again by the last of them.
+ * (or shared with the programs that already use it) and stopped again by the last of them. The data folder is made.
  */
 export const openServices = async (needs: ServiceNeeds): Promise<Services> => {
   await using scope = new AsyncDisposableStack()
+  await makeDataDir(needs.config.dataDir)
   const database = await openDatabase(needs, scope)
   const queue = needs.need.queue ? await openQueue(needs, database.value, scope) : undefined
   const describe = [database.line, ...(queue ? [queue.line] : [])]

@@ -1,0 +1,35 @@
+import { createLogger, runMain } from '@scanfarm/platform'
+import { Command } from 'commander'
+import { loadSettings } from '../settings.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** What is left after the drain for closing connections and embedded services. */
+const CLOSE_MS = 45_000
+
+interface ServerOptions {
+  readonly master?: boolean
+  readonly host?: string
+  readonly port?: string
+  readonly config?: string
+}
+
+export const serverCommand = (terminal: Terminal): Command =>
+  new Command('server')
+    .description('Serve the API and execute local runs; with --master, feed workers too.')
+    .option('--master', 'accept distributed runs and queue them for workers')
+    .option('--host <address>', 'address to listen on')
+    .option('--port <number>', 'port to listen on')
+    .option('--config <file>', 'settings file')
+    .action(async (options: ServerOptions) => {
+      const { config } = loadSettings(terminal, options.config, {
+        'server.master': options.master,
+        'http.host': options.host,
+        'http.port': options.port,
+      })
+      const log = createLogger(config.log)
+      const { startServer } = await import('@scanfarm/server')
+      await runMain(() => startServer(config, { master: config.server.master }, { log }), {
+        log,
+        stopMs: config.server.drainMs + CLOSE_MS,
+      })
+    })

@@ -1,0 +1,34 @@
+import { createLogger, runMain } from '@scanfarm/platform'
+import { Command } from 'commander'
+import { loadSettings } from '../settings.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** What is left after the drain for killing commands and closing connections. */
+const CLOSE_MS = 45_000
+
+interface WorkerOptions {
+  readonly name?: string
+  readonly slots?: string
+  readonly label?: string[]
+  readonly config?: string
+}
+
+const collect = (label: string, before: string[] = []): string[] => [...before, label]
+
+export const workerCommand = (terminal: Terminal): Command =>
+  new Command('worker')
+    .description('Take distributed runs from the queue and execute them.')
+    .option('--name <name>', 'name of this worker')
+    .option('--slots <number>', 'runs at once')
+    .option('--label <name=value>', 'label that workflows may require; may be given again', collect)
+    .option('--config <file>', 'settings file')
+    .action(async (options: WorkerOptions) => {
+      const { config } = loadSettings(terminal, options.config, {
+        'worker.name': options.name,
+        'worker.slots': options.slots,
+        'worker.labels': options.label,
+      })
+      const log = createLogger(config.log)
+      const { startWorker } = await import('@scanfarm/worker')
+      await runMain(() => startWorker(config, { log }), { log, stopMs: config.worker.drainMs + CLOSE_MS })
+    })

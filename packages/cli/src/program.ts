@@ -1,0 +1,51 @@
+import { ConfigError } from '@scanfarm/platform'
+import { Command, CommanderError } from 'commander'
+import packageJson from '../package.json' with { type: 'json' }
+import { configCommand } from './commands/config.ts'
+import { serverCommand } from './commands/server.ts'
+import { workerCommand } from './commands/worker.ts'
+import { CliError, EXIT } from './exit.ts'
+import type { Terminal } from './terminal.ts'
+
+const EXIT_HELP = `
+Exit codes: 0 done; 1 failed, or a run that was waited for did not complete; 2 bad arguments or settings;
+3 refused by the server; 4 server not reachable; 128 + signal when stopped at once.`
+
+export const buildProgram = (terminal: Terminal): Command => {
+  const program = new Command('scanfarm')
+    .description('Run security-scan workflows against targets over a farm of machines.')
+    .version(packageJson.version)
+    .addHelpText('after', EXIT_HELP)
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(text),
+    })
+  for (const command of [serverCommand, workerCommand, configCommand]) program.addCommand(command(terminal))
+  for (const command of [program, ...program.commands]) command.exitOverride().copyInheritedSettings(program)
+  return program
+}
+
+const report = (terminal: Terminal, error: unknown): number => {
+  // Help and version end this way too, with code 0; their text has been written.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  if (error instanceof ConfigError) {
+    terminal.err.write(`scanfarm: ${error.message}\n`)
+    return EXIT.usage
+  }
+  if (error instanceof CliError) {
+    terminal.err.write(`scanfarm: ${error.message}\n`)
+    return error.exitCode
+  }
+  terminal.err.write(`scanfarm: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return EXIT.failed
+}
+
+/** Runs one command line (without program names) and returns the exit code. */
+export const runProgram = async (args: readonly string[], terminal: Terminal): Promise<number> => {
+  try {
+    await buildProgram(terminal).parseAsync([...args], { from: 'user' })
+    return EXIT.done
+  } catch (error) {
+    return report(terminal, error)
+  }
+}
