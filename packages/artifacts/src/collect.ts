@@ -1,39 +1,13 @@
+import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import type { ArtifactStore, ContentType } from '@scanfarm/contracts'
+import type { CollectArtifact, CollectRequest, ContentType } from '@scanfarm/contracts'
 import { contentTypeOf, isText } from './content-type.ts'
 import { folderTar } from './folder-tar.ts'
+import { keyPart } from './key.ts'
 import { openInside, type OpenedInside } from './open-inside.ts'
 
-export interface CollectRequest {
-  /** Absolute; a regular file, or a folder, which is kept as one tar. */
-  readonly path: string
-  /** Folders of the run, absolute; anything that really lies elsewhere is refused. */
-  readonly roots: readonly string[]
-  /** Where to put it; `.tar` is appended for a folder. */
-  readonly key: string
-  /** Given by the workflow; missing: by extension. */
-  readonly contentType?: ContentType
-  readonly maxBytes: number
-}
-
-export type Collected =
-  | {
-      readonly kind: 'stored'
-      readonly storeKey: string
-      readonly contentType: ContentType
-      readonly sizeBytes: number
-      /** Of text; a last line without line break counts. 0 for anything else. */
-      readonly lineCount: number
-      /** Hex. */
-      readonly sha256: string
-    }
-  | { readonly kind: 'refused'; readonly reason: string }
-
-/**
- * Copies a file that commands have made into the store. The file as it is now counts: bytes that are appended while
- * it is copied are left out. Rejects only when the store does.
- */
-export async function collectArtifact(store: ArtifactStore, request: CollectRequest): Promise<Collected> {
+/** As its port says. */
+export const collectArtifact: CollectArtifact = async (store, request) => {
   const found = await openInside(request.path, request.roots)
   if (found.kind === 'refused') return found
   await using _file = found.file
@@ -43,7 +17,8 @@ export async function collectArtifact(store: ArtifactStore, request: CollectRequ
       reason: `it has ${found.size} bytes, more than the ${request.maxBytes} allowed`,
     }
   const contentType = found.kind === 'folder' ? 'folder' : typeOfFile(request)
-  const storeKey = found.kind === 'folder' ? `${request.key}.tar` : request.key
+  const name = keyPart(basename(request.path)) + (found.kind === 'folder' ? '.tar' : '')
+  const storeKey = `${request.keyPrefix}/${name}`
   const counted = countLines(bodyOf(found, request.maxBytes))
   try {
     const { size, sha256 } = await store.put(storeKey, Readable.from(counted.chunks()))

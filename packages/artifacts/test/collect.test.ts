@@ -26,7 +26,13 @@ afterAll(async () => {
 
 let serial = 0
 const collect = (path: string, more: { maxBytes?: number; contentType?: 'json' | 'folder' } = {}) =>
-  collectArtifact(store, { path, roots: [run], key: `k/${(serial += 1)}`, maxBytes: 1_000_000, ...more })
+  collectArtifact(store, {
+    path,
+    roots: [run],
+    keyPrefix: `k/${(serial += 1)}`,
+    maxBytes: 1_000_000,
+    ...more,
+  })
 const bytesOf = async (key: string) => {
   const found = await store.get(key)
   return buffer(found?.body ?? Readable.from([]))
@@ -38,7 +44,7 @@ test('A file is copied with its size, hash and lines', async () => {
   const found = await collect(path)
   expect(found).toMatchObject({ kind: 'stored', contentType: 'jsonl', sizeBytes: 23, lineCount: 3 })
   await writeFile(path, 'changed later')
-  const bytes = await bytesOf(`k/${serial}`)
+  const bytes = await bytesOf(`k/${serial}/ports.jsonl`)
   expect(bytes.toString()).toBe('{"a":1}\n{"b":2}\n{"c":3}')
   expect(found).toMatchObject({ sha256: createHash('sha256').update(bytes).digest('hex') })
 })
@@ -120,7 +126,12 @@ test('A file that grows while it is copied is kept as it was', async () => {
       return store.put(key, body)
     },
   }
-  const found = await collectArtifact(slow, { path, roots: [run], key: 'k/growing', maxBytes: 1_000_000 })
+  const found = await collectArtifact(slow, {
+    path,
+    roots: [run],
+    keyPrefix: 'k/growing',
+    maxBytes: 1_000_000,
+  })
   expect(found).toMatchObject({ kind: 'stored', sizeBytes: 600_000, contentType: 'log' })
 })
 
@@ -135,10 +146,10 @@ test('A folder is kept as one tar of its regular files', async () => {
   expect(await collect(folder)).toMatchObject({
     kind: 'stored',
     contentType: 'folder',
-    storeKey: `k/${serial}.tar`,
+    storeKey: `k/${serial}/site.tar`,
   })
   const archive = join(base, 'out.tar')
-  await writeFile(archive, await bytesOf(`k/${serial}.tar`))
+  await writeFile(archive, await bytesOf(`k/${serial}/site.tar`))
   const names = execFileSync('tar', ['tf', archive]).toString().trim().split('\n')
   expect(names).toEqual(['deep/data', 'deep/er/empty', 'index.html'])
   const data = execFileSync('tar', ['xOf', archive, 'deep/data'])
@@ -150,7 +161,7 @@ test('A folder that is too large is refused, and nothing of it stays in the stor
     kind: 'refused',
     reason: 'the folder holds more than 1000 bytes',
   })
-  expect(await store.size(`k/${serial}.tar`)).toBeUndefined()
+  expect(await store.size(`k/${serial}/site.tar`)).toBeUndefined()
 })
 
 test('A store that fails is not taken for a bad artifact', async () => {
@@ -163,6 +174,6 @@ test('A store that fails is not taken for a bad artifact', async () => {
       throw new Error('disk full')
     },
   }
-  const request = { path: join(run, 'fine.txt'), roots: [run], key: 'k/fails', maxBytes: 10 }
+  const request = { path: join(run, 'fine.txt'), roots: [run], keyPrefix: 'k/fails', maxBytes: 10 }
   await expect(collectArtifact(failing, request)).rejects.toThrow('disk full')
 })

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ContentType } from './words.ts'
 
 export interface StoredObject {
   /** Bytes. */
@@ -27,3 +28,35 @@ export interface ArtifactStore extends AsyncDisposable {
   /** Rejects with a message for the operator when the store cannot be written. */
   check(): Promise<void>
 }
+
+export interface CollectRequest {
+  /** Absolute; a regular file, or a folder, which is kept as one tar. */
+  readonly path: string
+  /** Folders of the run, absolute; anything that really lies elsewhere is refused. */
+  readonly roots: readonly string[]
+  /** The object's key is this, `/` and the file's name in a safe form. */
+  readonly keyPrefix: string
+  /** Given by the workflow; missing: by extension. */
+  readonly contentType?: ContentType
+  readonly maxBytes: number
+}
+
+export type Collected =
+  | {
+      readonly kind: 'stored'
+      readonly storeKey: string
+      readonly contentType: ContentType
+      readonly sizeBytes: number
+      /** Of text; a last line without line break counts. 0 for anything else. */
+      readonly lineCount: number
+      /** Hex. */
+      readonly sha256: string
+    }
+  /** It is no file that a run may hand in. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Copies a file that commands have made into the store. The file as it is now counts: bytes that are appended while
+ * it is copied are left out. Rejects only when the store does.
+ */
+export type CollectArtifact = (store: ArtifactStore, request: CollectRequest) => Promise<Collected>
