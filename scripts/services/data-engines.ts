@@ -1,0 +1,45 @@
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  findRedisProgram,
+  postgresServer,
+  redisServer,
+  removeDataDir,
+  type ServerKind,
+} from '@scanfarm/platform'
+import type { Engine } from './engine.ts'
+import { ensurePrograms, PROGRAMS } from './programs.ts'
+
+/** Tests may lose their data with the power: no waiting for the disk. */
+const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
+
+/** Passable for others: as root the servers run as an unprivileged user. */
+const openFolder = async (name: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), `scanfarm-${name}-`))
+  await chmod(folder, 0o711)
+  return folder
+}
+
+const started = async (folder: string, server: ServerKind): Promise<Engine> => ({
+  value: await server.start(),
+  async [Symbol.asyncDispose]() {
+    await server.stop()
+    await removeDataDir(folder)
+  },
+})
+
+/** Superuser URL of a Postgres that lives as long as the tests. */
+export const openPostgres = async (): Promise<Engine> => {
+  const folder = await openFolder('postgres')
+  return started(folder, await postgresServer(folder, { settings: CARELESS }))
+}
+
+export const openRedis = async (): Promise<Engine> => {
+  const { PATH = '' } = process.env
+  if (!(await findRedisProgram(PATH))) ensurePrograms([PROGRAMS.redis])
+  const program = await findRedisProgram(PATH)
+  if (!program) throw new Error('redis-server is too old: 6.2 or newer is needed')
+  const folder = await openFolder('redis')
+  return started(folder, await redisServer(folder, program.path))
+}
