@@ -35,6 +35,11 @@ export class Client {
     return this.#json('DELETE', path)
   }
 
+  /** Address and headers of a GET, for programs that make calls of their own. */
+  callTo(path: string): { url: string; headers: Record<string, string> } {
+    return { url: `${this.url}/api${path}`, headers: { authorization: `Bearer ${this.#token}` } }
+  }
+
   async text(path: string): Promise<string> {
     return (await this.#send('GET', path, {})).text()
   }

@@ -39,6 +39,7 @@ interface WorkerRow {
   name: string
   kind: string
   status: string
+  slots: number
   busy_slots: number
 }
 

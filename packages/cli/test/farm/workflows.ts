@@ -13,6 +13,14 @@ steps:
     type: bash
     command: 'true'
 `,
+  /** One step that is never carried out: what a run costs without a process. */
+  skip: `
+steps:
+  - name: nothing
+    type: bash
+    pre_condition: 'false'
+    command: 'true'
+`,
   /** Two steps that take a moment. */
   brief: `
 steps:

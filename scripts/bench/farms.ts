@@ -1,0 +1,96 @@
+import { Farm, until, type FarmOptions } from '@scanfarm/cli/testing'
+import pg from 'pg'
+import type { Bench } from './bench.ts'
+
+/** As in production: nothing scaled down for tests. */
+const PRODUCTION_LEASE_MS = 20_000
+
+/** A farm of real processes on a Postgres that waits for the disk. Freed with the bench at the latest. */
+export async function startFarm(bench: Bench, options: FarmOptions): Promise<Farm> {
+  const starting = Farm.start({
+    durable: true,
+    ...options,
+    env: {
+      SCANFARM_WORKER_LEASE_MS: String(PRODUCTION_LEASE_MS),
+      SCANFARM_LOG_LEVEL: 'warn',
+      ...options.env,
+    },
+  })
+  // Known to the bench before it is up, so that Ctrl-C meanwhile leaves nothing behind.
+  bench.use({
+    [Symbol.asyncDispose]: async () => {
+      const farm = await starting.catch(() => undefined)
+      await farm?.[Symbol.asyncDispose]()
+    },
+  })
+  return starting
+}
+
+/** One connection to the farm's database, for what is cheaper to read there than through the API. */
+export class Database implements AsyncDisposable {
+  readonly #client: pg.Client
+
+  private constructor(client: pg.Client) {
+    this.#client = client
+  }
+
+  static async open(url: string): Promise<Database> {
+    const client = new pg.Client({ connectionString: url })
+    // A server that is being stopped breaks the connection; the next query says so.
+    client.on('error', () => undefined)
+    await client.connect()
+    return new Database(client)
+  }
+
+  async rows<R extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return (await this.#client.query<R>(text, [...values])).rows
+  }
+
+  async one<R extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<R> {
+    const [row] = await this.rows<R>(text, values)
+    if (!row) throw new Error(`no row: ${text}`)
+    return row
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client.end()
+  }
+}
+
+export const hosts = (count: number, prefix = 'host'): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}.example.com`)
+
+export interface Submitted {
+  readonly job_id: string
+  readonly run_uuid?: string
+}
+
+export const post = (farm: Farm, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
+  farm.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
+
+/** Waits until all runs of a job have ended; resolves to when the last one did, in ms since the epoch. */
+export async function untilEnded(
+  db: Database,
+  jobId: string,
+  options: { limitMs: number; onProgress?: (ended: number, total: number) => void },
+): Promise<number> {
+  return until(
+    `job ${jobId} has ended`,
+    async () => {
+      const row = await db.one<{ total: string; ended: string; last: string | null; failed: string }>(ENDED, [
+        jobId,
+      ])
+      options.onProgress?.(Number(row.ended), Number(row.total))
+      if (Number(row.failed) > 0) throw new Error(`${row.failed} runs of job ${jobId} did not complete`)
+      return Number(row.ended) === Number(row.total) && Number(row.last)
+    },
+    options.limitMs,
+  )
+}
+
+const ENDED = `
+select j.target_count as total,
+       count(r.*) filter (where r.status in ('completed', 'failed', 'cancelled')) as ended,
+       count(r.*) filter (where r.status in ('failed', 'cancelled')) as failed,
+       extract(epoch from max(r.completed_at)) * 1000 as last
+from jobs j left join runs r on r.job_no = j.id where j.job_id = $1 group by j.id`

@@ -1,0 +1,87 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, closeSync, constants, openSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Farm } from '@scanfarm/cli/testing'
+import type { Bench } from './bench.ts'
+import { Database, post, startFarm, untilEnded } from './farms.ts'
+import { atMost, type Figure } from './figure.ts'
+import { percentile } from './timing.ts'
+
+const ENDED_MS = 30_000
+const WARM_UP = 10
+
+/** (c) On an idle farm: from the moment before `POST /runs` until the command's process writes its first byte. */
+export async function* latency(bench: Bench): AsyncGenerator<Figure> {
+  const tries = bench.quick ? 40 : 200
+  await using farm = await startFarm(bench, { workers: 1, slots: 4 })
+  await using db = await Database.open(farm.postgres.url)
+  const folder = await farm.traces()
+  await using pipe = Pipe.make(join(folder, 'pipe'))
+  const bare: number[] = []
+  const times: number[] = []
+  for (let attempt = -WARM_UP; attempt < tries; attempt++) {
+    bench.progress(Math.max(attempt, 0), tries - 1, 'runs on an idle farm')
+    const ms = await startOnce(farm, db, pipe, folder)
+    const least = await pipe.timeUntilWritten(() => void spawn('/bin/sh', ['-c', `echo bare > ${pipe.path}`]))
+    if (attempt < 0) continue
+    times.push(ms)
+    bare.push(least)
+  }
+  for (const percent of [50, 99])
+    yield {
+      part: 'c',
+      name: `POST to process start on an idle farm, p${percent}`,
+      value: percentile(times, percent),
+      unit: 'ms',
+      limit: { what: 'bare spawn', value: percentile(bare, percent) },
+      ...(percent === 50 ? { target: atMost(10) } : {}),
+    }
+}
+
+async function startOnce(farm: Farm, db: Database, pipe: Pipe, folder: string): Promise<number> {
+  let jobId = ''
+  const ms = await pipe.timeUntilWritten(async () => {
+    const { job_id } = await post(farm, { module: 'ping', target: 'idle.example.com', params: { folder } })
+    jobId = job_id
+  })
+  await untilEnded(db, jobId, { limitMs: ENDED_MS })
+  return ms
+}
+
+/** A named pipe that commands write to, whatever user they run as. */
+class Pipe implements AsyncDisposable {
+  readonly path: string
+  readonly #socket: Socket
+  readonly #keepOpen: number
+
+  private constructor(path: string) {
+    this.path = path
+    this.#socket = new Socket({
+      fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
+      readable: true,
+    })
+    // Without a writer of our own, each command's end would be the pipe's end.
+    this.#keepOpen = openSync(path, constants.O_WRONLY)
+  }
+
+  static make(path: string): Pipe {
+    execFileSync('mkfifo', [path])
+    chmodSync(path, 0o666)
+    return new Pipe(path)
+  }
+
+  /** Milliseconds from before `begin` until a line arrives; waits for `begin` too. */
+  async timeUntilWritten(begin: () => Promise<void> | void): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    this.#socket.once('data', () => resolve(performance.now()))
+    const began = performance.now()
+    const [written] = await Promise.all([promise, begin()])
+    return written - began
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    closeSync(this.#keepOpen)
+    this.#socket.destroy()
+  }
+}

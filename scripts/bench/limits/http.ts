@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Bench } from '../bench.ts'
+import { saturate, type Load } from '../load.ts'
+
+/** What a bare `node:http` server answers with a body of that many bytes, under the same load. */
+export const bareHttpLoad = (bench: Bench, bodyBytes: number): Promise<Load> =>
+  bench.once(`limit: bare node:http answering ${bodyBytes} bytes`, async () => {
+    const program = join(import.meta.dirname, 'bare-server.ts')
+    const child = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', program, String(bodyBytes)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    try {
+      const [port] = (await once(child.stdout, 'data')) as [Buffer]
+      return await saturate(bench, { url: `http://127.0.0.1:${Number(String(port))}/` })
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })

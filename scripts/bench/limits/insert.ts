@@ -1,0 +1,29 @@
+import pg from 'pg'
+import type { Bench } from '../bench.ts'
+import { medianMs } from '../timing.ts'
+
+const TRIES = 5
+
+/**
+ * Milliseconds of one statement that inserts `count` targets by `unnest` into a plain table with a key, and commits.
+ * Less than this no API can take for storing as many runs.
+ */
+export const insertMs = (bench: Bench, databaseUrl: string, count: number): Promise<number> =>
+  bench.once(`limit: one bare unnest insert of ${count} targets`, async () => {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    try {
+      await client.query(
+        'create temp table bare_runs (id bigint generated always as identity primary key, run_uuid uuid not null default gen_random_uuid(), target text not null, status text not null)',
+      )
+      const targets = Array.from({ length: count }, (_, index) => `host-${index}.example.com`)
+      return await medianMs(TRIES, () =>
+        client.query(
+          "insert into bare_runs (target, status) select t, 'queued' from unnest($1::text[]) t returning id",
+          [targets],
+        ),
+      )
+    } finally {
+      await client.end()
+    }
+  })

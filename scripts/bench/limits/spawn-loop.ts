@@ -1,0 +1,31 @@
+/**
+ * Spawns the same command again and again and prints how many a second. A program of its own, because Node starts
+ * processes the more slowly the more memory it holds.
+ *
+ *   spawn-loop.ts COMMANDS WIDTH BALLAST_MIB PROGRAM [ARG…]
+ */
+import { spawn } from 'node:child_process'
+
+const MIB = 1024 * 1024
+const [commands = 0, width = 1, ballastMib = 0] = process.argv.slice(2, 5).map(Number)
+const [program = 'true', ...args] = process.argv.slice(5)
+// Filled, so that the pages really are this process's and fork has to copy their tables.
+const ballast = Buffer.alloc(ballastMib * MIB, 1)
+
+const runOne = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    child.stdout.resume()
+    child.stderr.resume()
+    child.once('error', reject).once('close', () => resolve())
+  })
+
+let started = 0
+const lane = async (): Promise<void> => {
+  while (started++ < commands) await runOne()
+}
+
+const began = performance.now()
+await Promise.all(Array.from({ length: width }, lane))
+console.log((commands / (performance.now() - began)) * 1_000)
+if (ballast.length !== ballastMib * MIB) process.exitCode = 1

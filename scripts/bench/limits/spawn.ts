@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Bench } from '../bench.ts'
+import { medianMs } from '../timing.ts'
+
+const run = promisify(execFile)
+export const WIDTH = 8
+const TRIES = 3
+/** The shell and command of a step that does nothing. */
+const SHELL = '/bin/sh'
+const COMMAND = 'true'
+
+const count = (bench: Bench): number => (bench.quick ? 1_000 : 3_000)
+
+/** Commands a second by `xargs -P`, which forks from a tiny C program and records nothing. */
+export const xargsRate = (bench: Bench): Promise<number> =>
+  bench.once(`limit: xargs -P ${WIDTH} ${SHELL} -c ${COMMAND}`, async () => {
+    const pipeline = `seq ${count(bench)} | xargs -P ${WIDTH} -n 1 ${SHELL} -c ${COMMAND}`
+    const ms = await medianMs(TRIES, () => run(SHELL, ['-c', pipeline]))
+    return (count(bench) / ms) * 1_000
+  })
+
+/** Commands a second by a Node process that does nothing else, output by pipes, each in a session of its own. */
+export const bareNodeRate = (bench: Bench): Promise<number> =>
+  bench.once(`limit: bare Node spawning ${SHELL} -c ${COMMAND}, ${WIDTH} at once`, async () => {
+    const rates: number[] = []
+    for (let attempt = 0; attempt < TRIES; attempt++) rates.push(await spawnRate(count(bench), 0))
+    return rates.sort((a, b) => a - b)[1] ?? 0
+  })
+
+/** The same by a Node process with `ballastMib` more of touched memory. */
+export async function spawnRate(commands: number, ballastMib: number): Promise<number> {
+  const program = join(import.meta.dirname, 'spawn-loop.ts')
+  const args = [program, String(commands), String(WIDTH), String(ballastMib), SHELL, '-c', COMMAND]
+  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...args])
+  return Number(stdout)
+}
