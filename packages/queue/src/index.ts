@@ -1,1 +1,12 @@
-export {}
+export { openRunQueue } from './open.ts'
+export {
+  QueueSetupError,
+  type Consumer,
+  type Delivery,
+  type MessageRef,
+  type QueueBackend,
+  type QueueLog,
+  type QueueMessage,
+  type QueueOptions,
+  type RunQueue,
+} from './run-queue.ts'

@@ -1,0 +1,108 @@
+import { Priority, PRIORITY_RANK } from '@scanfarm/contracts'
+import { QueueConsumer } from './consumer.ts'
+import type { Link, Redelivery, Sender } from './link.ts'
+import { bullMessage, messageId } from './message.ts'
+import { queueName } from './names.ts'
+import type { Consumer, MessageRef, QueueLog, QueueMessage, RunQueue } from './run-queue.ts'
+
+/** Messages of one round trip; keeps the event loop and Redis free for others in between. */
+const BATCH = 1_000
+
+export class BullRunQueue implements RunQueue {
+  readonly #link: Link
+  readonly #farmId: string
+  readonly #log: QueueLog
+  readonly #redelivery: Redelivery
+  readonly #senders = new Map<string, Promise<Sender>>()
+
+  constructor(link: Link, options: { farmId: string; log: QueueLog; redelivery: Redelivery }) {
+    this.#link = link
+    this.#farmId = options.farmId
+    this.#log = options.log
+    this.#redelivery = options.redelivery
+  }
+
+  async add(messages: readonly QueueMessage[]): Promise<void> {
+    for (const [requirementClass, group] of byClass(messages)) {
+      const sender = await this.#sender(requirementClass)
+      // Every time: the list of classes may have been flushed since.
+      await this.#link.registerClass(requirementClass, queueName(this.#farmId, requirementClass))
+      for (const batch of inBatches(group)) await sender.addBulk(batch.map(bullMessage))
+    }
+  }
+
+  async waiting(requirementClass: string): Promise<Record<Priority, number>> {
+    const sender = await this.#sender(requirementClass)
+    const counts = await sender.getCountsPerPriority(Object.values(PRIORITY_RANK))
+    const of = (priority: Priority) => counts[PRIORITY_RANK[priority]] ?? 0
+    return { critical: of('critical'), high: of('high'), normal: of('normal'), low: of('low') }
+  }
+
+  async has(messages: readonly MessageRef[]): Promise<boolean[]> {
+    const found = new Set<MessageRef>()
+    for (const [requirementClass, group] of byClass(messages)) {
+      const queue = queueName(this.#farmId, requirementClass)
+      for (const batch of inBatches(group)) {
+        const there = await this.#link.has(queue, batch.map(messageId))
+        batch.forEach((message, index) => there[index] === true && found.add(message))
+      }
+    }
+    return messages.map((message) => found.has(message))
+  }
+
+  async remove(messages: readonly MessageRef[]): Promise<void> {
+    for (const [requirementClass, group] of byClass(messages)) {
+      const sender = await this.#sender(requirementClass)
+      for (const batch of inBatches(group))
+        await Promise.all(batch.map((message) => sender.remove(messageId(message))))
+    }
+  }
+
+  incarnation(): Promise<string> {
+    return this.#link.incarnation()
+  }
+
+  consumer(options: { serves(requirementClass: string): boolean }): Consumer {
+    const { serves } = options
+    return new QueueConsumer(this.#link, {
+      serves,
+      farmId: this.#farmId,
+      redelivery: this.#redelivery,
+      log: this.#log,
+    })
+  }
+
+  async publishCancel(runs: readonly { readonly runId: number }[]): Promise<void> {
+    if (runs.length > 0) await this.#link.publishCancel(runs)
+  }
+
+  onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+    return this.#link.onCancel(listener)
+  }
+
+  check(): Promise<void> {
+    return this.#link.check()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const senders = await Promise.allSettled(this.#senders.values())
+    for (const sender of senders) if (sender.status === 'fulfilled') await sender.value.close()
+    await this.#link[Symbol.asyncDispose]()
+  }
+
+  #sender(requirementClass: string): Promise<Sender> {
+    const known = this.#senders.get(requirementClass)
+    if (known) return known
+    const opening = this.#link.sender(queueName(this.#farmId, requirementClass))
+    this.#senders.set(requirementClass, opening)
+    opening.catch(() => this.#senders.delete(requirementClass))
+    return opening
+  }
+}
+
+const byClass = <M extends MessageRef>(messages: readonly M[]): Map<string, M[]> =>
+  Map.groupBy(messages, ({ requirementClass }) => requirementClass)
+
+function* inBatches<M>(messages: readonly M[]): Generator<M[]> {
+  for (let at = 0; at < messages.length; at += BATCH) yield messages.slice(at, at + BATCH)
+}

@@ -1,0 +1,55 @@
+import type { Link, Receiver, Redelivery } from './link.ts'
+import { queueName } from './names.ts'
+
+/** How old the list of classes in use may be. A class that never had a message before is noticed this late. */
+const REFRESH_MS = 1_000
+
+export interface ClassQueue {
+  readonly name: string
+  readonly receiver: Receiver
+}
+
+/** The queues that one consumer receives from: the plain class, and each class in use that it serves. */
+export class ClassQueues {
+  readonly #link: Link
+  readonly #farmId: string
+  readonly #serves: (requirementClass: string) => boolean
+  readonly #redelivery: Redelivery
+  readonly #open = new Map<string, ClassQueue>()
+  #readAt = -Infinity
+
+  constructor(
+    link: Link,
+    options: { farmId: string; serves(requirementClass: string): boolean; redelivery: Redelivery },
+  ) {
+    this.#link = link
+    this.#farmId = options.farmId
+    this.#serves = (requirementClass) => options.serves(requirementClass)
+    this.#redelivery = options.redelivery
+  }
+
+  /** The open queues, without asking the backend. */
+  get known(): ClassQueue[] {
+    return [...this.#open.values()]
+  }
+
+  async current(): Promise<ClassQueue[]> {
+    if (performance.now() - this.#readAt > REFRESH_MS) await this.#refresh()
+    return this.known
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.known.map(({ receiver }) => receiver.close(true)))
+    this.#open.clear()
+  }
+
+  async #refresh(): Promise<void> {
+    for (const requirementClass of new Set(['', ...(await this.#link.classes())])) {
+      if (this.#open.has(requirementClass) || !this.#serves(requirementClass)) continue
+      const name = queueName(this.#farmId, requirementClass)
+      const receiver = await this.#link.receiver(name, this.#redelivery)
+      this.#open.set(requirementClass, { name, receiver })
+    }
+    this.#readAt = performance.now()
+  }
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import type { Ticket } from '@scanfarm/contracts'
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  Queue,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  Worker,
+  type BackendFactory,
+  type PostgresConnectionOptions,
+  type PostgresQueueBackend,
+} from 'bullmq'
+import pg from 'pg'
+import type { Link, Receiver, Redelivery, Sender, Waiter } from '../link.ts'
+import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import { QueueSetupError, type QueueLog } from '../run-queue.ts'
+import { PgListener } from './listener.ts'
+import { PostgresWaiter } from './waiter.ts'
+
+const QUERY_TIMEOUT_MS = 5_000
+/** A process needs one connection to send or receive, and one more for what happens meanwhile. */
+const CONNECTIONS = 2
+/** Postgres refuses payloads from 8,000 bytes on. */
+const CANCELS_PER_SIGNAL = 400
+const NEVER = 2 ** 31 - 1
+
+/** The listening connection that a BullMQ worker would open is not needed: `PostgresWaiter` waits for all queues. */
+const withoutListening: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (name, options) =>
+  createPostgresBackend(name, options)
+
+/** BullMQ's tables in a schema of their own, in the same database as everything else. For up to 20 workers. */
+export class PostgresLink implements Link {
+  readonly #url: string
+  readonly #log: QueueLog
+  readonly #farmId: string
+  readonly #mayMigrate: boolean
+  readonly #pool: pg.Pool
+  #prepared = false
+
+  constructor(options: { url: string; farmId: string; role: 'master' | 'worker'; log: QueueLog }) {
+    this.#url = options.url
+    this.#log = options.log
+    this.#farmId = options.farmId
+    this.#mayMigrate = options.role === 'master'
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: CONNECTIONS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      connectionTimeoutMillis: QUERY_TIMEOUT_MS,
+      // A crash may lose the last messages, as a flushed Redis does: the reconciler brings them back.
+      options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
+    })
+    // Each queue listens for errors; without a listener a lost idle connection would end the process.
+    this.#pool.setMaxListeners(0)
+    this.#pool.on('error', (error) => this.#log.warn('a queue connection to Postgres was lost', { error }))
+  }
+
+  async sender(queue: string): Promise<Sender> {
+    await this.#prepare()
+    const sender = new Queue<
+      Ticket,
+      void,
+      'run',
+      Ticket,
+      void,
+      'run',
+      PostgresQueueBackend,
+      PostgresConnectionOptions
+    >(queue, { connection: this.#pool, skipMetasUpdate: true }, withoutListening)
+    sender.on('error', () => undefined)
+    return sender
+  }
+
+  async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
+    await this.#prepare()
+    const receiver = new Worker<
+      Ticket,
+      string,
+      'run',
+      PostgresQueueBackend,
+      number,
+      PostgresConnectionOptions
+    >(
+      queue,
+      null,
+      {
+        connection: this.#pool,
+        lockDuration: redelivery.lockMs,
+        stalledInterval: redelivery.checkMs,
+        // The fate of a run is decided in Postgres, so a message comes back as often as it has to.
+        maxStalledCount: NEVER,
+      },
+      withoutListening,
+    )
+    receiver.on('error', () => undefined)
+    return receiver
+  }
+
+  waiter(): Waiter {
+    return new PostgresWaiter({
+      url: this.#url,
+      log: this.#log,
+      isOurs: (queue) => queue.startsWith(`${this.#farmId}.`),
+    })
+  }
+
+  async has(queue: string, ids: readonly string[]): Promise<boolean[]> {
+    await this.#prepare()
+    const { rows } = await this.#pool.query<{ id: string }>(
+      'select id from job where queue = $1 and id = any($2::text[])',
+      [queue, ids],
+    )
+    const found = new Set(rows.map(({ id }) => id))
+    return ids.map((id) => found.has(id))
+  }
+
+  async heads(queues: readonly string[], limit: number): Promise<number[][]> {
+    // In the order of BullMQ's own index of waiting messages, so that depth costs nothing.
+    const { rows } = await this.#pool.query<{ ranks: number[] }>(
+      `select array(select job.priority from job where job.queue = asked.queue and job.state = 'waiting'
+                     order by job.priority, job.seq limit $2) as ranks
+         from unnest($1::text[]) with ordinality as asked (queue, place) order by asked.place`,
+      [queues, limit],
+    )
+    return rows.map(({ ranks }) => ranks)
+  }
+
+  async classes(): Promise<string[]> {
+    await this.#prepare()
+    const { rows } = await this.#pool.query<{ value: string }>(
+      "select value from meta where queue = $1 and field like 'class:%'",
+      [this.#farmId],
+    )
+    return rows.map(({ value }) => value)
+  }
+
+  async registerClass(requirementClass: string, queue: string): Promise<void> {
+    await this.#keep(`class:${queue}`, requirementClass)
+  }
+
+  async incarnation(): Promise<string> {
+    await this.#prepare()
+    await this.#keep('sentinel', randomUUID())
+    const { rows } = await this.#pool.query<{ value: string }>(
+      "select value from meta where queue = $1 and field = 'sentinel'",
+      [this.#farmId],
+    )
+    return rows[0]?.value ?? ''
+  }
+
+  async publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void> {
+    for (let at = 0; at < runs.length; at += CANCELS_PER_SIGNAL)
+      await this.#pool.query('select pg_notify($1, $2)', [
+        this.#cancelChannel,
+        formatRunIds(runs.slice(at, at + CANCELS_PER_SIGNAL)),
+      ])
+  }
+
+  async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+    return await PgListener.open({
+      url: this.#url,
+      log: this.#log,
+      channels: { [this.#cancelChannel]: (text) => listener(parseRunIds(text)) },
+    })
+  }
+
+  async check(): Promise<void> {
+    const { rows } = await this.#pool.query<{ readonly: boolean }>('select pg_is_in_recovery() as readonly')
+    if (rows[0]?.readonly === true)
+      throw new QueueSetupError(
+        'the queue database is a read-only standby: point SCANFARM at the primary, which can be written to.',
+      )
+    await this.incarnation()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end()
+  }
+
+  get #cancelChannel(): string {
+    return `${PREFIX}_cancel_${this.#farmId}`
+  }
+
+  /** Writes a field of the farm unless it is there. */
+  async #keep(field: string, value: string): Promise<void> {
+    await this.#pool.query(
+      'insert into meta (queue, field, value) values ($1, $2, $3) on conflict (queue, field) do nothing',
+      [this.#farmId, field, value],
+    )
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#prepared) return
+    const client = await this.#pool.connect()
+    try {
+      if (this.#mayMigrate) await runMigrations(client)
+      else await assertSchemaCompatibility(client)
+      this.#prepared = true
+    } catch (error) {
+      if (error instanceof SchemaMigrationRequiredError)
+        throw new Error('the queue does not exist yet: start a master first, it makes the tables.', {
+          cause: error,
+        })
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+}

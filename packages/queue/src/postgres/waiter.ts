@@ -1,0 +1,64 @@
+import type { Waiter } from '../link.ts'
+import type { QueueLog } from '../run-queue.ts'
+import { pause, untilAborted } from '../wait.ts'
+import { PgListener } from './listener.ts'
+
+/** The channel on which BullMQ names the queue that has got something. */
+const CHANNEL = 'bullmq_jobs'
+
+/** Wakes all idle consumers of a farm at once, which is why this backend is for small farms. */
+export class PostgresWaiter implements Waiter {
+  readonly #url: string
+  readonly #log: QueueLog
+  readonly #isOurs: (queue: string) => boolean
+  #listener: PgListener | undefined
+  #rung = false
+  #ring: (() => void) | undefined
+
+  constructor(options: { url: string; log: QueueLog; isOurs(queue: string): boolean }) {
+    this.#url = options.url
+    this.#log = options.log
+    this.#isOurs = (queue) => options.isOurs(queue)
+  }
+
+  arm(): void {
+    this.#rung = false
+  }
+
+  async wait(_queues: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.#listener) {
+      this.#listener = await this.#open()
+      // What came before the connection stood was not heard: look again at once.
+      return
+    }
+    if (this.#rung) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#ring = resolve
+    const done = new AbortController()
+    await Promise.race([
+      untilAborted(promise, AbortSignal.any([signal, done.signal])),
+      pause(ms, AbortSignal.any([signal, done.signal])),
+    ])
+    done.abort()
+    this.#ring = undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#wake()
+    await this.#listener?.[Symbol.asyncDispose]()
+  }
+
+  #open(): Promise<PgListener> {
+    return PgListener.open({
+      url: this.#url,
+      log: this.#log,
+      channels: { [CHANNEL]: (queue) => this.#isOurs(queue) && this.#wake() },
+      onBack: () => this.#wake(),
+    })
+  }
+
+  #wake(): void {
+    this.#rung = true
+    this.#ring?.()
+  }
+}

@@ -1,0 +1,34 @@
+import { QueueSetupError } from '../run-queue.ts'
+
+const OLDEST = [6, 2] as const
+
+/** Values of `INFO` by name. */
+export const parseInfo = (info: string): ReadonlyMap<string, string> =>
+  new Map(
+    info.split(/\r?\n/).flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':')
+      return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)]] : []
+    }),
+  )
+
+/** Throws for a Redis that would lose messages or lacks commands. Read from `INFO`: managed ones forbid `CONFIG`. */
+export const checkFitness = (info: ReadonlyMap<string, string>, where: string): void => {
+  const policy = info.get('maxmemory_policy')
+  if (policy !== undefined && policy !== 'noeviction')
+    throw new QueueSetupError(
+      `Redis at ${where} has maxmemory-policy ${policy}: when its memory is full it would throw away queued messages ` +
+        'instead of refusing new ones. Set "maxmemory-policy noeviction" in redis.conf (at runtime: CONFIG SET ' +
+        'maxmemory-policy noeviction; managed Redis: in its parameter group), or use a Redis of its own for the queue.',
+    )
+  const version = info.get('redis_version') ?? ''
+  if (older(version))
+    throw new QueueSetupError(
+      `Redis at ${where} is version ${version}: the queue needs ${OLDEST.join('.')} or newer. Update it.`,
+    )
+}
+
+const older = (version: string): boolean => {
+  const [major, minor] = version.split('.').map(Number)
+  if (major === undefined || minor === undefined || Number.isNaN(major)) return false
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
+}

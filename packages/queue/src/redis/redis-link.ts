@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import type { Ticket } from '@scanfarm/contracts'
+import {
+  createRedisBackend,
+  Queue,
+  QueueKeys,
+  Worker,
+  type BackendFactory,
+  type RedisQueueBackend,
+} from 'bullmq'
+import type { ChainableCommander, Redis } from 'ioredis'
+import type { Link, Receiver, Redelivery, Sender, Waiter } from '../link.ts'
+import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import type { QueueLog } from '../run-queue.ts'
+import { connect, firstAttempt, place } from './connect.ts'
+import { checkFitness, parseInfo } from './fitness.ts'
+import { RedisWaiter } from './waiter.ts'
+
+/** BullMQ notes each message in an event stream that nobody reads here. */
+const MAX_EVENTS = 10
+/** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
+const RANK_UNIT = 2 ** 32
+const NEVER = 2 ** 31 - 1
+
+/** The blocking connection that a BullMQ worker would open is not needed: `RedisWaiter` waits for all queues. */
+const withoutBlocking: BackendFactory<RedisQueueBackend> = (name, options) =>
+  createRedisBackend(name, options)
+
+export class RedisLink implements Link {
+  readonly #url: string
+  readonly #log: QueueLog
+  readonly #client: Redis
+  readonly #keys = new QueueKeys(PREFIX)
+  readonly #farm: string
+
+  private constructor(options: { url: string; farmId: string; log: QueueLog }) {
+    this.#url = options.url
+    this.#log = options.log
+    this.#farm = `${PREFIX}:${options.farmId}`
+    this.#client = connect(options.url, options.log, { blocking: false })
+    // Each queue listens for errors and closings.
+    this.#client.setMaxListeners(0)
+  }
+
+  /** Does not need Redis to be there: what needs it says so when it is called. */
+  static async open(options: { url: string; farmId: string; log: QueueLog }): Promise<RedisLink> {
+    const link = new RedisLink(options)
+    await firstAttempt(link.#client)
+    return link
+  }
+
+  async sender(queue: string): Promise<Sender> {
+    const sender = new Queue<Ticket, void, 'run'>(queue, {
+      ...this.#bullOptions(),
+      skipMetasUpdate: true,
+    })
+    sender.on('error', () => undefined)
+    return sender
+  }
+
+  async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
+    const receiver = new Worker<Ticket, string, 'run'>(
+      queue,
+      null,
+      {
+        ...this.#bullOptions(),
+        lockDuration: redelivery.lockMs,
+        stalledInterval: redelivery.checkMs,
+        // The fate of a run is decided in Postgres, so a message comes back as often as it has to.
+        maxStalledCount: NEVER,
+      },
+      withoutBlocking,
+    )
+    receiver.on('error', () => undefined)
+    return receiver
+  }
+
+  waiter(): Waiter {
+    return new RedisWaiter({
+      url: this.#url,
+      log: this.#log,
+      markerOf: (queue) => this.#keys.toKey(queue, 'marker'),
+    })
+  }
+
+  async has(queue: string, ids: readonly string[]): Promise<boolean[]> {
+    const exists = await this.#pipeline((pipeline) => {
+      for (const id of ids) pipeline.exists(this.#keys.toKey(queue, id))
+    })
+    return exists.map((found) => found === 1)
+  }
+
+  async heads(queues: readonly string[], limit: number): Promise<number[][]> {
+    const replies = await this.#pipeline((pipeline) => {
+      for (const queue of queues) {
+        // Messages of dead consumers come back to the head of this list, whatever their priority.
+        pipeline.llen(this.#keys.toKey(queue, 'wait'))
+        pipeline.zrange(this.#keys.toKey(queue, 'prioritized'), 0, String(limit - 1), 'WITHSCORES')
+      }
+    })
+    return queues.map((_, index) => {
+      const returned = Math.min(Number(replies[index * 2]), limit)
+      return [...new Array<number>(returned).fill(0), ...ranksOf(replies[index * 2 + 1])]
+    })
+  }
+
+  async classes(): Promise<string[]> {
+    return this.#client.smembers(`${this.#farm}:classes`)
+  }
+
+  async registerClass(requirementClass: string, queue: string): Promise<void> {
+    await this.#pipeline((pipeline) => {
+      pipeline.sadd(`${this.#farm}:classes`, requirementClass)
+      pipeline.hset(this.#keys.toKey(queue, 'meta'), 'opts.maxLenEvents', MAX_EVENTS)
+    })
+  }
+
+  async incarnation(): Promise<string> {
+    const sentinel = `${this.#farm}:sentinel`
+    const [, mark, info] = await this.#pipeline((pipeline) => {
+      pipeline.set(sentinel, randomUUID(), 'NX')
+      pipeline.get(sentinel)
+      pipeline.info('server')
+    })
+    return `${String(mark)}/${parseInfo(String(info)).get('run_id') ?? ''}`
+  }
+
+  async publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void> {
+    await this.#client.publish(`${this.#farm}:cancel`, formatRunIds(runs))
+  }
+
+  async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+    const subscriber = connect(this.#url, this.#log, { blocking: true })
+    subscriber.on('message', (_channel, text) => listener(parseRunIds(text)))
+    await firstAttempt(subscriber)
+    // Noted by the client even while Redis is away, so that the subscription is made when it comes.
+    await subscriber.subscribe(`${this.#farm}:cancel`)
+    return {
+      async [Symbol.asyncDispose]() {
+        subscriber.disconnect()
+      },
+    }
+  }
+
+  async check(): Promise<void> {
+    checkFitness(parseInfo(await this.#client.info()), place(this.#url))
+    // A write: it also fails on a full, read-only or half-dead Redis.
+    await this.incarnation()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.disconnect()
+  }
+
+  #bullOptions() {
+    // The shared connection is known to be ours and its version is checked by `check`: no calls of BullMQ's own at
+    // opening time, which would leave a queue broken for ever if Redis was away just then.
+    return { connection: this.#client, prefix: PREFIX, skipVersionCheck: true, skipWaitingForReady: true }
+  }
+
+  async #pipeline(fill: (pipeline: ChainableCommander) => void): Promise<unknown[]> {
+    const pipeline = this.#client.pipeline()
+    fill(pipeline)
+    const replies = (await pipeline.exec()) ?? []
+    return replies.map(([error, value]) => {
+      if (error) throw error
+      return value
+    })
+  }
+}
+
+/** Of a reply to `ZRANGE … WITHSCORES`: member, score, member, score. */
+const ranksOf = (reply: unknown): number[] =>
+  Array.isArray(reply)
+    ? reply.filter((_, index) => index % 2 === 1).map((score) => Math.floor(Number(score) / RANK_UNIT))
+    : []

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { QueueBackend, QueueLog } from '../src/index.ts'
+import { startRedis } from './redis-server.ts'
+
+export { startRedis, type RedisServer } from './redis-server.ts'
+
+/** A backend for one test file; disposing removes what the tests left in it. */
+export interface TestBackend extends AsyncDisposable {
+  readonly backend: QueueBackend
+}
+
+export const quiet: QueueLog = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+}
+
+/** Tests on one backend share nothing as long as each has a farm of its own. */
+export const newFarm = (): string => randomUUID()
+
+/** The Redis of `SCANFARM_TEST_REDIS_URL`, else one that is started for the caller. */
+export const redisBackend = async (): Promise<TestBackend> => {
+  const url = process.env['SCANFARM_TEST_REDIS_URL']
+  if (url) return { backend: { kind: 'redis', url }, async [Symbol.asyncDispose]() {} }
+  const server = await startRedis()
+  return { backend: { kind: 'redis', url: server.url }, [Symbol.asyncDispose]: () => server.kill() }
+}
+
+/** A new database on the server of `SCANFARM_TEST_DATABASE_URL`, whose user may create databases. */
+export const postgresBackend = async (): Promise<TestBackend> => {
+  const admin = process.env['SCANFARM_TEST_DATABASE_URL']
+  if (!admin)
+    throw new Error(
+      'set SCANFARM_TEST_DATABASE_URL to a Postgres whose user may create databases (see README)',
+    )
+  const name = `queue_${randomUUID().replaceAll('-', '')}`
+  await once(admin, `create database ${name}`)
+  const url = new URL(admin)
+  url.pathname = `/${name}`
+  return {
+    backend: { kind: 'postgres', url: url.href },
+    [Symbol.asyncDispose]: () => once(admin, `drop database ${name} with (force)`),
+  }
+}
+
+/** Both, for `describe.each`. */
+export const BACKENDS: readonly { kind: QueueBackend['kind']; open(): Promise<TestBackend> }[] = [
+  { kind: 'redis', open: redisBackend },
+  { kind: 'postgres', open: postgresBackend },
+]
+
+const once = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+
+const START_TIMEOUT_MS = 10_000
+
+/** A redis-server of the test's own, that it may flush, freeze and kill. */
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string
+  /** SIGKILL; resolves when the process is gone, and with it all data. */
+  kill(): Promise<void>
+  /** Starts it again on the same port, empty. */
+  restart(): Promise<void>
+  freeze(): void
+  thaw(): void
+}
+
+/** Starts `redis-server` from PATH on a free port, without persistence. */
+export const startRedis = async (settings: readonly string[] = []): Promise<RedisServer> => {
+  const port = await freePort()
+  let child = await launch(port, settings)
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    async restart() {
+      child = await launch(port, settings)
+    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+const launch = async (port: number, settings: readonly string[]): Promise<ChildProcess> => {
+  const base = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', [...base, ...settings], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const failed = once(child, 'error').then(([error]) => {
+    throw new Error('redis-server could not be started: install Redis, or put it on PATH', { cause: error })
+  })
+  const late = AbortSignal.timeout(START_TIMEOUT_MS)
+  await Promise.race([ready(child, late), failed])
+  child.stdout?.resume()
+  return child
+}
+
+const ready = async (child: ChildProcess, signal: AbortSignal): Promise<void> => {
+  if (!child.stdout) throw new Error('redis-server has no output')
+  const lines = createInterface({ input: child.stdout, signal })
+  for await (const line of lines) if (line.includes('Ready to accept connections')) return
+  throw new Error('redis-server ended before it was ready')
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port was found')
+  return address.port
+}
