@@ -1,0 +1,27 @@
+import type { ClaimedRun } from '@scanfarm/contracts'
+import type { RunFolders } from './folders.ts'
+
+export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/**
+ * What commands on this machine see of the world: built here, nothing of the worker's own environment, which holds its
+ * secrets. The target is data for programs that read it; a workflow interpolates it safely by itself.
+ */
+export const environmentOf = (
+  run: ClaimedRun,
+  folders: RunFolders,
+  path: string,
+): Readonly<Record<string, string>> => ({
+  PATH: path,
+  HOME: folders.attempt,
+  TMPDIR: folders.attempt,
+  LANG: 'C.UTF-8',
+  SCANFARM_RUN_ID: String(run.runId),
+  SCANFARM_RUN_UUID: run.runUuid,
+  SCANFARM_ATTEMPT: String(run.attempt),
+  SCANFARM_JOB_ID: run.jobId,
+  SCANFARM_WORKFLOW: run.workflowName,
+  SCANFARM_WORKSPACE: run.workspace,
+  SCANFARM_OUTPUT: folders.workspace,
+  SCANFARM_TARGET: run.target,
+})

@@ -1,0 +1,218 @@
+import { startAlarm } from './alarm.ts'
+import { removeAttempt, runFolders } from './folders.ts'
+import { KnownCancels } from './known-cancels.ts'
+import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
+import type { ExecutorOptions, RunEnding } from './options.ts'
+import { createPerformer, type Performer } from './perform.ts'
+import { Presence } from './presence.ts'
+import { identityOf } from './record/identity.ts'
+import { Journal } from './record/journal.ts'
+import { backOff, reasonOf, settlesWithin } from './retry.ts'
+import { Session, type Verdict } from './session.ts'
+import { verdictOf } from './verdict.ts'
+import { Writer } from './writer.ts'
+import type { ClaimedRun } from '@scanfarm/contracts'
+
+export interface ExecutorStatus {
+  /** Postgres knows this process now. */
+  readonly joined: boolean
+  readonly workerId: string | undefined
+  readonly slots: number
+  readonly busy: number
+  /** Milliseconds since the database last answered a heartbeat; at most a third of the lease when all is well. */
+  readonly silenceMs: number
+}
+
+/** After a drain's deadline: time for killing, handing back and leaving. */
+const WIND_UP_MS = 10_000
+
+/**
+ * Slots, heartbeat, cancel and drain: takes runs from its source, executes and records them. Outlasts a database that
+ * is away: runs go on and what they do is kept, within bounds, until it is back.
+ */
+export class Executor implements AsyncDisposable {
+  readonly #options: ExecutorOptions
+  readonly #limits: ExecutorLimits
+  readonly #times: ExecutorTimes
+  readonly #sessions = new Set<Session>()
+  readonly #serving = new Set<Promise<void>>()
+  readonly #cancels: KnownCancels
+  readonly #presence: Presence
+  readonly #writer: Writer
+  readonly #perform: Performer
+  readonly #stopTaking = new AbortController()
+  readonly #giveUp = new AbortController()
+  #taking: Promise<void> | undefined
+  #flushing: NodeJS.Timeout | undefined
+  #change = Promise.withResolvers<void>()
+  #drained: Promise<void> | undefined
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options
+    this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
+    this.#times = { ...EXECUTOR_TIMES, ...options.times }
+    this.#cancels = new KnownCancels(this.#times.rememberCancelMs)
+    const { store, log, intro, source } = options
+    const retry = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
+    this.#writer = new Writer({ store, log, retry, giveUp: this.#giveUp.signal })
+    this.#perform = createPerformer(options, this.#limits, retry)
+    this.#presence = new Presence({
+      store,
+      intro,
+      log,
+      sessions: this.#sessions,
+      cancelPollMs: this.#times.cancelPollMs,
+      claiming: () => source.claiming,
+      draining: () => this.#stopTaking.signal.aborted,
+      handBack: (keys) => this.#writer.handBack(keys),
+      onAnswer: () => this.#writer.noteSuccess(),
+      onJoined: () => this.#changed(),
+    })
+  }
+
+  /** Begins to join and to take runs; nothing of it needs the database to be there. */
+  start(): void {
+    this.#presence.start()
+    this.#taking ??= this.#take()
+    this.#flushing ??= setInterval(() => this.#writer.flush(this.#sessions), this.#times.flushMs / 2)
+  }
+
+  get status(): ExecutorStatus {
+    const { workerId, silenceMs } = this.#presence
+    const { slots } = this.#options.intro
+    return { joined: workerId !== undefined, workerId, slots, busy: this.#sessions.size, silenceMs }
+  }
+
+  /** Ids of runs that shall end, here or elsewhere; also such as may be claimed here only in a moment. */
+  cancel(runIds: readonly number[]): void {
+    for (const runId of runIds) this.#cancels.add(runId)
+    const ids = new Set(runIds)
+    for (const session of this.#sessions) if (ids.has(session.key.runId)) session.stop('cancel')
+  }
+
+  /**
+   * Takes no more runs and lets those under way go on, at most this long; the rest is killed and handed back. Then
+   * leaves the farm. A second call waits for the first.
+   */
+  drain(deadlineMs: number): Promise<void> {
+    return (this.#drained ??= this.#drain(deadlineMs))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.drain(0)
+  }
+
+  async #drain(deadlineMs: number): Promise<void> {
+    const { log, store } = this.#options
+    this.#stopTaking.abort()
+    this.#changed()
+    log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
+    const ended = this.#allEnded()
+    if (!(await settlesWithin(ended, deadlineMs))) {
+      for (const session of this.#sessions) session.stop('drain')
+      if (!(await settlesWithin(ended, WIND_UP_MS))) log.error('runs could not be wound up in time')
+    }
+    this.#giveUp.abort()
+    clearInterval(this.#flushing)
+    const { workerId } = this.#presence
+    await this.#presence[Symbol.asyncDispose]()
+    if (workerId === undefined) return
+    await store.leave(workerId).catch((error: unknown) => {
+      log.warn('could not leave the farm; the lease will run out', { reason: reasonOf(error) })
+    })
+  }
+
+  async #allEnded(): Promise<void> {
+    await this.#taking
+    while (this.#serving.size > 0) await Promise.all(this.#serving)
+  }
+
+  #changed(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers()
+  }
+
+  async #take(): Promise<void> {
+    const { source, intro, log } = this.#options
+    const { signal } = this.#stopTaking
+    for (let failures = 0; !signal.aborted;) {
+      const free = intro.slots - this.#sessions.size
+      const { workerId } = this.#presence
+      if (workerId === undefined || free <= 0) {
+        await this.#change.promise
+        continue
+      }
+      try {
+        for (const run of await source.next(workerId, free, signal)) this.#begin(run)
+        failures = 0
+      } catch (error) {
+        failures += 1
+        log.warn('no runs could be taken', { reason: reasonOf(error), failures })
+        const { retryFirstMs, retryMostMs } = this.#times
+        await backOff(failures, { firstMs: retryFirstMs, mostMs: retryMostMs }, signal)
+      }
+    }
+  }
+
+  #begin(run: ClaimedRun): void {
+    const session = this.#open(run)
+    if (run.cancelRequested || this.#cancels.has(run.runId)) session.stop('cancel')
+    this.#sessions.add(session)
+    const served = this.#serve(session).finally(() => {
+      this.#sessions.delete(session)
+      this.#serving.delete(served)
+      this.#changed()
+    })
+    this.#serving.add(served)
+  }
+
+  #open(run: ClaimedRun): Session {
+    const folders = runFolders(this.#options.folder, run)
+    const { artifacts, collect, log } = this.#options
+    return new Session(run, {
+      folders,
+      makeJournal: (signal) =>
+        new Journal({
+          run,
+          identity: identityOf(run.runUuid, run.attempt),
+          artifacts,
+          collect,
+          roots: [folders.attempt, folders.workspace],
+          folder: folders.attempt,
+          limits: this.#limits,
+          times: this.#times,
+          signal,
+          log,
+        }),
+    })
+  }
+
+  async #serve(session: Session): Promise<void> {
+    const began = performance.now()
+    const { log, onRunEnded } = this.#options
+    try {
+      const ending = await this.#carryOut(session)
+      const seconds = (performance.now() - began) / 1000
+      onRunEnded?.(ending, seconds)
+      log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
+      await session.journal[Symbol.asyncDispose]()
+      await removeAttempt(session.folders)
+    } catch (error) {
+      log.error('a run could not be wound up', { run_id: session.key.runId, error })
+    }
+  }
+
+  async #carryOut(session: Session): Promise<RunEnding> {
+    const { timeoutMs } = session.run
+    const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
+    using _alarm = limitMs === undefined ? undefined : startAlarm(limitMs, () => session.stop('timeout'))
+    const outcome: Verdict = await this.#perform(session)
+    const problem = session.stopped === 'lost' ? '' : await session.journal.settle()
+    session.ending = true
+    if (session.stopped !== 'drain' && session.stopped !== 'lost')
+      await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
+    if (session.stopped === 'drain') await this.#writer.handBack([session.key])
+    if (session.stopped === 'lost') return 'lost'
+    return session.stopped === 'drain' ? 'handed-back' : verdictOf(session, outcome, problem, limitMs).status
+  }
+}

@@ -1,0 +1,61 @@
+/** Every bound of the executor; each can be set. */
+export interface ExecutorLimits {
+  /** Output of a step in its row. */
+  readonly tailBytes: number
+  /** Output of a step in its log. */
+  readonly stepLogBytes: number
+  readonly artifactBytes: number
+  /** Artifacts of one attempt; more are refused. */
+  readonly artifacts: number
+  /** Lines of a run's own log are kept up to here, then counted. */
+  readonly runLogBytes: number
+  /** Units of UTF-16 of an error message, and of one exported value. */
+  readonly messageChars: number
+  readonly exportChars: number
+  /** Steps, artifacts and events in one statement for one run. */
+  readonly batchItems: number
+  /** Facts of one run that wait to be written; above it no further command of the run starts. */
+  readonly backlogItems: number
+  /** Parsed workflows kept in memory. */
+  readonly cachedWorkflows: number
+}
+
+export const EXECUTOR_LIMITS: ExecutorLimits = {
+  tailBytes: 16 * 1024,
+  stepLogBytes: 64 * 1024 * 1024,
+  artifactBytes: 1024 * 1024 * 1024,
+  artifacts: 10_000,
+  runLogBytes: 1024 * 1024,
+  messageChars: 16 * 1024,
+  exportChars: 64 * 1024,
+  batchItems: 500,
+  backlogItems: 5_000,
+  cachedWorkflows: 64,
+}
+
+/** Times of the executor, in milliseconds. */
+export interface ExecutorTimes {
+  /** Longest time until a fact is on its way to Postgres; what happens meanwhile travels with it. */
+  readonly flushMs: number
+  /** The same for output alone: a busy step must not rewrite its row five times a second. */
+  readonly outputFlushMs: number
+  /** While runs are under way, cancel requests are looked for this often. */
+  readonly cancelPollMs: number
+  /** First and longest wait after a failed call of the store. */
+  readonly retryFirstMs: number
+  readonly retryMostMs: number
+  /** How long a file may take to get into the artifact store, retries included, before the run fails. */
+  readonly artifactRetryMs: number
+  /** How long the id of a cancelled run is remembered for the case that it has yet to be claimed here. */
+  readonly rememberCancelMs: number
+}
+
+export const EXECUTOR_TIMES: ExecutorTimes = {
+  flushMs: 200,
+  outputFlushMs: 1_000,
+  cancelPollMs: 1_000,
+  retryFirstMs: 100,
+  retryMostMs: 5_000,
+  artifactRetryMs: 60_000,
+  rememberCancelMs: 60_000,
+}

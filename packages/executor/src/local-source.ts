@@ -1,0 +1,43 @@
+import type { RunStore } from '@scanfarm/contracts'
+import { pause } from './retry.ts'
+import type { RunSource } from './source.ts'
+
+export interface LocalSource extends RunSource {
+  /** There may be a run: look now. */
+  wake(): void
+}
+
+/** Queued local runs, claimed straight from Postgres in order of priority. */
+export function createLocalSource(options: {
+  readonly store: Pick<RunStore, 'claimLocal'>
+  /** Time between looks when nobody wakes it. */
+  readonly pollMs: number
+}): LocalSource {
+  let woken = new AbortController()
+  let claiming = false
+  const claim = async (workerId: string, max: number) => {
+    claiming = true
+    try {
+      return await options.store.claimLocal(workerId, max)
+    } finally {
+      claiming = false
+    }
+  }
+  return {
+    get claiming() {
+      return claiming
+    },
+    async next(workerId, max, signal) {
+      // Taken before the look, so that a call of `wake` during it is not lost.
+      const bell = woken
+      const runs = await claim(workerId, max)
+      if (runs.length > 0 || signal.aborted) return runs
+      await pause(options.pollMs, AbortSignal.any([signal, bell.signal]))
+      return []
+    },
+    wake() {
+      woken.abort()
+      woken = new AbortController()
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
+import type { Owner } from './folders.ts'
+import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
+import type { ExecutorLog } from './log.ts'
+import type { Introduction } from './presence.ts'
+import type { Verdict } from './session.ts'
+import type { RunSource } from './source.ts'
+
+export type RunEnding = Verdict['status'] | 'lost' | 'handed-back'
+
+export interface ExecutorOptions {
+  readonly store: RunStore
+  readonly source: RunSource
+  readonly artifacts: ArtifactStore
+  readonly collect: CollectArtifact
+  readonly runners: RunnerProvider
+  /** How this process presents itself; `slots` is also the number of runs at once. */
+  readonly intro: Introduction
+  /** Folder for the work folders of runs, on a local disk. */
+  readonly folder: string
+  /** Who owns these when commands run as somebody else than this process. */
+  readonly owner?: Owner
+  /** `PATH` of commands on this machine. */
+  readonly path?: string
+  /** For runs without a timeout of their own; missing: none. */
+  readonly defaultTimeoutMs?: number
+  readonly limits?: Partial<ExecutorLimits>
+  readonly times?: Partial<ExecutorTimes>
+  readonly log: ExecutorLog
+  onRunEnded?(ending: RunEnding, seconds: number): void
+}

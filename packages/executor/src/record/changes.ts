@@ -1,0 +1,132 @@
+import type { ArtifactRecord, EventRecord, RunKey, RunUpdate } from '@scanfarm/contracts'
+import type { StepPage } from './step-page.ts'
+
+/** The figures of a run's row. */
+export interface RunFigures {
+  totalSteps: number
+  completedSteps: number
+  currentPid: number
+}
+
+/** What has been taken to be written. `saved` says that it was; without it the same is taken again. */
+export interface Batch {
+  readonly update: RunUpdate
+  /** Nothing else waits. */
+  readonly last: boolean
+  saved(): void
+}
+
+/** What happened in one attempt and is not known to be in Postgres. */
+export class Changes {
+  readonly #key: RunKey
+  readonly #figures: RunFigures = { totalSteps: 0, completedSteps: 0, currentPid: 0 }
+  #savedFigures: RunFigures = { totalSteps: 0, completedSteps: 0, currentPid: 0 }
+  #facts: Readonly<Record<string, string>> | undefined
+  readonly #steps = new Set<StepPage>()
+  #artifacts: ArtifactRecord[] = []
+  #events: EventRecord[] = []
+  #factsSince: number | undefined
+  #outputSince: number | undefined
+
+  constructor(key: RunKey) {
+    this.#key = { runId: key.runId, attempt: key.attempt }
+  }
+
+  /** Rows that wait. */
+  get size(): number {
+    return this.#steps.size + this.#artifacts.length + this.#events.length
+  }
+
+  /** Whether something has waited longer than these times (milliseconds). */
+  due(flushMs: number, outputFlushMs: number): boolean {
+    const now = performance.now()
+    const waited = (since: number | undefined, ms: number): boolean =>
+      since !== undefined && now - since >= ms
+    return waited(this.#factsSince, flushMs) || waited(this.#outputSince, outputFlushMs)
+  }
+
+  figures(change: Partial<RunFigures>): void {
+    Object.assign(this.#figures, change)
+    this.#touch()
+  }
+
+  countStep(): void {
+    this.figures({ completedSteps: this.#figures.completedSteps + 1 })
+  }
+
+  facts(facts: Readonly<Record<string, string>>): void {
+    this.#facts = facts
+    this.#touch()
+  }
+
+  step(page: StepPage): void {
+    this.#steps.add(page)
+    this.#touch()
+  }
+
+  output(page: StepPage): void {
+    this.#steps.add(page)
+    this.#outputSince ??= performance.now()
+  }
+
+  artifact(record: ArtifactRecord): void {
+    this.#artifacts.push(record)
+    this.#touch()
+  }
+
+  event(record: EventRecord): void {
+    this.#events.push(record)
+    this.#touch()
+  }
+
+  /** At most `limit` rows, oldest first, and all figures. `undefined`: nothing waits. One batch at a time. */
+  take(limit: number): Batch | undefined {
+    if (this.#factsSince === undefined && this.#outputSince === undefined) return undefined
+    const pages = [...this.#steps.values().take(limit)]
+    const versions = pages.map((page) => page.version)
+    const artifacts = this.#artifacts.slice(0, limit - pages.length)
+    const events = this.#events.slice(0, limit - pages.length - artifacts.length)
+    const figures = { ...this.#figures }
+    const facts = this.#facts
+    this.#factsSince = this.#outputSince = undefined
+    // Counters never run ahead of the steps that they count.
+    const all = pages.length === this.#steps.size
+    const more = this.size > pages.length + artifacts.length + events.length
+    const update: RunUpdate = {
+      ...this.#key,
+      ...this.#changedFigures(figures, all),
+      ...(facts && { facts }),
+      ...(pages.length > 0 && { steps: pages.map((page) => page.record()) }),
+      ...(artifacts.length > 0 && { artifacts }),
+      ...(events.length > 0 && { events }),
+    }
+    const saved = (): void => {
+      this.#savedFigures = all ? figures : { ...figures, completedSteps: this.#savedFigures.completedSteps }
+      if (this.#facts === facts) this.#facts = undefined
+      pages.forEach((page, index) => page.version === versions[index] && this.#steps.delete(page))
+      this.#artifacts = this.#artifacts.slice(artifacts.length)
+      this.#events = this.#events.slice(events.length)
+      if (more) this.#touch()
+    }
+    return { update, last: !more, saved }
+  }
+
+  /** After a batch that was not saved: it waits again. */
+  again(): void {
+    this.#touch()
+  }
+
+  #touch(): void {
+    this.#factsSince ??= performance.now()
+  }
+
+  #changedFigures(now: RunFigures, withCount: boolean): Partial<RunFigures> {
+    const before = this.#savedFigures
+    return {
+      ...(now.totalSteps !== before.totalSteps && { totalSteps: now.totalSteps }),
+      ...(withCount &&
+        now.completedSteps !== before.completedSteps && { completedSteps: now.completedSteps }),
+      ...(now.currentPid !== before.currentPid && { currentPid: now.currentPid }),
+    }
+  }
+}

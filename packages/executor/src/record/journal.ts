@@ -1,0 +1,235 @@
+import type {
+  ArtifactFound,
+  ArtifactStore,
+  CollectArtifact,
+  EventRaised,
+  OutputStream,
+  RunKey,
+  RunRecorder,
+  StepClosed,
+  StepOpened,
+} from '@scanfarm/contracts'
+import type { ExecutorLimits, ExecutorTimes } from '../limits.ts'
+import type { ExecutorLog } from '../log.ts'
+import { reasonOf } from '../retry.ts'
+import { Changes, type Batch } from './changes.ts'
+import { Filing } from './filing.ts'
+import type { Identity } from './identity.ts'
+import { RunLog, type LogLevel } from './run-log.ts'
+import type { StepLog } from './step-log.ts'
+import { StepPage } from './step-page.ts'
+import { storableJson } from './storable.ts'
+
+export interface JournalOptions {
+  readonly run: RunKey
+  readonly identity: Identity
+  readonly artifacts: ArtifactStore
+  readonly collect: CollectArtifact
+  /** Folders of the run that artifacts may come from. */
+  readonly roots: readonly string[]
+  /** Where files of long outputs are made. */
+  readonly folder: string
+  readonly limits: ExecutorLimits
+  readonly times: ExecutorTimes
+  /** Aborts when the run is being stopped. */
+  readonly signal: AbortSignal
+  readonly log: ExecutorLog
+}
+
+const RUN_LOG_NAME = 'run-execution.log'
+
+/** Takes down what happens in one attempt, bounded and in order, until a writer takes it to Postgres. */
+export class Journal implements RunRecorder {
+  readonly #options: JournalOptions
+  readonly #changes: Changes
+  readonly #filing: Filing
+  readonly #runLog: RunLog
+  readonly #pages = new Map<string, StepPage>()
+  readonly #logs = new Set<StepLog>()
+  readonly #waiting: (() => void)[] = []
+  #artifacts = 0
+  #events = 0
+  #closed = false
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#changes = new Changes(options.run)
+    this.#runLog = new RunLog(options.limits.runLogBytes)
+    const { retryFirstMs, retryMostMs, artifactRetryMs } = options.times
+    this.#filing = new Filing({
+      retry: { firstMs: retryFirstMs, mostMs: retryMostMs },
+      limitMs: artifactRetryMs,
+      signal: options.signal,
+    })
+  }
+
+  plan(totalSteps: number): void {
+    this.#changes.figures({ totalSteps })
+  }
+
+  facts(facts: Readonly<Record<string, string>>): void {
+    if (Object.keys(facts).length > 0) this.#changes.facts(facts)
+  }
+
+  stepOpened(step: StepOpened): void {
+    const { identity, limits, folder } = this.#options
+    const page = new StepPage(step, { id: identity.uuid('step', step.key), limits, folder })
+    this.#pages.set(step.key, page)
+    this.#changes.step(page)
+  }
+
+  output(stepKey: string, _stream: OutputStream, chunk: Buffer): void | Promise<void> {
+    const page = this.#pages.get(stepKey)
+    if (page === undefined || chunk.length === 0) return
+    this.#changes.output(page)
+    try {
+      const pressure = page.write(chunk)
+      if (page.log !== undefined) this.#logs.add(page.log)
+      return pressure
+    } catch (error) {
+      this.log('warn', `the log of step ${page.opened.name} cannot be written: ${reasonOf(error)}`)
+    }
+  }
+
+  stepClosed(step: StepClosed, counts: boolean): void {
+    const page = this.#pages.get(step.key)
+    if (page === undefined) return
+    this.#pages.delete(step.key)
+    page.close(step, page.log === undefined ? '' : this.#fileLog(page.opened, page.log))
+    this.#changes.step(page)
+    if (counts) this.#changes.countStep()
+  }
+
+  currentPid(pid: number): void {
+    this.#changes.figures({ currentPid: pid })
+  }
+
+  artifact(found: ArtifactFound): void {
+    this.#artifacts += 1
+    const number = this.#artifacts
+    const { limits } = this.#options
+    if (number > limits.artifacts) {
+      if (number === limits.artifacts + 1)
+        this.log('warn', `a run has at most ${limits.artifacts} artifacts; all further ones are left out`)
+      return
+    }
+    this.#filing.add(`artifact ${found.name}`, () => this.#collect(found, number))
+  }
+
+  event(event: EventRaised): void {
+    this.#events += 1
+    this.#changes.event({
+      eventId: this.#options.identity.eventId(this.#events),
+      topic: event.topic,
+      name: event.name,
+      source: event.source,
+      dataType: event.dataType,
+      data: storableJson(event.data),
+    })
+  }
+
+  log(level: LogLevel, line: string): void {
+    this.#runLog.add(new Date(), level, line)
+  }
+
+  /** Resolves when so little waits to be written that more work may be begun. */
+  async room(): Promise<void> {
+    while (this.#changes.size > this.#options.limits.backlogItems && !this.#closed)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  due(): boolean {
+    const { flushMs, outputFlushMs } = this.#options.times
+    return this.#changes.due(flushMs, outputFlushMs)
+  }
+
+  /** The next part to write; one at a time, each followed by `saved` or `again`. */
+  take(): Batch | undefined {
+    return this.#changes.take(this.#options.limits.batchItems)
+  }
+
+  saved(batch: Batch): void {
+    batch.saved()
+    this.#wake()
+  }
+
+  again(): void {
+    this.#changes.again()
+  }
+
+  /** After the last fact: resolves when every file is in the artifact store, to what went wrong or `""`. */
+  async settle(): Promise<string> {
+    await this.#filing.settled()
+    if (!this.#runLog.empty) this.#filing.add(RUN_LOG_NAME, () => this.#fileRunLog())
+    return this.#filing.settled()
+  }
+
+  /** Nothing will be written any more: frees what the logs of steps hold. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#wake()
+    this.#filing.stop()
+    await this.#filing.settled()
+    for (const log of this.#logs) await log[Symbol.asyncDispose]()
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #fileLog(step: StepOpened, log: StepLog): string {
+    const { artifacts, identity } = this.#options
+    const key = `${identity.storePrefix}/logs/${step.seq}.log`
+    this.#filing.add(`the log of step ${step.name}`, async () => {
+      await log.end()
+      await log.store(artifacts, key)
+    })
+    return key
+  }
+
+  async #fileRunLog(): Promise<void> {
+    const { artifacts, identity } = this.#options
+    const storeKey = `${identity.storePrefix}/${RUN_LOG_NAME}`
+    const stored = await artifacts.put(storeKey, this.#runLog.stream())
+    this.#changes.artifact({
+      id: identity.uuid('artifact', RUN_LOG_NAME),
+      name: 'execution log',
+      path: RUN_LOG_NAME,
+      type: 'state_file',
+      contentType: 'log',
+      sizeBytes: stored.size,
+      lineCount: this.#runLog.lineCount,
+      description: 'What the workflow and the engine logged',
+      storeKey,
+      sha256: stored.sha256,
+    })
+  }
+
+  async #collect(found: ArtifactFound, number: number): Promise<void> {
+    const { artifacts, collect, roots, identity, limits } = this.#options
+    const id = identity.uuid('artifact', number)
+    const kept = await collect(artifacts, {
+      path: found.path,
+      roots,
+      keyPrefix: `${identity.storePrefix}/artifacts/${id}`,
+      contentType: found.contentType,
+      maxBytes: limits.artifactBytes,
+    })
+    if (kept.kind === 'refused') {
+      this.log('warn', `artifact ${found.name} (${found.path}) is left out: ${kept.reason}`)
+      return
+    }
+    this.#changes.artifact({
+      id,
+      name: found.name,
+      path: found.path,
+      type: found.type,
+      contentType: kept.contentType,
+      sizeBytes: kept.sizeBytes,
+      lineCount: kept.lineCount,
+      description: found.description,
+      storeKey: kept.storeKey,
+      sha256: kept.sha256,
+    })
+  }
+}

@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
+import type { ArtifactStore, RunUpdate } from '@scanfarm/contracts'
+import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits } from '../src/limits.ts'
+import { identityOf } from '../src/record/identity.ts'
+import { Journal } from '../src/record/journal.ts'
+import { silent } from './silent.ts'
+
+let base: string
+let store: ArtifactStore
+let folder: string
+let journal: Journal
+const stop = new AbortController()
+const runUuid = randomUUID()
+
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'journal-'))
+  store = openArtifactStore({ kind: 'folder', folder: join(base, 'store'), fsync: false })
+})
+afterAll(() => rm(base, { recursive: true, force: true }))
+beforeEach(async () => {
+  folder = join(base, randomUUID())
+  await mkdir(folder)
+  journal = open()
+})
+afterEach(async () => {
+  await journal[Symbol.asyncDispose]()
+})
+
+const open = (limits: Partial<ExecutorLimits> = {}, artifacts = store) =>
+  new Journal({
+    run: { runId: 7, attempt: 2 },
+    identity: identityOf(runUuid, 2),
+    artifacts,
+    collect: collectArtifact,
+    roots: [folder],
+    folder,
+    limits: { ...EXECUTOR_LIMITS, ...limits },
+    times: { ...EXECUTOR_TIMES, artifactRetryMs: 0, retryFirstMs: 1 },
+    signal: stop.signal,
+    log: silent,
+  })
+
+const openStep = (key: string, seq = 1) =>
+  journal.stepOpened({
+    key,
+    seq,
+    name: key,
+    type: 'bash',
+    module: '',
+    command: 'true',
+    startedAt: new Date(0),
+  })
+const closeStep = (key: string) =>
+  journal.stepClosed(
+    {
+      key,
+      status: 'completed',
+      errorMessage: '',
+      exports: {},
+      exitCode: 0,
+      durationMs: 3.4,
+      completedAt: new Date(4),
+    },
+    true,
+  )
+/** What a writer would send now, which the store takes. */
+const written = (): RunUpdate | undefined => {
+  const batch = journal.take()
+  batch?.saved()
+  return batch?.update
+}
+const contentOf = async (key: string) => {
+  const found = await store.get(key)
+  return found && text(found.body)
+}
+
+test('A short run is one update with everything in it', () => {
+  journal.plan(1)
+  openStep('a')
+  journal.currentPid(4711)
+  void journal.output('a', 'stdout', Buffer.from('out\n'))
+  void journal.output('a', 'stderr', Buffer.from('err\n'))
+  journal.currentPid(0)
+  journal.event({ topic: 'step.completed', name: 'a', source: 'executor', dataType: 'step', data: { n: 1 } })
+  closeStep('a')
+  const update = written()
+  expect(update).toMatchObject({
+    runId: 7,
+    attempt: 2,
+    totalSteps: 1,
+    completedSteps: 1,
+    steps: [{ seq: 1, status: 'completed', output: 'out\nerr\n', durationMs: 3, exitCode: 0, logFile: '' }],
+    events: [{ topic: 'step.completed', data: '{"n":1}' }],
+  })
+  expect(update).not.toHaveProperty('currentPid')
+  expect(written()).toBeUndefined()
+})
+
+test('Ids follow from run, attempt and name, so that a batch written twice is written once', () => {
+  openStep('a')
+  const first = journal.take()
+  journal.again()
+  const second = journal.take()
+  expect(second?.update).toEqual(first?.update)
+  expect(second?.update.steps?.[0]?.id).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
+  expect(identityOf(runUuid, 3).uuid('step', 'a')).not.toBe(second?.update.steps?.[0]?.id)
+})
+
+test('What was not saved is taken again, together with what happened meanwhile', () => {
+  openStep('a')
+  journal.take()
+  void journal.output('a', 'stdout', Buffer.from('late'))
+  journal.again()
+  expect(written()?.steps).toMatchObject([{ status: 'running', output: 'late' }])
+  void journal.output('a', 'stdout', Buffer.from('r'))
+  const batch = journal.take()
+  void journal.output('a', 'stdout', Buffer.from('!'))
+  batch?.saved()
+  expect(written()?.steps).toMatchObject([{ status: 'running', output: 'later!' }])
+})
+
+test('Output alone waits longer than facts do', () => {
+  journal = new Journal({
+    run: { runId: 1, attempt: 1 },
+    identity: identityOf(runUuid, 1),
+    artifacts: store,
+    collect: collectArtifact,
+    roots: [],
+    folder,
+    limits: EXECUTOR_LIMITS,
+    times: { ...EXECUTOR_TIMES, flushMs: 0, outputFlushMs: 1e9 },
+    signal: stop.signal,
+    log: silent,
+  })
+  openStep('a')
+  expect(journal.due()).toBe(true)
+  written()
+  expect(journal.due()).toBe(false)
+  void journal.output('a', 'stdout', Buffer.from('x'))
+  expect(journal.due()).toBe(false)
+  closeStep('a')
+  expect(journal.due()).toBe(true)
+})
+
+test('A large backlog goes in parts in order, and completed_steps never runs ahead of the steps', () => {
+  journal = open({ batchItems: 4 })
+  journal.plan(6)
+  for (let n = 1; n <= 6; n += 1) {
+    openStep(`s${n}`, n)
+    closeStep(`s${n}`)
+  }
+  for (let n = 1; n <= 3; n += 1)
+    journal.event({ topic: 't', name: `e${n}`, source: 's', dataType: 'd', data: n })
+  const first = journal.take()
+  expect(first?.last).toBe(false)
+  expect(first?.update).toMatchObject({
+    totalSteps: 6,
+    steps: [{ seq: 1 }, { seq: 2 }, { seq: 3 }, { seq: 4 }],
+  })
+  expect(first?.update).not.toHaveProperty('completedSteps')
+  first?.saved()
+  const second = journal.take()
+  expect(second?.update).toMatchObject({
+    completedSteps: 6,
+    steps: [{ seq: 5 }, { seq: 6 }],
+    events: [{}, {}],
+  })
+  second?.saved()
+  const third = journal.take()
+  expect(third).toMatchObject({ last: true, update: { events: [{ name: 'e3' }] } })
+  third?.saved()
+  expect(journal.take()).toBeUndefined()
+})
+
+test('No further command may start while too much waits to be written', async () => {
+  journal = open({ backlogItems: 2 })
+  for (let n = 1; n <= 3; n += 1) openStep(`s${n}`, n)
+  let free = false
+  const room = journal.room().then(() => (free = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(free).toBe(false)
+  const batch = journal.take()
+  if (batch) journal.saved(batch)
+  await room
+  expect(free).toBe(true)
+})
+
+test('Output that fits into its row leaves no file', async () => {
+  journal = open({ tailBytes: 10 })
+  openStep('a')
+  void journal.output('a', 'stdout', Buffer.from('0123456789'))
+  closeStep('a')
+  expect(await journal.settle()).toBe('')
+  expect(written()?.steps).toMatchObject([{ output: '0123456789', logFile: '' }])
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('Of longer output the row has the tail and the store the whole', async () => {
+  journal = open({ tailBytes: 10 })
+  openStep('a', 3)
+  for (const piece of ['first ', 'second ', 'third']) await journal.output('a', 'stdout', Buffer.from(piece))
+  closeStep('a')
+  expect(await journal.settle()).toBe('')
+  const [step] = written()?.steps ?? []
+  expect(step).toMatchObject({ output: 'cond third', logFile: `runs/${runUuid}/2/logs/3.log` })
+  expect(await contentOf(step?.logFile ?? '')).toBe('first second third')
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('A log is capped, and says so', async () => {
+  journal = open({ tailBytes: 4, stepLogBytes: 1_000_000 })
+  openStep('a', 1)
+  for (let i = 0; i < 30; i += 1) await journal.output('a', 'stdout', Buffer.alloc(100_000, 'x'))
+  closeStep('a')
+  expect(await journal.settle()).toBe('')
+  const log = await contentOf(`runs/${runUuid}/2/logs/1.log`)
+  expect(log?.slice(0, 1_000_000)).toBe('x'.repeat(1_000_000))
+  expect(log?.slice(1_000_000)).toBe(
+    '\n[2000000 more bytes were dropped: the log of a step keeps 1000000 bytes]\n',
+  )
+})
+
+test('Artifacts are copied, bad ones are left out with a line in the log of the run', async () => {
+  await writeFile(join(folder, 'good.json'), '{}\n')
+  await symlink('/etc/passwd', join(folder, 'evil.txt'))
+  journal.artifact({ name: 'good', path: join(folder, 'good.json'), type: 'report', description: 'fine' })
+  journal.artifact({ name: 'evil', path: join(folder, 'evil.txt'), type: 'output', description: '' })
+  expect(await journal.settle()).toBe('')
+  const { artifacts = [] } = written() ?? {}
+  expect(artifacts).toMatchObject([
+    { name: 'good', type: 'report', contentType: 'json', sizeBytes: 3, lineCount: 1, description: 'fine' },
+    { type: 'state_file', contentType: 'log', lineCount: 1 },
+  ])
+  expect(await contentOf(artifacts[0]?.storeKey ?? '')).toBe('{}\n')
+  expect(await contentOf(artifacts[1]?.storeKey ?? '')).toMatch(
+    /^20.*Z WARN {2}artifact evil \(.*evil\.txt\) is left out: it is a symbolic link\n$/,
+  )
+})
+
+test('The number of artifacts is bounded', async () => {
+  journal = open({ artifacts: 2 })
+  await writeFile(join(folder, 'a.txt'), 'a')
+  for (let n = 0; n < 5; n += 1)
+    journal.artifact({ name: `a${n}`, path: join(folder, 'a.txt'), type: 'output', description: '' })
+  await journal.settle()
+  expect(written()?.artifacts?.map((artifact) => artifact.name)).toEqual(['a0', 'a1', 'execution log'])
+})
+
+test('A store that stays away is a problem of the run, named after what is missing', async () => {
+  const away: ArtifactStore = { ...store, put: () => Promise.reject(new Error('no route to bucket')) }
+  journal = open({}, away)
+  await writeFile(join(folder, 'a.txt'), 'a')
+  journal.artifact({ name: 'ports', path: join(folder, 'a.txt'), type: 'output', description: '' })
+  expect(await journal.settle()).toBe('artifact ports could not be stored: no route to bucket')
+})
+
+test('Facts about steps that nobody opened or that are closed are ignored', () => {
+  void journal.output('none', 'stdout', Buffer.from('x'))
+  closeStep('none')
+  openStep('a')
+  closeStep('a')
+  closeStep('a')
+  expect(written()).toMatchObject({ completedSteps: 1, steps: [{ name: 'a' }] })
+})
+
+test('The log of a run is bounded', async () => {
+  journal = open({ runLogBytes: 100 })
+  for (let n = 0; n < 10; n += 1) journal.log('info', `line ${n}`)
+  await journal.settle()
+  const log = await contentOf(`runs/${runUuid}/2/run-execution.log`)
+  expect(log?.split('\n').at(-2)).toBe('8 more lines were dropped')
+})

@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals'
+import { startAlarm } from '../src/alarm.ts'
+import { KnownCancels } from '../src/known-cancels.ts'
+import { WorkflowCache } from '../src/workflow-cache.ts'
+import { verdictOf } from '../src/verdict.ts'
+
+test('A cancelled id is remembered, and forgotten in time', () => {
+  const cancels = new KnownCancels(60_000)
+  cancels.add(1)
+  expect(cancels.has(1)).toBe(true)
+  expect(cancels.has(2)).toBe(false)
+  const forgetful = new KnownCancels(-1)
+  forgetful.add(1)
+  expect(forgetful.has(1)).toBe(false)
+})
+
+test('Any number of cancelled ids costs bounded memory, and the latest are kept', () => {
+  const cancels = new KnownCancels(60_000)
+  for (let id = 0; id < 300_000; id += 1) cancels.add(id)
+  expect(cancels.has(299_999)).toBe(true)
+  expect(cancels.has(0)).toBe(false)
+})
+
+test('An alarm rings once after its time, and a long one does not ring at once', async () => {
+  const rung = await new Promise<number>((resolve) => {
+    const start = performance.now()
+    startAlarm(20, () => resolve(performance.now() - start))
+  })
+  expect(rung).toBeGreaterThanOrEqual(19)
+  let early = false
+  using _year = startAlarm(365 * 86_400_000, () => (early = true))
+  await new Promise((resolve) => startAlarm(20, () => resolve(undefined)))
+  expect(early).toBe(false)
+})
+
+test('A workflow is loaded once however many ask, the most recently used stay, a failure is not kept', async () => {
+  let loads = 0
+  let broken = true
+  const cache = new WorkflowCache(2, async (hash: string) => {
+    loads += 1
+    if (hash === 'bad' && broken) throw new Error('away')
+    return hash.toUpperCase()
+  })
+  expect(await Promise.all(['a', 'a', 'a'].map((hash) => cache.get(hash)))).toEqual(['A', 'A', 'A'])
+  expect(loads).toBe(1)
+  await cache.get('b')
+  await cache.get('a')
+  await cache.get('c')
+  await cache.get('a')
+  expect(loads).toBe(3)
+  await cache.get('b')
+  expect(loads).toBe(4)
+  await expect(cache.get('bad')).rejects.toThrow('away')
+  broken = false
+  expect(await cache.get('bad')).toBe('BAD')
+})
+
+test.each([
+  [undefined, 'completed', '', 'completed', ''],
+  [undefined, 'completed', 'artifact x could not be stored', 'failed', 'artifact x could not be stored'],
+  [undefined, 'failed', 'and a log', 'failed', 'step a failed; and a log'],
+  ['cancel', 'failed', '', 'cancelled', 'cancelled on request'],
+  ['timeout', 'failed', '', 'failed', 'run timed out after 2 minutes'],
+] as const)(
+  'Stopped by %s, a run that %s with the problem %j is %s',
+  (stopped, status, problem, ended, message) => {
+    const outcome = { status, errorMessage: status === 'failed' ? 'step a failed' : '' }
+    expect(verdictOf({ stopped }, outcome, problem, 120_000)).toEqual({
+      status: ended,
+      errorMessage: message,
+    })
+  },
+)
