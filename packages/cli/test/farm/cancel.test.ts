@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Farm, until } from './farm.ts'
-import { jobEnded, readJob, readRun, submit, targets } from './ledger.ts'
+import { jobEnded, readJob, readRun, submit, targets } from './jobs.ts'
 import { begun, lives, openGate, pidsOf } from './traces.ts'
 
 const START_MS = 120_000

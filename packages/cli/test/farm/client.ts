@@ -1,4 +1,5 @@
 const CALL_MS = 60_000
+const PAGE = 10_000
 
 /** What the server said when it refused. */
 export class Refusal extends Error {
@@ -42,6 +43,21 @@ export class Client {
 
   async text(path: string): Promise<string> {
     return (await this.#send('GET', path, {})).text()
+  }
+
+  /** All records of a list, page by page. `path` has a query already. */
+  async all<T>(path: string): Promise<T[]> {
+    const found: T[] = []
+    let cursor = ''
+    for (;;) {
+      const page = await this.get<{ data: T[]; pagination: { next_cursor?: string } }>(
+        `${path}&limit=${PAGE}${cursor}`,
+      )
+      found.push(...page.data)
+      const { next_cursor: next } = page.pagination
+      if (next === undefined || page.data.length === 0) return found
+      cursor = `&cursor=${encodeURIComponent(next)}`
+    }
   }
 
   async upload(name: string, text: string): Promise<{ path: string; lines: number }> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Farm, until } from './farm.ts'
-import { expectExactlyOnce, jobEnded, readJob, readRun, runsOf, submit, targets } from './ledger.ts'
+import { expectExactlyOnce } from './expect-exactly-once.ts'
+import { jobEnded, readJob, runsOf, submit, targets } from './jobs.ts'
 import { mostAtOnce } from './traces.ts'
 
 const START_MS = 120_000
@@ -55,12 +56,9 @@ test(
 
     const [first] = await runsOf(farm.client, critical)
     if (!first?.started_at) throw new Error('the critical run has not started')
-    const { created_at } = await readRun(farm.client, first.id).then(
-      (run) => run as typeof run & { created_at: string },
-    )
+    const [arrived, started] = [first.created_at, first.started_at]
     const before = (await runsOf(farm.client, low)).filter(
-      ({ started_at }) =>
-        started_at !== null && started_at > created_at && started_at < (first.started_at ?? ''),
+      ({ started_at: at }) => at !== null && at > arrived && at < started,
     )
     expect(before.length).toBeLessThan(SLIPPED_IN)
   },

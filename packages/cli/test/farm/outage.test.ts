@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Farm, LEASE_MS, type PrivateRedis } from './farm.ts'
-import { expectExactlyOnce, jobEnded, someCompleted, submit, targets } from './ledger.ts'
+import { expectExactlyOnce } from './expect-exactly-once.ts'
+import { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 
 const START_MS = 120_000
 const TEST_MS = 90_000

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Farm, until } from './farm.ts'
-import { expectExactlyOnce, jobEnded, readJob, readRun, submit, targets } from './ledger.ts'
+import { expectExactlyOnce } from './expect-exactly-once.ts'
+import { jobEnded, readJob, readRun, submit, targets } from './jobs.ts'
 import { lives, pidsOf } from './traces.ts'
 
 const START_MS = 120_000

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Farm, LEASE_MS, until, type Program } from './farm.ts'
-import { expectExactlyOnce, jobEnded, readRun, runsOf, someCompleted, submit, targets } from './ledger.ts'
+import { expectExactlyOnce } from './expect-exactly-once.ts'
+import { jobEnded, readRun, runsOf, someCompleted, submit, targets } from './jobs.ts'
 import { begun, openGate } from './traces.ts'
 
 const START_MS = 120_000
