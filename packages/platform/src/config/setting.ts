@@ -40,7 +40,8 @@ interface Shape<T> {
 const isFunction = <T>(value: T | ((lookup: Lookup) => T)): value is (lookup: Lookup) => T =>
   typeof value === 'function'
 
-const textOf = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value ?? ''))
+const textOf = (value: unknown): string =>
+  value === undefined ? '' : JSON.stringify(value).replace(/^"(.*)"$/, '$1')
 
 const setting = <T>(shape: Shape<T>, description: string, options: Options<T>): Setting<T> => {
   const { default: given } = options

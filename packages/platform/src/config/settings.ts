@@ -1,6 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
-import { defaultDataDir } from './data-dir.ts'
+import { defaultDataDir } from './environment.ts'
 import type { Lookup } from './setting.ts'
 import { choice, flag, integer, list, optionalText, path, paths, secret, text } from './setting.ts'
 

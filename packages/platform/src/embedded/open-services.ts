@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { searchPath } from '../config/environment.ts'
 import type { Config } from '../config/keys.ts'
 import type { Logger } from '../logger.ts'
 import { serviceAccount } from './account.ts'
@@ -62,7 +63,7 @@ const openRedis = async (
   needs: ServiceNeeds,
   scope: AsyncDisposableStack,
 ): Promise<Found<QueueService> | undefined> => {
-  const program = await findRedisProgram(needs.searchPath ?? process.env.PATH ?? '')
+  const program = await findRedisProgram(needs.searchPath ?? searchPath())
   if (!program) return undefined
   const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'redis')
   const server = await share(scope, await redisServer(folder, program.path), needs.log)

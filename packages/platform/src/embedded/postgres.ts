@@ -102,7 +102,11 @@ const launch = async (cluster: Cluster, programs: string, port: number): Promise
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
   })
-  await once(child, 'spawn').finally(() => log.close())
+  try {
+    await once(child, 'spawn')
+  } finally {
+    await log.close()
+  }
   child.unref()
   const started = await poll(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return 'exited'

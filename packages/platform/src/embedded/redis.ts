@@ -85,7 +85,11 @@ const launch = async (place: Place, port: number, password: string): Promise<Sta
     detached: true,
     stdio: ['pipe', log.fd, log.fd],
   })
-  await once(child, 'spawn').finally(() => log.close())
+  try {
+    await once(child, 'spawn')
+  } finally {
+    await log.close()
+  }
   child.stdin?.on('error', () => undefined).end(configText(place, port, password))
   child.unref()
   const identity = identityOf(child.pid ?? 0)

@@ -9,3 +9,6 @@ export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string => 
   if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'scanfarm')
   return userInfo().uid === 0 ? '/var/lib/scanfarm' : join(homedir(), '.scanfarm')
 }
+
+/** Where programs of the machine are looked for. */
+export const searchPath = (env: NodeJS.ProcessEnv = process.env): string => env.PATH ?? ''

@@ -1,0 +1,67 @@
+// npm run check: everything that can be said about the code without running it. All parts run at once and all are
+// reported; exit code 1 when one of them found something.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../..')
+
+interface Part {
+  readonly name: string
+  readonly command: readonly string[]
+}
+
+const node = process.execPath
+const PARTS: readonly Part[] = [
+  { name: 'types', command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'tsconfig.json'] },
+  { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'] },
+  {
+    name: 'format',
+    command: [node, 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  },
+  { name: 'unused code', command: [node, 'node_modules/knip/bin/knip.js', '--no-progress'] },
+  { name: 'generated parts', command: [node, 'scripts/generate/main.ts', '--check'] },
+  { name: 'lockfile', command: [node, 'scripts/check/lockfile.ts'] },
+]
+
+interface Result {
+  readonly part: Part
+  readonly passed: boolean
+  readonly output: string
+  readonly ms: number
+}
+
+const run = async (part: Part): Promise<Result> => {
+  const [program = '', ...args] = part.command
+  const began = performance.now()
+  // The linter finds its type checker, and tsc its Node, on PATH.
+  const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, PATH, NODE_NO_WARNINGS: '1' } })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  child.on('error', (error) => {
+    chunks.push(Buffer.from(error.message))
+    resolve(false)
+  })
+  child.on('close', (code) => resolve(code === 0))
+  const passed = await promise
+  return { part, passed, output: Buffer.concat(chunks).toString(), ms: performance.now() - began }
+}
+
+const report = ({ part, passed, output, ms }: Result): void => {
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${part.name} (${(ms / 1000).toFixed(1)} s)`)
+  if (!passed) console.log(output.trimEnd().replaceAll(/^/gm, '       '))
+}
+
+const wanted = process.argv.slice(2)
+const parts = PARTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+if (parts.length === 0) console.error(`no such part; there are: ${PARTS.map(({ name }) => name).join(', ')}`)
+const results = await Promise.all(
+  parts.map(async (part) => {
+    const result = await run(part)
+    report(result)
+    return result
+  }),
+)
+process.exitCode = parts.length > 0 && results.every(({ passed }) => passed) ? 0 : 1

@@ -1,0 +1,13 @@
+import { settingsMarkdown } from '@scanfarm/platform'
+
+/** A part of a document that is written by the code. It stands between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
+export interface Section {
+  /** From the root of the workspace. */
+  readonly file: string
+  readonly mark: string
+  render(): string | Promise<string>
+}
+
+export const SECTIONS: readonly Section[] = [
+  { file: 'docs/operations.md', mark: 'settings', render: settingsMarkdown },
+]
