@@ -127,6 +127,11 @@ export const SETTINGS = {
       max: 24 * HOUR_MS,
     }),
     folder: path('Folder for the work folders of runs.', inDataDir('work')),
+    healthPort: integer('Port of `/health`, `/health/ready` and `/metrics` of a worker; 0: none.', {
+      default: 0,
+      min: 0,
+      max: 65_535,
+    }),
   },
   runs: {
     maxAttempts: integer('Times that a run may lose its worker before it fails.', {
@@ -152,6 +157,9 @@ export const SETTINGS = {
     }),
   },
   runner: {
+    path: text('`PATH` of commands, and where `tool:` capabilities are looked for.', {
+      default: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    }),
     user: optionalText(
       'User (name or uid) that commands run as when this program runs as root; none: `nobody`.',
     ),
