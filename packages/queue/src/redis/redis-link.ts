@@ -21,6 +21,8 @@ const MAX_EVENTS = 10
 /** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
 const RANK_UNIT = 2 ** 32
 const NEVER = 2 ** 31 - 1
+/** Three for each queue; BullMQ raises the number by what it adds, so it must not be 0 (no limit). */
+const MAX_LISTENERS = 1_000
 
 /** The blocking connection that a BullMQ worker would open is not needed: `RedisWaiter` waits for all queues. */
 const withoutBlocking: BackendFactory<RedisQueueBackend> = (name, options) =>
@@ -39,7 +41,7 @@ export class RedisLink implements Link {
     this.#farm = `${PREFIX}:${options.farmId}`
     this.#client = connect(options.url, options.log, { blocking: false })
     // Each queue listens for errors and closings.
-    this.#client.setMaxListeners(0)
+    this.#client.setMaxListeners(MAX_LISTENERS)
   }
 
   /** Does not need Redis to be there: what needs it says so when it is called. */

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Priority } from '@scanfarm/contracts'
+import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type RunQueue } from '../src/index.ts'
+import { BACKENDS, newFarm, quiet, type TestBackend } from './backends.ts'
+import { until } from './until.ts'
+
+const PATIENCE_MS = 10_000
+const never = new AbortController().signal
+
+const message = (runId: number, priority: Priority, requirementClass = '', epoch = 1): QueueMessage => ({
+  runId,
+  epoch,
+  priority,
+  requirementClass,
+})
+
+/** Takes one after the other, as a worker with a single slot does. */
+const takeAll = async (consumer: Consumer, count: number): Promise<number[]> => {
+  const order: number[] = []
+  while (order.length < count) {
+    for (const delivery of await consumer.take(1, AbortSignal.timeout(PATIENCE_MS))) {
+      order.push(delivery.runId)
+      await delivery.ack()
+    }
+  }
+  return order
+}
+
+describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
+  let at: TestBackend
+  beforeAll(async () => {
+    at = await open()
+  })
+  afterAll(async () => {
+    await at[Symbol.asyncDispose]()
+  })
+
+  const openQueue = (options: { farmId?: string; redeliverMs?: number } = {}): Promise<RunQueue> =>
+    openRunQueue(at.backend, {
+      farmId: options.farmId ?? newFarm(),
+      role: 'master',
+      log: quiet,
+      redeliverMs: options.redeliverMs,
+    })
+  const serveAll = { serves: () => true }
+
+  test('hands out messages by priority, oldest first within a priority', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'low'), message(2, 'normal'), message(3, 'critical'), message(4, 'high')])
+    await queue.add([message(5, 'low'), message(6, 'critical'), message(7, 'normal'), message(8, 'high')])
+    expect(await takeAll(consumer, 8)).toEqual([3, 6, 4, 8, 2, 7, 1, 5])
+  })
+
+  test('keeps priority strict over several requirement classes', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'low'), message(2, 'low', 'docker'), message(3, 'normal', 'docker')])
+    await queue.add([message(4, 'critical', 'docker tool:nmap'), message(5, 'high'), message(6, 'normal')])
+    const order = await takeAll(consumer, 6)
+    expect(order.slice(0, 2)).toEqual([4, 5])
+    expect(order.slice(2, 4).sort()).toEqual([3, 6])
+    expect(order.slice(4).sort()).toEqual([1, 2])
+  })
+
+  test('gives a consumer only the classes that it serves', async () => {
+    await using queue = await openQueue()
+    await using plain = queue.consumer({ serves: (words) => words === '' })
+    await queue.add([message(1, 'critical', 'docker'), message(2, 'low')])
+    expect(await takeAll(plain, 1)).toEqual([2])
+    await using docker = queue.consumer({ serves: (words) => words === 'docker' || words === '' })
+    expect(await takeAll(docker, 1)).toEqual([1])
+  })
+
+  test('notices a class that gets its first message while the consumer is idle', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    const taking = takeAll(consumer, 1)
+    await queue.add([message(1, 'normal', 'label:region=eu')])
+    expect(await taking).toEqual([1])
+  })
+
+  test('fills several free slots at once, with the most urgent messages', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'low'), message(2, 'high'), message(3, 'normal'), message(4, 'high')])
+    const first = await consumer.take(3, never)
+    expect(first.map(({ runId }) => runId).sort()).toEqual([2, 3, 4])
+    const second = await consumer.take(3, never)
+    expect(second.map(({ runId }) => runId)).toEqual([1])
+    await Promise.all([...first, ...second].map((delivery) => delivery.ack()))
+  })
+
+  test('never gives one message to two consumers', async () => {
+    await using queue = await openQueue()
+    await using one = queue.consumer(serveAll)
+    await using two = queue.consumer(serveAll)
+    const total = 60
+    const stop = new AbortController()
+    const seen: number[] = []
+    const drain = async (consumer: Consumer) => {
+      for (;;) {
+        const batch = await consumer.take(4, stop.signal)
+        if (batch.length === 0) return
+        seen.push(...batch.map(({ runId }) => runId))
+        await Promise.all(batch.map((delivery) => delivery.ack()))
+        if (seen.length >= total) stop.abort()
+      }
+    }
+    await queue.add(Array.from({ length: total }, (_, index) => message(index + 1, 'normal')))
+    await Promise.all([drain(one), drain(two)])
+    expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: total }, (_, index) => index + 1))
+  })
+
+  test('refuses to make a message without a priority', async () => {
+    await using queue = await openQueue()
+    const nameless = { ...message(1, 'low'), priority: JSON.parse('"urgent"') }
+    await expect(queue.add([nameless])).rejects.toThrow(
+      'needs one of the priorities critical, high, normal, low',
+    )
+    await expect(queue.add([{ ...nameless, priority: JSON.parse('null') }])).rejects.toThrow('priorities')
+    expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
+  })
+
+  test('counts the same run and epoch once, and a new epoch again', async () => {
+    await using queue = await openQueue()
+    await queue.add([message(1, 'low'), message(1, 'low')])
+    await queue.add([message(1, 'low'), message(1, 'low', '', 2)])
+    expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 2 })
+  })
+
+  test('carries the run and its epoch', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(7, 'low', '', 3)])
+    const [delivery] = await consumer.take(1, never)
+    expect(delivery).toMatchObject({ runId: 7, epoch: 3 })
+    await delivery?.ack()
+  })
+
+  test('counts what waits by class and priority', async () => {
+    await using queue = await openQueue()
+    await queue.add([
+      message(1, 'low'),
+      message(2, 'low'),
+      message(3, 'critical'),
+      message(4, 'high', 'docker'),
+    ])
+    expect(await queue.waiting('')).toEqual({ critical: 1, high: 0, normal: 0, low: 2 })
+    expect(await queue.waiting('docker')).toEqual({ critical: 0, high: 1, normal: 0, low: 0 })
+    expect(await queue.waiting('ssh')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
+  })
+
+  test('knows which messages exist, taken ones until they are acknowledged', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    const [here, taken, docker, absent] = [
+      message(1, 'low'),
+      message(2, 'high'),
+      message(3, 'low', 'docker'),
+      message(4, 'low'),
+    ]
+    await queue.add([here, taken, docker])
+    const [delivery] = await consumer.take(1, never)
+    expect(delivery?.runId).toBe(2)
+    expect(await queue.has([absent, here, taken, docker])).toEqual([false, true, true, true])
+    await delivery?.ack()
+    expect(await queue.has([absent, here, taken, docker])).toEqual([false, true, false, true])
+    expect(await queue.has([{ ...here, epoch: 2 }])).toEqual([false])
+    expect(await queue.has([])).toEqual([])
+  })
+
+  test('removes messages that still wait', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'low'), message(2, 'low'), message(3, 'low', 'docker')])
+    await queue.remove([message(1, 'low'), message(3, 'low', 'docker'), message(9, 'low')])
+    expect(await queue.has([message(1, 'low'), message(2, 'low'), message(3, 'low', 'docker')])).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(await takeAll(consumer, 1)).toEqual([2])
+  })
+
+  test('puts a released message back to its place', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'high'), message(2, 'low')])
+    const [delivery] = await consumer.take(1, never)
+    expect(delivery?.runId).toBe(1)
+    await delivery?.release()
+    expect(await takeAll(consumer, 2)).toEqual([1, 2])
+  })
+
+  test('wakes an idle consumer at once', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    await takeWarm(queue, consumer)
+    const taking = consumer.take(8, never)
+    await queue.add([message(1, 'low')])
+    const added = performance.now()
+    const [delivery] = await taking
+    expect(delivery?.runId).toBe(1)
+    // The next look without a wake-up would come a second later.
+    expect(performance.now() - added).toBeLessThan(500)
+    await delivery?.ack()
+  })
+
+  const takeWarm = async (queue: RunQueue, consumer: Consumer) => {
+    await queue.add([message(99, 'low')])
+    await takeAll(consumer, 1)
+  }
+
+  test('wakes a second consumer when one take was not enough', async () => {
+    await using queue = await openQueue()
+    await using one = queue.consumer(serveAll)
+    await using two = queue.consumer(serveAll)
+    const takes = [one.take(1, never), two.take(1, never)]
+    await queue.add([message(1, 'low'), message(2, 'low')])
+    const got = (await Promise.all(takes)).flat()
+    expect(got.map(({ runId }) => runId).sort()).toEqual([1, 2])
+    await Promise.all(got.map((delivery) => delivery.ack()))
+  })
+
+  test('ends a waiting take with nothing when its signal aborts, and leaves the messages', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    const stop = new AbortController()
+    const taking = consumer.take(1, stop.signal)
+    stop.abort()
+    expect(await taking).toEqual([])
+    expect(await consumer.take(1, stop.signal)).toEqual([])
+    await queue.add([message(1, 'low')])
+    await using other = queue.consumer(serveAll)
+    expect(await takeAll(other, 1)).toEqual([1])
+  })
+
+  test('gives the message of a consumer that died in between to another one, in bounded time', async () => {
+    const farmId = newFarm()
+    const redeliverMs = 1_500
+    await using queue = await openQueue({ farmId, redeliverMs })
+    await queue.add([message(1, 'low')])
+    let lost: Delivery[] = []
+    {
+      await using dying = await openQueue({ farmId, redeliverMs })
+      await using consumer = dying.consumer(serveAll)
+      lost = await consumer.take(1, never)
+    }
+    const taken = performance.now()
+    expect(lost.map(({ runId }) => runId)).toEqual([1])
+    await using survivor = queue.consumer(serveAll)
+    expect(await takeAll(survivor, 1)).toEqual([1])
+    expect(performance.now() - taken).toBeLessThan(redeliverMs + 1_500)
+    expect(await queue.has([message(1, 'low')])).toEqual([false])
+  })
+
+  test('settling a message whose time ran out harms nobody', async () => {
+    await using queue = await openQueue({ redeliverMs: 600 })
+    await using slow = queue.consumer(serveAll)
+    await queue.add([message(1, 'low')])
+    const [late] = await slow.take(1, never)
+    const [again] = await slow.take(1, AbortSignal.timeout(PATIENCE_MS))
+    expect(again?.runId).toBe(1)
+    await late?.ack()
+    await late?.release()
+    expect(await queue.has([message(1, 'low')])).toEqual([true])
+    await again?.ack()
+    expect(await queue.has([message(1, 'low')])).toEqual([false])
+  })
+
+  test('tells every listener of the farm which runs are to be cancelled', async () => {
+    const farmId = newFarm()
+    await using master = await openQueue({ farmId })
+    await using worker = await openQueue({ farmId })
+    await using stranger = await openQueue()
+    const heard: number[][] = [[], []]
+    const foreign: number[] = []
+    await using _one = await worker.onCancel((ids) => heard[0]?.push(...ids))
+    await using _two = await master.onCancel((ids) => heard[1]?.push(...ids))
+    await using _three = await stranger.onCancel((ids) => foreign.push(...ids))
+    const ids = Array.from({ length: 1_000 }, (_, index) => 2 ** 40 + index)
+    await master.publishCancel([])
+    await master.publishCancel(ids.map((runId) => ({ runId })))
+    await until(() => heard.every((one) => one.length >= ids.length))
+    expect(heard).toEqual([ids, ids])
+    expect(foreign).toEqual([])
+  })
+
+  test('keeps two farms apart', async () => {
+    await using ours = await openQueue()
+    await using theirs = await openQueue()
+    await using consumer = theirs.consumer(serveAll)
+    await ours.add([message(1, 'critical'), message(2, 'critical', 'docker')])
+    await theirs.add([message(3, 'low')])
+    expect(await takeAll(consumer, 1)).toEqual([3])
+    expect(await theirs.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
+    expect(await ours.incarnation()).not.toBe(await theirs.incarnation())
+  })
+
+  test('has one incarnation for everybody while nothing is lost', async () => {
+    const farmId = newFarm()
+    await using one = await openQueue({ farmId })
+    await using two = await openQueue({ farmId })
+    const [a, b] = await Promise.all([one.incarnation(), two.incarnation()])
+    expect(a).toBe(b)
+    await one.add([message(1, 'low')])
+    expect(await two.incarnation()).toBe(a)
+  })
+
+  test('is ready when it can write', async () => {
+    await using queue = await openQueue()
+    await expect(queue.check()).resolves.toBeUndefined()
+  })
+
+  test('stays quick with 20,000 messages waiting', async () => {
+    await using queue = await openQueue()
+    await using consumer = queue.consumer(serveAll)
+    const many = Array.from({ length: 20_000 }, (_, index) => message(index + 1, 'low'))
+    await queue.add(many)
+    expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 20_000 })
+    expect((await queue.has(many)).every(Boolean)).toBe(true)
+    const started = performance.now()
+    await queue.add([message(30_000, 'critical')])
+    expect(await takeAll(consumer, 3)).toEqual([30_000, 1, 2])
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
+import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
+import { until } from './until.ts'
+
+const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
+const serveAll = { serves: () => true }
+const patience = () => AbortSignal.timeout(15_000)
+
+const command = async (server: RedisServer, ...words: [string, ...string[]]): Promise<unknown> => {
+  const client = new Redis(server.url)
+  try {
+    return await client.call(...words)
+  } finally {
+    client.disconnect()
+  }
+}
+
+describe('a Redis that fails', () => {
+  let server: RedisServer
+  let farmId: string
+  beforeEach(async () => {
+    server = await startRedis()
+    farmId = newFarm()
+  })
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]()
+  })
+
+  const open = (role: 'master' | 'worker' = 'master'): Promise<RunQueue> =>
+    openRunQueue({ kind: 'redis', url: server.url }, { farmId, role, log: quiet })
+
+  test('has another incarnation after it was flushed', async () => {
+    await using queue = await open()
+    const before = await queue.incarnation()
+    await command(server, 'flushall')
+    expect(await queue.incarnation()).not.toBe(before)
+  })
+
+  test('has another incarnation after it was restarted', async () => {
+    await using queue = await open()
+    const before = await queue.incarnation()
+    await server.kill()
+    await server.restart()
+    await until(async () => (await queue.incarnation().catch(() => before)) !== before)
+  })
+
+  test('leaves an idle consumer listening after a flush', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    const taking = consumer.take(1, patience())
+    await command(server, 'flushall')
+    await queue.add([message(1)])
+    expect((await taking).map(({ runId }) => runId)).toEqual([1])
+  })
+
+  test('lets an acknowledgement go by when its message was flushed', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1)])
+    const [delivery] = await consumer.take(1, patience())
+    await command(server, 'flushall')
+    await delivery?.ack()
+    await queue.add([message(2)])
+    const [next] = await consumer.take(1, patience())
+    expect(next?.runId).toBe(2)
+    await next?.ack()
+  })
+
+  test('gets its consumers and listeners back when it is there again', async () => {
+    await using master = await open()
+    await using worker = await open('worker')
+    await using consumer = worker.consumer(serveAll)
+    const cancelled: number[] = []
+    await using _listening = await worker.onCancel((ids) => cancelled.push(...ids))
+    const taking = consumer.take(1, patience())
+    await server.kill()
+    await expect(master.add([message(1)])).rejects.toThrow()
+    await server.restart()
+    await until(() => added(master, 1))
+    expect((await taking).map(({ runId }) => runId)).toEqual([1])
+    await until(async () => {
+      await master.publishCancel([{ runId: 5 }])
+      return cancelled.includes(5)
+    })
+  })
+
+  const added = (queue: RunQueue, runId: number): Promise<boolean> =>
+    queue.add([message(runId)]).then(
+      () => true,
+      () => false,
+    )
+
+  test('does not keep a master or a worker from starting before it', async () => {
+    await server.kill()
+    await using master = await open()
+    await using worker = await open('worker')
+    await using consumer = worker.consumer(serveAll)
+    const taking = consumer.take(1, patience())
+    await expect(master.check()).rejects.not.toBeInstanceOf(QueueSetupError)
+    await server.restart()
+    await until(() => added(master, 1))
+    expect((await taking).map(({ runId }) => runId)).toEqual([1])
+  })
+
+  test('is given up after five seconds when it does not answer, and taken up again', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    await queue.check()
+    server.freeze()
+    const started = performance.now()
+    await expect(queue.add([message(1)])).rejects.toThrow()
+    await expect(queue.check()).rejects.toThrow()
+    expect(performance.now() - started).toBeLessThan(12_000)
+    const taking = consumer.take(1, patience())
+    server.thaw()
+    await until(() => added(queue, 2))
+    expect((await taking).length).toBe(1)
+  })
+
+  test('is refused when it may throw messages away, with the reason and the remedy', async () => {
+    await using strict = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
+    await using queue = await openRunQueue(
+      { kind: 'redis', url: strict.url.replace('redis://', 'redis://default:secret@') },
+      { farmId, role: 'master', log: quiet },
+    )
+    const refusal: unknown = await queue.check().catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(QueueSetupError)
+    const text = String(refusal)
+    expect(text).toContain('maxmemory-policy allkeys-lru')
+    expect(text).toContain('noeviction')
+    expect(text).not.toContain('secret')
+  })
+
+  test('is not ready when its memory is full', async () => {
+    await using queue = await open()
+    await queue.check()
+    await command(server, 'flushall')
+    await command(server, 'config', 'set', 'maxmemory', '1')
+    await expect(queue.check()).rejects.toThrow('OOM')
+  })
+
+  test('drops messages that nobody here has written', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1), message(2)])
+    await command(server, 'hset', `scanfarm:${farmId}.runs:r1-1`, 'data', '{"runId":"rm -rf"}')
+    const [delivery] = await consumer.take(1, patience())
+    expect(delivery?.runId).toBe(2)
+    await delivery?.ack()
+    expect(await queue.has([message(1), message(2)])).toEqual([false, false])
+  })
+
+  test('holds less than a kilobyte for each waiting message', async () => {
+    await using queue = await open()
+    const used = async () =>
+      Number(/used_memory:(\d+)/.exec(String(await command(server, 'info', 'memory')))?.[1])
+    await queue.add([message(1)])
+    const before = await used()
+    const count = 5_000
+    await queue.add(Array.from({ length: count }, (_, index) => message(index + 2)))
+    expect(((await used()) - before) / count).toBeLessThan(1_024)
+  })
+})
