@@ -1,7 +1,14 @@
 import { ConfigError } from '@scanfarm/platform'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
+import { artifactsCommand } from './commands/artifacts.ts'
+import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
 import { configCommand } from './commands/config.ts'
+import { jobCommand } from './commands/job.ts'
+import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './commands/lists.ts'
+import { runCommand } from './commands/run.ts'
+import { tokenCommand } from './commands/token.ts'
+import { uploadCommand } from './commands/upload.ts'
 import { serverCommand } from './commands/server.ts'
 import { workerCommand } from './commands/worker.ts'
 import { CliError, EXIT } from './exit.ts'
@@ -10,6 +17,29 @@ import type { Terminal } from './terminal.ts'
 const EXIT_HELP = `
 Exit codes: 0 done; 1 failed, or a run that was waited for did not complete; 2 bad arguments or settings;
 3 refused by the server; 4 server not reachable; 128 + signal when stopped at once.`
+
+const COMMANDS = [
+  serverCommand,
+  workerCommand,
+  configCommand,
+  runCommand,
+  runsCommand,
+  jobCommand,
+  cancelCommand,
+  duplicateCommand,
+  startCommand,
+  stepsCommand,
+  artifactsCommand,
+  workflowsCommand,
+  workersCommand,
+  uploadCommand,
+  tokenCommand,
+]
+
+/** Commands that were made on their own learn where to write, and to throw instead of ending the process. */
+const inherit = (command: Command): void => {
+  for (const child of command.commands) inherit(child.copyInheritedSettings(command))
+}
 
 export const buildProgram = (terminal: Terminal): Command => {
   const program = new Command('scanfarm')
@@ -20,8 +50,9 @@ export const buildProgram = (terminal: Terminal): Command => {
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
     })
-  for (const command of [serverCommand, workerCommand, configCommand]) program.addCommand(command(terminal))
-  for (const command of [program, ...program.commands]) command.exitOverride().copyInheritedSettings(program)
+  for (const command of COMMANDS) program.addCommand(command(terminal))
+  program.exitOverride().enablePositionalOptions()
+  inherit(program)
   return program
 }
 

@@ -1,0 +1,100 @@
+import type { ErrorBody } from '@scanfarm/contracts'
+import { CliError, EXIT } from '../exit.ts'
+
+export interface ApiOptions {
+  /** Such as `http://127.0.0.1:8002`. */
+  readonly url: string
+  readonly token: string | undefined
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+const ANSWER_MS = 60_000
+const OUT_OF_SERVICE = new Set([429, 502, 503, 504])
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'set SCANFARM_TOKEN (or SCANFARM_TOKEN_FILE) to a token of this server',
+  403: 'this token may not do so; use one of a higher role',
+}
+
+const withQuery = (path: string, query: Query): string => {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+const readBody = async (answer: Response): Promise<Partial<ErrorBody>> => {
+  const text = await answer.text()
+  try {
+    return JSON.parse(text) as Partial<ErrorBody>
+  } catch {
+    return { message: text.slice(0, 500) }
+  }
+}
+
+const refusal = async (answer: Response, url: string): Promise<CliError> => {
+  const { message = answer.statusText, details = [], request_id: requestId } = await readBody(answer)
+  const lines = details.map(({ path, message: what }) => `  ${path || '/'}: ${what}`)
+  const hint = HINTS[answer.status]
+  const about = `${url} answered ${answer.status}${requestId ? ` (request ${requestId})` : ''}`
+  const broken = answer.status >= 500 || OUT_OF_SERVICE.has(answer.status)
+  return new CliError(
+    broken ? EXIT.unreachable : EXIT.refused,
+    [message, ...lines, ...(hint ? [`  ${hint}`] : []), `  ${about}`].join('\n'),
+  )
+}
+
+const reason = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
+}
+
+/** The API of a server. Every call rejects with a `CliError` that tells the user what to do. */
+export class Api {
+  readonly url: string
+  readonly #token: string | undefined
+
+  constructor({ url, token }: ApiOptions) {
+    this.url = url.replace(/\/+$/, '')
+    this.#token = token
+  }
+
+  async get<T>(path: string, query: Query = {}): Promise<T> {
+    return (await (await this.send(withQuery(path, query))).json()) as T
+  }
+
+  async post<T>(path: string, body?: unknown): Promise<T> {
+    const init =
+      body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    return (await (await this.send(path, { method: 'POST', ...init })).json()) as T
+  }
+
+  async remove<T>(path: string): Promise<T> {
+    return (await (await this.send(path, { method: 'DELETE' })).json()) as T
+  }
+
+  /** Multipart, field `file`. Without a limit of time: it depends on the size. */
+  async upload<T>(path: string, name: string, content: Blob): Promise<T> {
+    const body = new FormData()
+    body.append('file', content, name)
+    return (await (await this.send(path, { method: 'POST', body, signal: null })).json()) as T
+  }
+
+  /** `path` is below the API root. */
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const url = `${this.url}/api${path}`
+    const headers = { ...init.headers, ...(this.#token ? { authorization: `Bearer ${this.#token}` } : {}) }
+    let answer: Response
+    try {
+      answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers })
+    } catch (error) {
+      throw new CliError(
+        EXIT.unreachable,
+        `no server answers at ${this.url}: ${reason(error)}; start one with \`scanfarm server\`, or set SCANFARM_URL`,
+      )
+    }
+    if (!answer.ok) throw await refusal(answer, url)
+    return answer
+  }
+}

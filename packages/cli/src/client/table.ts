@@ -1,0 +1,51 @@
+import { hasColours, printLine, type Terminal } from '../terminal.ts'
+
+export interface Column<T> {
+  readonly title: string
+  readonly value: (row: T) => string | number | null | undefined
+}
+
+const GAP = '  '
+const DIM = '\x1b[2m'
+const RESET = '\x1b[0m'
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
+
+/** Texts come from scanned machines: control characters would let them write anywhere on the terminal. */
+export const plain = (value: string | number | null | undefined): string =>
+  String(value ?? '').replace(CONTROL, (character) => (character === '\n' ? ' ' : '\ufffd'))
+
+const fit = (line: string, columns: number | undefined): string =>
+  columns !== undefined && line.length > columns ? `${line.slice(0, columns - 1)}…` : line
+
+const align = (cells: readonly string[], widths: readonly number[]): string =>
+  cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join(GAP)
+
+/** Prints rows in aligned columns; on a terminal no line is longer than the screen. */
+export const printTable = <T>(
+  terminal: Terminal,
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+): void => {
+  const cells = rows.map((row) => columns.map(({ value }) => plain(value(row))))
+  const titles = columns.map(({ title }) => title)
+  const widths = titles.map((title, index) =>
+    Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
+  )
+  const head = align(titles, widths)
+  const width = terminal.out.isTTY ? terminal.out.columns : undefined
+  printLine(terminal, hasColours(terminal) ? `${DIM}${fit(head, width)}${RESET}` : fit(head, width))
+  for (const row of cells) printLine(terminal, fit(align(row, widths), width))
+}
+
+/** Prints one thing, a line for each field. */
+export const printFields = (terminal: Terminal, fields: Readonly<Record<string, unknown>>): void => {
+  const names = Object.keys(fields)
+  const width = Math.max(...names.map((name) => name.length))
+  for (const [name, value] of Object.entries(fields)) {
+    const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
+    printLine(terminal, `${name.padEnd(width)}${GAP}${plain(text)}`)
+  }
+}
+
+export const printJson = (terminal: Terminal, value: unknown): void =>
+  printLine(terminal, JSON.stringify(value, null, 2))

@@ -1,0 +1,49 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import type { Artifact } from '@scanfarm/contracts'
+import type { Command } from 'commander'
+import type { Api } from '../client/api.ts'
+import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+import { listArtifacts } from './lists.ts'
+
+interface ArtifactsOptions extends ClientOptions {
+  readonly download?: string
+}
+
+/** Names come from scanned machines: only the last part counts, and the id keeps two of one name apart. */
+const fileName = ({ id, name }: Artifact): string => {
+  const last = basename(name)
+    .replace(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^\.+/, '')
+  return `${id.slice(0, 8)}-${last || 'artifact'}`
+}
+
+const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: string): Promise<string> => {
+  const answer = await api.send(`/runs/${encodeURIComponent(run)}/artifacts/${artifact.id}/content`, {
+    signal: null,
+  })
+  if (answer.body === null)
+    throw new CliError(EXIT.unreachable, `artifact ${artifact.id} came without content`)
+  const path = join(folder, fileName(artifact))
+  await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), createWriteStream(path))
+  return path
+}
+
+export const artifactsCommand = (terminal: Terminal): Command =>
+  clientCommand('artifacts', 'List the artifacts of a run, or download them.')
+    .argument('<run>', 'number or uuid')
+    .option('-d, --download <folder>', 'download all of them into this folder')
+    .action(async (run: string, options: ArtifactsOptions) => {
+      const api = connect(terminal, options)
+      const page = await api.get<{ data: Artifact[] }>(`/runs/${encodeURIComponent(run)}/artifacts`)
+      if (options.download === undefined) return listArtifacts(terminal, options, page)
+      await mkdir(options.download, { recursive: true })
+      for (const artifact of page.data.filter(({ content_type: type }) => type !== 'folder'))
+        printLine(terminal, await downloadOne(api, run, artifact, options.download))
+    })

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printFields, printJson } from '../client/table.ts'
+import type { Terminal } from '../terminal.ts'
+
+const JOB_ID = /^[0-9a-f]{16}$/
+
+const printAnswer = (
+  terminal: Terminal,
+  options: ClientOptions,
+  answer: Readonly<Record<string, unknown>>,
+): void => (wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer))
+
+type Answer = Readonly<Record<string, unknown>>
+
+export const cancelCommand = (terminal: Terminal): Command =>
+  clientCommand('cancel', 'Cancel a run, or all runs of a job.')
+    .argument('<id>', 'number or uuid of a run, or id of a job')
+    .action(async (id: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      const answer = JOB_ID.test(id)
+        ? await api.post<Answer>(`/jobs/${id}/cancel`)
+        : await api.remove<Answer>(`/runs/${encodeURIComponent(id)}`)
+      printAnswer(terminal, options, answer)
+    })
+
+export const duplicateCommand = (terminal: Terminal): Command =>
+  clientCommand('duplicate', 'Copy a run with its whole configuration; the copy waits to be started.')
+    .argument('<run>', 'number or uuid')
+    .action(async (id: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      printAnswer(terminal, options, await api.post<Answer>(`/runs/${encodeURIComponent(id)}/duplicate`))
+    })
+
+export const startCommand = (terminal: Terminal): Command =>
+  clientCommand('start', 'Start a run that is pending.')
+    .argument('<run>', 'number or uuid')
+    .action(async (id: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      printAnswer(terminal, options, await api.post<Answer>(`/runs/${encodeURIComponent(id)}/start`))
+    })

@@ -1,0 +1,155 @@
+import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
+import type { Command } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printJson, printTable, type Column } from '../client/table.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+
+interface Page<T> {
+  readonly data: readonly T[]
+  readonly pagination?: Pagination
+}
+
+const printPage = <T>(
+  terminal: Terminal,
+  options: ClientOptions,
+  page: Page<T>,
+  columns: readonly Column<T>[],
+): void => {
+  if (wantsJson(options)) return printJson(terminal, page)
+  printTable(terminal, columns, page.data)
+  const { pagination } = page
+  if (pagination && pagination.total > page.data.length)
+    printLine(
+      terminal,
+      `${page.data.length} of ${pagination.total}; go on with --offset ${pagination.offset + page.data.length}`,
+    )
+}
+
+const paged = (command: Command): Command =>
+  command.option('--limit <count>', 'at most so many').option('--offset <count>', 'leave out so many')
+
+interface RunsOptions extends ClientOptions {
+  readonly status?: string
+  readonly workflow?: string
+  readonly target?: string
+  readonly job?: string
+  readonly limit?: string
+  readonly offset?: string
+}
+
+const RUN_COLUMNS: readonly Column<Run>[] = [
+  { title: 'ID', value: (run) => run.id },
+  { title: 'STATUS', value: (run) => run.status },
+  { title: 'STEPS', value: (run) => `${run.completed_steps}/${run.total_steps}` },
+  { title: 'MODE', value: (run) => run.run_mode },
+  { title: 'PRIORITY', value: (run) => run.priority },
+  { title: 'JOB', value: (run) => run.run_group_id },
+  { title: 'CREATED', value: (run) => run.created_at },
+  { title: 'WORKFLOW', value: (run) => run.workflow_name },
+  { title: 'TARGET', value: (run) => run.target },
+]
+
+export const runsCommand = (terminal: Terminal): Command =>
+  paged(clientCommand('runs', 'List runs, newest first.'))
+    .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
+    .option('--workflow <name>', 'runs of this workflow')
+    .option('--target <target>', 'runs on this target')
+    .option('--job <id>', 'runs of this job')
+    .action(async (options: RunsOptions) => {
+      const { status, workflow, target, job, limit, offset } = options
+      const query = { status, workflow_name: workflow, target, job_id: job, limit, offset }
+      printPage(
+        terminal,
+        options,
+        await connect(terminal, options).get<Page<Run>>('/runs', query),
+        RUN_COLUMNS,
+      )
+    })
+
+const STEP_COLUMNS: readonly Column<Step>[] = [
+  { title: 'STEP', value: (step) => step.step_name },
+  { title: 'TYPE', value: (step) => step.step_type },
+  { title: 'STATUS', value: (step) => step.status },
+  { title: 'CODE', value: (step) => step.exit_code },
+  { title: 'MS', value: (step) => step.duration_ms },
+  { title: 'COMMAND', value: (step) => step.error_message || step.command },
+]
+
+export const stepsCommand = (terminal: Terminal): Command =>
+  clientCommand('steps', 'List the steps of a run.')
+    .argument('<run>', 'number or uuid')
+    .action(async (id: string, options: ClientOptions) => {
+      const page = await connect(terminal, options).get<Page<Step>>(`/runs/${encodeURIComponent(id)}/steps`)
+      printPage(terminal, options, page, STEP_COLUMNS)
+    })
+
+const WORKER_COLUMNS: readonly Column<Worker>[] = [
+  { title: 'NAME', value: (worker) => worker.name },
+  { title: 'KIND', value: (worker) => worker.kind },
+  { title: 'STATUS', value: (worker) => worker.status },
+  { title: 'SLOTS', value: (worker) => `${worker.busy_slots}/${worker.slots}` },
+  { title: 'HOST', value: (worker) => worker.hostname },
+  { title: 'PID', value: (worker) => worker.pid },
+  { title: 'HEARTBEAT', value: (worker) => worker.last_heartbeat },
+  { title: 'ID', value: (worker) => worker.id },
+]
+
+export const workersCommand = (terminal: Terminal): Command =>
+  clientCommand('workers', 'List the workers and the local slots of servers.').action(
+    async (options: ClientOptions) => {
+      printPage(
+        terminal,
+        options,
+        await connect(terminal, options).get<Page<Worker>>('/workers'),
+        WORKER_COLUMNS,
+      )
+    },
+  )
+
+interface WorkflowRow {
+  readonly name: string
+  readonly kind: string
+  readonly valid: boolean
+  readonly source: string
+  readonly description: string
+}
+
+const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
+  { title: 'NAME', value: (workflow) => workflow.name },
+  { title: 'KIND', value: (workflow) => workflow.kind },
+  { title: 'VALID', value: (workflow) => (workflow.valid ? 'yes' : 'no') },
+  { title: 'DESCRIPTION', value: (workflow) => workflow.description },
+]
+
+interface WorkflowsOptions extends ClientOptions {
+  readonly kind?: string
+  readonly search?: string
+  readonly limit?: string
+  readonly offset?: string
+}
+
+export const workflowsCommand = (terminal: Terminal): Command =>
+  paged(clientCommand('workflows', 'List the workflows that the server can start.'))
+    .option('--kind <kind>', 'flow or module')
+    .option('--search <text>', 'part of the name or the description')
+    .action(async (options: WorkflowsOptions) => {
+      const { kind, search, limit, offset } = options
+      const page = await connect(terminal, options).get<Page<WorkflowRow>>('/workflows', {
+        kind,
+        search,
+        limit,
+        offset,
+      })
+      printPage(terminal, options, page, WORKFLOW_COLUMNS)
+    })
+
+export const ARTIFACT_COLUMNS: readonly Column<Artifact>[] = [
+  { title: 'ID', value: (artifact) => artifact.id },
+  { title: 'TYPE', value: (artifact) => artifact.artifact_type },
+  { title: 'CONTENT', value: (artifact) => artifact.content_type },
+  { title: 'BYTES', value: (artifact) => artifact.size_bytes },
+  { title: 'NAME', value: (artifact) => artifact.name },
+]
+
+export const listArtifacts = (terminal: Terminal, options: ClientOptions, page: Page<Artifact>): void =>
+  printPage(terminal, options, page, ARTIFACT_COLUMNS)

@@ -1,0 +1,147 @@
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { CreateRuns, JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Api } from '../client/api.ts'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printFields, printJson } from '../client/table.ts'
+import { waitForJob } from '../client/wait-for-job.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+
+interface RunOptions extends ClientOptions {
+  readonly flow?: string
+  readonly module?: string
+  readonly target?: string[]
+  readonly targetFile?: string
+  readonly param?: Record<string, string>
+  readonly priority?: CreateRuns['priority']
+  readonly mode?: CreateRuns['run_mode']
+  readonly timeout?: string
+  readonly concurrency?: number
+  readonly runner?: CreateRuns['runner_type']
+  readonly image?: string
+  readonly sshHost?: string
+  readonly workspace?: string
+  readonly wait?: boolean
+}
+
+const collect = (value: string, before: string[] = []): string[] => [...before, value]
+
+const collectParam = (text: string, before: Record<string, string> = {}): Record<string, string> => {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('must have the form name=value')
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+const wholeNumber = (text: string): number => {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
+  return Number(text)
+}
+
+const readTargets = async (file: string): Promise<Blob> => {
+  if (file === '-') return new Blob([Uint8Array.from(await buffer(process.stdin))])
+  try {
+    return await openAsBlob(file)
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Sends the file to the server, which reads the targets from there. */
+const uploadTargets = async (api: Api, file: string): Promise<string> => {
+  const content = await readTargets(file)
+  const name = file === '-' ? 'targets.txt' : basename(file)
+  return (await api.upload<{ path: string }>('/upload-file', name, content)).path
+}
+
+const targetsOf = async (api: Api, { target, targetFile }: RunOptions): Promise<CreateRuns> => {
+  if ((target === undefined) === (targetFile === undefined))
+    throw new CliError(
+      EXIT.usage,
+      'name the targets: either with -t (which may be given again) or with -T FILE',
+    )
+  if (targetFile !== undefined) return { target_file: await uploadTargets(api, targetFile) }
+  return target?.length === 1 ? { target: target[0] } : { targets: target }
+}
+
+const requestOf = async (api: Api, options: RunOptions): Promise<CreateRuns> => {
+  if ((options.flow === undefined) === (options.module === undefined))
+    throw new CliError(EXIT.usage, 'name the workflow: either a flow with -f or a module with -m')
+  return {
+    flow: options.flow,
+    module: options.module,
+    ...(await targetsOf(api, options)),
+    params: options.param,
+    priority: options.priority,
+    run_mode: options.mode,
+    timeout: options.timeout,
+    concurrency: options.concurrency,
+    runner_type: options.runner,
+    docker_image: options.image,
+    ssh_host: options.sshHost,
+    workspace: options.workspace,
+  }
+}
+
+/** A run that failed or was cancelled makes the waiting command fail. */
+export const checkCompleted = (job: JobStatus): void => {
+  const lost = job.failed + job.cancelled
+  if (lost > 0)
+    throw new CliError(EXIT.failed, `${lost} of ${job.total_runs} runs did not complete (job ${job.job_id})`)
+}
+
+const start = async (terminal: Terminal, options: RunOptions): Promise<void> => {
+  const api = connect(terminal, options)
+  const created = await api.post<RunsCreated>('/runs', await requestOf(api, options))
+  if (!options.wait) {
+    if (wantsJson(options)) return printJson(terminal, created)
+    printLine(terminal, `${created.message}`)
+    return printLine(
+      terminal,
+      `job ${created.job_id}: ${created.target_count} runs; watch: scanfarm job ${created.job_id} --wait`,
+    )
+  }
+  const job = await waitForJob(terminal, api, created.job_id)
+  if (wantsJson(options)) printJson(terminal, job)
+  checkCompleted(job)
+}
+
+const showCommand = (terminal: Terminal): Command =>
+  clientCommand('show', 'Show one run in full.')
+    .argument('<run>', 'number or uuid')
+    .action(async (id: string, options: ClientOptions) => {
+      const { data } = await connect(terminal, options).get<{ data: RunDetail }>(
+        `/runs/${encodeURIComponent(id)}`,
+      )
+      if (wantsJson(options)) printJson(terminal, data)
+      else printFields(terminal, data)
+    })
+
+export const runCommand = (terminal: Terminal): Command =>
+  clientCommand('run', 'Start a workflow on targets.')
+    .usage('(-f FLOW | -m MODULE) (-t TARGET… | -T FILE) [options]')
+    .option('-f, --flow <name>', 'flow to run')
+    .option('-m, --module <name>', 'module to run')
+    .option('-t, --target <target>', 'target; may be given again', collect)
+    .option('-T, --target-file <file>', 'file of targets, a line each; - reads them from standard input')
+    .option('-p, --param <name=value>', 'parameter of the workflow; may be given again', collectParam)
+    .addOption(
+      new Option('--priority <level>', 'order among queued runs').choices([
+        'low',
+        'normal',
+        'high',
+        'critical',
+      ]),
+    )
+    .addOption(new Option('--mode <mode>', 'where to run').choices(['local', 'distributed', 'cloud']))
+    .option('--timeout <minutes>', 'limit for each run')
+    .option('--concurrency <count>', 'targets at once', wholeNumber)
+    .addOption(new Option('--runner <type>', 'where commands execute').choices(['host', 'docker', 'ssh']))
+    .option('--image <image>', 'image of the docker runner')
+    .option('--ssh-host <host>', 'host of the ssh runner')
+    .option('--workspace <name>', 'workspace of the runs')
+    .option('--wait', 'wait until all runs have ended; exit code 1 when one did not complete')
+    .action((options: RunOptions) => start(terminal, options))
+    .addCommand(showCommand(terminal))

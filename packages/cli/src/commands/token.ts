@@ -1,0 +1,75 @@
+import type { ApiToken, Pagination } from '@scanfarm/contracts'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printFields, printJson, printTable } from '../client/table.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+
+interface CreateOptions extends ClientOptions {
+  readonly role: string
+  readonly days?: number
+}
+
+const DAY_MS = 86_400_000
+
+const days = (text: string): number => {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('must be a whole number of days')
+  return Number(text)
+}
+
+const expiry = (count: number | undefined): string | undefined =>
+  count === undefined ? undefined : new Date(Date.now() + count * DAY_MS).toISOString()
+
+const createCommand = (terminal: Terminal): Command =>
+  clientCommand('create', 'Make an API token and print it; it cannot be read again.')
+    .argument('<name>', 'what the token is for')
+    .addOption(
+      new Option('--role <role>', 'what it may do')
+        .choices(['viewer', 'operator', 'admin'])
+        .default('operator'),
+    )
+    .option('--days <count>', 'let it expire after so many days', days)
+    .action(async (name: string, options: CreateOptions) => {
+      const body = { name, role: options.role, expires_at: expiry(options.days) }
+      const answer = await connect(terminal, options).post<{ token: string }>('/tokens', body)
+      if (wantsJson(options)) printJson(terminal, answer)
+      else printLine(terminal, answer.token)
+    })
+
+const listCommand = (terminal: Terminal): Command =>
+  clientCommand('list', 'List the API tokens, without the tokens themselves.').action(
+    async (options: ClientOptions) => {
+      const page = await connect(terminal, options).get<{ data: ApiToken[]; pagination: Pagination }>(
+        '/tokens',
+      )
+      if (wantsJson(options)) return printJson(terminal, page)
+      printTable(
+        terminal,
+        [
+          { title: 'ID', value: (token) => token.id },
+          { title: 'ROLE', value: (token) => token.role },
+          { title: 'EXPIRES', value: (token) => token.expires_at ?? 'never' },
+          { title: 'LAST USED', value: (token) => token.last_used_at ?? 'never' },
+          { title: 'NAME', value: (token) => token.name },
+        ],
+        page.data,
+      )
+    },
+  )
+
+const removeCommand = (terminal: Terminal): Command =>
+  clientCommand('remove', 'Remove an API token.')
+    .argument('<id>', 'number of the token')
+    .action(async (id: string, options: ClientOptions) => {
+      const answer = await connect(terminal, options).remove<Record<string, unknown>>(
+        `/tokens/${encodeURIComponent(id)}`,
+      )
+      if (wantsJson(options)) printJson(terminal, answer)
+      else printFields(terminal, answer)
+    })
+
+export const tokenCommand = (terminal: Terminal): Command =>
+  new Command('token')
+    .description('Make, list and remove API tokens.')
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(removeCommand(terminal))
