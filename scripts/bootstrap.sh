@@ -31,14 +31,41 @@ installed() {
     cmp -s "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
 }
 
+# npm and pnpm keep caches in the home folder; where there is none (services, containers), the checkout has one.
+writable_home() {
+  [ -n "${HOME:-}" ] && [ -d "$HOME" ] && [ -w "$HOME" ] && return
+  mkdir -p "$ROOT/.cache/home" || fail "neither \$HOME nor $ROOT can be written; set HOME to a folder of yours"
+  HOME="$ROOT/.cache/home"
+  export HOME
+}
+
+pnpm_install() (
+  writable_home
+  cd "$ROOT" || exit 1
+  pnpm=$(sed -n 's/.*"packageManager": *"\(pnpm@[^"]*\)".*/\1/p' package.json)
+  CI=true npx --yes "$pnpm" install --frozen-lockfile --reporter=append-only >&2
+)
+
 install_workspace() {
   command -v npx >/dev/null 2>&1 || fail "npx is not on PATH; install Node >= 20 with npm"
   echo "scanfarm: installing the workspace (first use, or the lockfile changed)" >&2
-  pnpm=$(sed -n 's/.*"packageManager": *"\(pnpm@[^"]*\)".*/\1/p' "$ROOT/package.json")
-  (cd "$ROOT" && CI=true npx --yes "$pnpm" install --frozen-lockfile --reporter=append-only >&2) ||
-    fail "the installation failed; the lines above say why"
+  pnpm_install || fail "the installation failed; the lines above say why"
   cp "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
   pinned_node || fail "the pinned Node is missing after the installation; remove node_modules and try again"
 }
 
-installed || install_workspace
+# Programs that start at once must not install at once; without flock (not on every system) they might.
+install_once() {
+  mkdir -p "$ROOT/.cache" 2>/dev/null ||
+    fail "the workspace must be installed first, but user $(id -u) cannot write to $ROOT: install it as its owner"
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>"$ROOT/.cache/install.lock"
+    flock 9
+    installed || install_workspace
+    exec 9>&-
+  else
+    install_workspace
+  fi
+}
+
+installed || install_once
