@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { makeLogins } from './logins.ts'
 import type { Access, PageOf, PageRequest } from './store.ts'
-import { storable } from './text.ts'
+import { canBeStored, storable } from './text.ts'
 
 const TOKEN = sql.raw('id, name, role, created_at, expires_at, last_used_at')
 const USER = sql.raw('id, username, role, created_at')
@@ -104,8 +104,9 @@ const users = (db: Kysely<unknown>): UserAccess => ({
     return rows[0]
   },
   userByName: async (username) => {
+    if (!canBeStored(username)) return undefined
     const { rows } = await sql<User & { passwordHash: string }>`
-      select ${USER}, password_hash as "passwordHash" from users where username = ${storable(username)}
+      select ${USER}, password_hash as "passwordHash" from users where username = ${username}
     `.execute(db)
     return rows[0]
   },

@@ -53,8 +53,10 @@ export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool =>
     keepAlive: true,
     types,
   })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection may break while it is idle, or lent out between two statements. The pool replaces it, and whoever uses
+  // it is told by the next statement; but without a listener the event would end the process.
   pool.on('error', (error) => log?.('an idle database connection broke', { error: error.message }))
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
@@ -74,18 +76,20 @@ const LOST_SYSTEM_ERRORS = new Set([
 const LOST_MESSAGES =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection timeout/i
 
+// Errors of Node's own may come from another realm than this module's, so that instanceof would not know them.
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  Error.isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** The database could not be reached, is starting or stopping, or took the connection away. */
 export const isConnectionLoss = (error: unknown): boolean => {
-  if (error instanceof AggregateError) return error.errors.some(isConnectionLoss)
+  if (!Error.isError(error)) return false
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isConnectionLoss)
   const code = codeOf(error)
   return (
     LOST_SQLSTATES.has(code) ||
     LOST_SYSTEM_ERRORS.has(code) ||
     code.startsWith('08') ||
-    (error instanceof Error && LOST_MESSAGES.test(error.message))
+    LOST_MESSAGES.test(error.message)
   )
 }
 

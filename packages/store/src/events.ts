@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { EventFilter, EventLogEntry, Events, PageOf, PageRequest } from './store.ts'
+import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 
 export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
@@ -19,7 +20,8 @@ const COLUMN_OF = {
 const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
   const conditions = Object.entries(COLUMN_OF).flatMap(([key, column]) => {
     const value = filter[key as keyof typeof COLUMN_OF]
-    return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`]
+    if (value === undefined) return []
+    return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
   })
   // Written so that the partial index on what is not processed can serve it.
   if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)

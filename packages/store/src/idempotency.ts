@@ -1,9 +1,11 @@
 import { sql, type Kysely } from 'kysely'
 import { idempotencyConflict } from './jobs.ts'
 import type { Idempotency, KeptAnswer } from './store.ts'
+import { canBeStored } from './text.ts'
 
 export const makeIdempotency = (db: Kysely<unknown>): Idempotency => ({
   find: async (key, requestHash) => {
+    if (!canBeStored(key)) return undefined
     const { rows } = await sql<KeptAnswer & { request_hash: string }>`
       select status, body, request_hash from idempotency_keys where key = ${key}
     `.execute(db)

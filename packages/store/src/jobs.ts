@@ -16,13 +16,15 @@ type Submitted = Awaited<ReturnType<Jobs['submit']>>
 
 export const makeJobs = (db: Kysely<unknown>): Jobs => ({
   submit: (draft, targets, options = {}) => submit(db, draft, targets, options),
-  status: (jobId) => status(db, jobId),
-  requestCancel: (jobId) => requestCancel(db, jobId),
+  status: async (jobId) => (JOB_ID.test(jobId) ? status(db, jobId) : undefined),
+  requestCancel: async (jobId) => (JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined),
   expandOnce: async () => {
     const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(db)
     return rows[0]?.expanded ?? false
   },
 })
+
+const JOB_ID = /^[0-9a-f]{16}$/
 
 const newJobId = (): string => randomBytes(8).toString('hex')
 

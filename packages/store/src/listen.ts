@@ -4,11 +4,35 @@ import type { StoreLog } from './connection.ts'
 
 const CHANNEL = 'scanfarm_wake'
 const RECONNECT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 5_000
 
 export interface ListenOptions {
   readonly url: string
   readonly applicationName: string
   readonly log?: StoreLog | undefined
+}
+
+interface Session {
+  readonly client: pg.Client
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly ended: Promise<void>
+}
+
+const openSession = (options: ListenOptions, onWake: () => void): Session => {
+  const client = new pg.Client({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  client.on('end', () => resolve())
+  client.on('error', (error) => {
+    options.log?.('the listening connection broke', { error: error.message })
+    resolve()
+  })
+  client.on('notification', onWake)
+  return { client, ended }
 }
 
 /**
@@ -18,50 +42,32 @@ export interface ListenOptions {
  */
 export async function listen(options: ListenOptions, onWake: () => void): Promise<AsyncDisposable> {
   const closing = new AbortController()
-  let client: pg.Client | undefined
+  const firstTry = Promise.withResolvers<void>()
+  let session: Session | undefined
 
-  const connect = async (): Promise<Promise<void>> => {
-    const next = new pg.Client({
-      connectionString: options.url,
-      application_name: options.applicationName,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-    })
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    next.on('error', (error) => {
-      options.log?.('the listening connection broke', { error: error.message })
-      next.end().catch(() => undefined)
-      resolve()
-    })
-    next.on('end', () => resolve())
-    next.on('notification', onWake)
-    client = next
-    await next.connect()
-    await next.query(`listen ${CHANNEL}`)
-    return ended
-  }
-
-  const first = Promise.withResolvers<void>()
   const stayConnected = async (): Promise<void> => {
     while (!closing.signal.aborted) {
+      session = openSession(options, onWake)
       try {
-        const session = { ended: await connect().then((ended) => ({ ended })) }
-        first.resolve()
+        await session.client.connect()
+        await session.client.query(`listen ${CHANNEL}`)
+        firstTry.resolve()
         onWake()
-        await session.ended.ended
+        await session.ended
       } catch (error) {
         options.log?.('cannot listen for wake-ups', { error: String(error) })
       }
-      first.resolve()
+      firstTry.resolve()
+      await session.client.end().catch(() => undefined)
       await delay(RECONNECT_MS, undefined, { signal: closing.signal }).catch(() => undefined)
     }
   }
   const staying = stayConnected()
-  await first.promise
+  await firstTry.promise
   return {
     [Symbol.asyncDispose]: async () => {
       closing.abort()
-      await client?.end().catch(() => undefined)
+      await session?.client.end().catch(() => undefined)
       await staying
     },
   }

@@ -31,7 +31,8 @@ export async function persist<T>(statement: () => Promise<T>, options: Persisten
       const transient = isConflict(error) || isConnectionLoss(error)
       if (!transient || performance.now() >= giveUpAt) throw error
       options.log?.('a database statement is tried again', { retry, error: String(error) })
-      await delay(pauseMs(retry), undefined, { signal: options.signal })
+      // An abort is told by the next turn of the loop, with its reason.
+      await delay(pauseMs(retry), undefined, { signal: options.signal }).catch(() => undefined)
     }
   }
 }

@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
 import type { PageOf, PageRequest, RunFilter } from './store.ts'
+import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
 
@@ -41,16 +42,23 @@ const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undef
 const and = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 
+const is = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
+  if (value === undefined) return []
+  return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
+}
+
 const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
-  const conditions: RawBuilder<unknown>[] = []
-  if (filter.workflowName !== undefined) conditions.push(sql`workflow_name = ${filter.workflowName}`)
-  if (filter.target !== undefined) conditions.push(sql`target = ${filter.target}`)
-  if (filter.workspace !== undefined) conditions.push(sql`workspace = ${filter.workspace}`)
-  if (filter.runMode !== undefined) conditions.push(sql`run_mode = ${filter.runMode}`)
-  if (filter.jobId !== undefined) {
-    conditions.push(sql`job_no = (select id from jobs where job_id = ${filter.jobId})`)
-  }
-  return conditions
+  const conditions = [
+    ...is('workflow_name', filter.workflowName),
+    ...is('target', filter.target),
+    ...is('workspace', filter.workspace),
+    ...is('run_mode', filter.runMode),
+  ]
+  const { jobId } = filter
+  if (jobId === undefined) return conditions
+  return canBeStored(jobId)
+    ? [...conditions, sql`job_no = (select id from jobs where job_id = ${jobId})`]
+    : [sql`false`]
 }
 
 const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number> => {

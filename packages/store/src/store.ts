@@ -198,6 +198,8 @@ export interface Outbox {
   remove(rows: readonly { runId: number; epoch: number }[]): Promise<void>
   /** Classes that have ready rows, with their counts. */
   classes(): Promise<{ requirementClass: string; ready: number; waiting: number }[]>
+  /** Classes of which `take` may have rows, sent ones included; cheap at any depth. */
+  takeableClasses(): Promise<string[]>
 }
 
 export interface Recovery {

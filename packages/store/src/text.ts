@@ -1,6 +1,9 @@
 /** Postgres stores neither NUL nor half a surrogate pair; tool output may contain both. */
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
+/** False: no stored text can equal this one, so that looking for it finds nothing. */
+export const canBeStored = (text: string): boolean => text === storable(text)
+
 /** JSON text of a value whose strings, keys included, are all storable. */
 export const storableJson = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) => {

@@ -1,5 +1,5 @@
-/** Counts cheaper than this are taken anew for each list. */
-const CHEAP_MS = 5
+/** Totals up to this are counted anew for each list. */
+const EXACT_UP_TO = 50_000
 /** A count is good for this many times what it cost, so that counting takes a bounded share of the database. */
 const FRESH_FACTOR = 20
 /** Up to this many times its freshness a count is still served while a new one is taken in the background. */
@@ -19,8 +19,8 @@ export interface Totals {
 }
 
 /**
- * Totals of lists. Small ones are always exact; big ones may be a few seconds old. No counter rows in the database:
- * every submit and every end of a run would wait for them.
+ * Totals of lists. Small ones are always exact, big ones may be a few seconds old. There are no counter rows in the
+ * database: every submit and every end of a run would wait for them.
  */
 export function makeTotals(now: () => number = performance.now.bind(performance)): Totals {
   const known = new Map<string, Counted>()
@@ -46,7 +46,7 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
   return {
     async of(key, count) {
       const last = known.get(key)
-      if (!last || last.costMs < CHEAP_MS) return take(key, count)
+      if (!last || last.total <= EXACT_UP_TO) return take(key, count)
       const age = now() - last.at
       const freshFor = last.costMs * FRESH_FACTOR
       if (age <= freshFor) return last.total

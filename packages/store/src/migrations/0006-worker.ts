@@ -249,7 +249,9 @@ begin
   select jsonb_agg(jsonb_build_object(
     'id', r.id,
     'status', case when r.cancel_requested_at is null then e.status else 'cancelled' end,
-    'error', e."errorMessage", 'pids', e."killedPids", 'reported', true))
+    'error', case when e."errorMessage" = '' and r.cancel_requested_at is not null then 'cancelled on request'
+                  else e."errorMessage" end,
+    'pids', e."killedPids", 'reported', true))
   into v_ends
   from jsonb_to_recordset(p_ends)
     as e("runId" bigint, attempt int, status text, "errorMessage" text, "killedPids" jsonb)

@@ -105,7 +105,11 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
         storableJson({ ...worker, id: workerId, lease_ms: leaseMs }),
       ]),
     heartbeat: (workerId, busy, draining) =>
-      call<HeartbeatReply>('select worker.heartbeat($1, $2, $3) as answer', [workerId, busy, draining ?? null]),
+      call<HeartbeatReply>('select worker.heartbeat($1, $2, $3) as answer', [
+        workerId,
+        busy,
+        draining ?? null,
+      ]),
     claim: (workerId, tickets) => {
       const once = [...new Map(tickets.map((ticket) => [ticket.runId, { ...ticket, workerId }])).values()]
       return inChunks(once, claimLane(workerId))
