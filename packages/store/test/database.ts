@@ -7,8 +7,12 @@ import { openRunStore } from '../src/run-store/open-run-store.ts'
 import { openStore } from '../src/open-store.ts'
 import type { Store } from '../src/store.ts'
 
-export interface TestDatabase extends AsyncDisposable {
+export interface OpenDatabase {
   readonly url: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface TestDatabase extends OpenDatabase {
   readonly store: Store
   /** A worker's side, on a pool of its own. */
   readonly runStore: RunStore
@@ -72,11 +76,11 @@ const ensureTemplate = async (client: pg.Client): Promise<string> => {
 }
 
 /** An empty database that nothing has been migrated in. */
-export async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
+export async function emptyDatabase(): Promise<OpenDatabase> {
   return createDatabase('template1')
 }
 
-const createDatabase = async (template: string | undefined): Promise<{ url: string } & AsyncDisposable> => {
+const createDatabase = async (template: string | undefined): Promise<OpenDatabase> => {
   const name = `scanfarm_test_${randomBytes(6).toString('hex')}`
   await asSuperuser(async (client) => {
     const source = template ?? (await ensureTemplate(client))

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { openStore } from '../src/index.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+beforeEach(() => sql('truncate api_tokens, users, login_failures, uploaded_workflows'))
+const PAGE = { offset: 0, limit: 20 }
+
+describe('tokens', () => {
+  test('are found by their hash while they are valid', async () => {
+    const { access } = db.store
+    const token = await access.addToken({ name: 'ci', role: 'operator', hash: 'h1', expiresAt: null })
+    expect(token).toMatchObject({ name: 'ci', role: 'operator', expires_at: null, last_used_at: null })
+    await access.addToken({ name: 'old', role: 'admin', hash: 'h2', expiresAt: new Date(Date.now() - 1_000) })
+    await access.addToken({
+      name: 'new',
+      role: 'viewer',
+      hash: 'h3',
+      expiresAt: new Date(Date.now() + 60_000),
+    })
+    expect(await access.tokenByHash('h1')).toEqual({ id: token.id, name: 'ci', role: 'operator' })
+    expect(await access.tokenByHash('h2')).toBeUndefined()
+    expect(await access.tokenByHash('h3')).toMatchObject({ role: 'viewer' })
+    expect(await access.tokenByHash('h4')).toBeUndefined()
+    const listed = await access.tokens(PAGE)
+    expect(listed.total).toBe(3)
+    expect(listed.data.map((one) => one.name)).toEqual(['new', 'old', 'ci'])
+    expect(JSON.stringify(listed)).not.toContain('h1')
+    expect(await access.removeToken(token.id)).toBe(true)
+    expect(await access.removeToken(token.id)).toBe(false)
+    expect(await access.tokenByHash('h1')).toBeUndefined()
+  })
+
+  test('note their use at most once a minute', async () => {
+    const { access } = db.store
+    await access.addToken({ name: 'ci', role: 'admin', hash: 'h1', expiresAt: null })
+    const used = async () => {
+      await access.tokenByHash('h1')
+      return (await access.tokens(PAGE)).data[0]?.last_used_at
+    }
+    const first = await used()
+    expect(first).not.toBeNull()
+    expect(await used()).toBe(first)
+    await sql("update api_tokens set last_used_at = now() - interval '2 minutes'")
+    expect(await used()).not.toBe(first)
+  })
+
+  test('the first one is made by one of several masters that start at once', async () => {
+    const { access } = db.store
+    expect(await access.anyToken()).toBe(false)
+    const made = await Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        access.addFirstToken({ name: `first ${n}`, role: 'admin', hash: `h${n}` }),
+      ),
+    )
+    expect(made.filter((one) => one !== undefined)).toHaveLength(1)
+    expect(await access.anyToken()).toBe(true)
+    expect((await access.tokens(PAGE)).total).toBe(1)
+  })
+})
+
+describe('users', () => {
+  test('are added once by name, changed, found and removed', async () => {
+    const { access } = db.store
+    const user = await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'p1' })
+    if (!user) throw new Error('not added')
+    expect(await access.addUser({ username: 'ann', role: 'admin', passwordHash: 'p2' })).toBeUndefined()
+    expect(await access.userByName('ann')).toEqual({ ...user, passwordHash: 'p1' })
+    expect(await access.userByName('an\0n')).toBeUndefined()
+    expect(await access.userByName('bob')).toBeUndefined()
+    expect(await access.setUser(user.id, { role: 'admin' })).toMatchObject({ role: 'admin' })
+    expect(await access.setUser(user.id, { passwordHash: 'p3' })).toMatchObject({ role: 'admin' })
+    expect((await access.userByName('ann'))?.passwordHash).toBe('p3')
+    expect(await access.userById(user.id)).toEqual({ ...user, role: 'admin' })
+    expect((await access.users(PAGE)).data).toEqual([{ ...user, role: 'admin' }])
+    expect(await access.removeUser(user.id)).toBe(true)
+    expect(await access.userById(user.id)).toBeUndefined()
+    expect(await access.setUser(user.id, { role: 'viewer' })).toBeUndefined()
+  })
+})
+
+describe('failed logins', () => {
+  test('cost nothing at first, then ever more, and are forgotten after a success or a quiet time', async () => {
+    const { access } = db.store
+    const waits: number[] = []
+    for (let n = 0; n < 12; n++) waits.push(await access.loginFailed('ann'))
+    expect(waits.slice(0, 3)).toEqual([0, 0, 0])
+    expect(waits.slice(3).map((ms) => Math.ceil(ms / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+    expect(await access.loginWait('ann')).toBeGreaterThan(59_000)
+    expect(await access.loginWait('bob')).toBe(0)
+    await access.loginSucceeded('ann')
+    expect(await access.loginWait('ann')).toBe(0)
+    for (let n = 0; n < 5; n++) await access.loginFailed('ann')
+    await sql("update login_failures set last_at = now() - interval '16 minutes', wait_until = now()")
+    expect(await access.loginFailed('ann')).toBe(0)
+    expect(await access.loginFailed('x'.repeat(10_000))).toBe(0)
+  })
+})
+
+describe('what every master shares', () => {
+  test('the identity of the farm and its signing key are made once', async () => {
+    await using other = await openStore({ url: db.url, poolSize: 2, applicationName: 'other master' })
+    const [a, b] = await Promise.all([db.store.farmId(), other.farmId()])
+    expect(a).toMatch(/^[0-9a-f]{12}$/)
+    expect(b).toBe(a)
+    const [key, same] = await Promise.all([db.store.signingKey(), other.signingKey()])
+    expect(key).toHaveLength(32)
+    expect(Buffer.from(same)).toEqual(Buffer.from(key))
+  })
+
+  test('uploaded workflows, whose version grows with each change', async () => {
+    const { workflows } = db.store
+    const before = await workflows.version()
+    const file = { name: 'probe', kind: 'flow', yaml: 'a: 1', hash: 'h', by: 'ann' } as const
+    await workflows.put(file)
+    await workflows.put({ ...file, kind: 'module' })
+    await workflows.put({ ...file, yaml: 'a: 2' })
+    expect(await workflows.version()).toBe(before + 3)
+    expect(await workflows.list()).toMatchObject([
+      { name: 'probe', kind: 'flow', yaml: 'a: 2' },
+      { name: 'probe', kind: 'module', yaml: 'a: 1' },
+    ])
+  })
+
+  test('a database that cannot be reached is a refusal that says so', async () => {
+    await using away = await openStore({
+      url: 'postgres://nobody@127.0.0.1:1/none',
+      poolSize: 1,
+      applicationName: 'test',
+    })
+    for (const call of [away.check(), away.runs.find('1'), away.access.anyToken(), away.farmId()]) {
+      await expect(call).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfter: 2 })
+    }
+  })
+})

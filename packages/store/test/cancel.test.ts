@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { ClaimedRun } from '@scanfarm/contracts'
+import { testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, ended, joined, keyOf, statusOf, step, submitted, take, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+let workerId: string
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await wipe(db.url)
+  workerId = await joined(db.runStore)
+})
+
+const running = async (): Promise<ClaimedRun> => {
+  await submitted(db.store)
+  const [run] = await claimAll(db.store, db.runStore, workerId)
+  if (!run) throw new Error('nothing claimed')
+  return run
+}
+
+describe('cancelling a run', () => {
+  test('that waits ends it at once, and its ticket is worth nothing', async () => {
+    const { runIds } = await submitted(db.store)
+    const tickets = await take(db.store)
+    const answer = await db.store.runs.requestCancel(String(runIds[0]))
+    expect(answer).toMatchObject({ id: runIds[0], status: 'cancelled', was: 'queued', workerId: '' })
+    expect(await db.runStore.claim(workerId, tickets)).toEqual([])
+    expect(await take(db.store, { staleMs: 0 })).toEqual([])
+    expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
+      status: 'cancelled',
+      error_message: 'cancelled on request',
+    })
+  })
+
+  test('that is pending ends it too', async () => {
+    const { runIds } = await submitted(db.store, {}, targets(1), { start: false })
+    expect(await db.store.runs.requestCancel(String(runIds[0]))).toMatchObject({
+      status: 'cancelled',
+      was: 'pending',
+    })
+    expect(await db.store.runs.start(String(runIds[0]))).toMatchObject({ started: false })
+  })
+
+  test('that runs asks its worker, and names it', async () => {
+    const run = await running()
+    expect(await db.store.runs.requestCancel(run.runUuid)).toEqual({
+      id: run.runId,
+      runUuid: run.runUuid,
+      status: 'running',
+      was: 'running',
+      workerId,
+    })
+    expect(await statusOf(db.store, run.runId)).toBe('running')
+  })
+
+  test('that has ended changes nothing', async () => {
+    const run = await running()
+    await db.runStore.finish([ended(run)])
+    expect(await db.store.runs.requestCancel(run.runUuid)).toMatchObject({
+      status: 'completed',
+      was: 'completed',
+    })
+    await db.store.runs.forceCancel(run.runId)
+    expect(await statusOf(db.store, run.runId)).toBe('completed')
+  })
+
+  test('that nobody knows is nothing', async () => {
+    for (const ref of ['987654321', '00000000-0000-4000-8000-000000000000', 'nonsense', '-1', '1e3', '\0']) {
+      expect(await db.store.runs.requestCancel(ref)).toBeUndefined()
+      expect(await db.store.runs.find(ref)).toBeUndefined()
+      expect(await db.store.runs.steps(ref)).toBeUndefined()
+      expect(await db.store.runs.artifacts(ref)).toBeUndefined()
+    }
+  })
+})
+
+describe('cancel against finish', () => {
+  test.each(['completed', 'failed'] as const)('a cancel that was asked for wins over %s', async (status) => {
+    const run = await running()
+    await db.store.runs.requestCancel(run.runUuid)
+    expect(await db.runStore.finish([{ ...ended(run, status), killedPids: [42] }])).toEqual([])
+    expect(await db.store.runs.find(run.runUuid)).toMatchObject({
+      status: 'cancelled',
+      killed_pids: [42],
+      error_message: 'cancelled on request',
+    })
+  })
+
+  test('a forced end stands: whatever the worker still writes is refused', async () => {
+    const run = await running()
+    await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
+    await db.store.runs.requestCancel(run.runUuid)
+    await db.store.runs.forceCancel(run.runId)
+    expect(await db.runStore.record([{ ...keyOf(run), totalSteps: 3 }])).toEqual([keyOf(run)])
+    expect(await db.runStore.finish([ended(run)])).toEqual([keyOf(run)])
+    expect(await db.store.runs.find(run.runUuid)).toMatchObject({ status: 'cancelled', total_steps: 0 })
+    expect((await db.store.runs.steps(run.runUuid))?.[0]?.status).toBe('cancelled')
+  })
+
+  test('of a cancel and a finish at the same moment, one ending stands and is told once', async () => {
+    await submitted(db.store, {}, targets(40))
+    const runs = await claimAll(db.store, db.runStore, workerId)
+    await Promise.all(
+      runs.flatMap((run) => [
+        db.runStore.finish([ended(run)]),
+        db.store.runs.requestCancel(run.runUuid),
+        db.store.runs.forceCancel(run.runId),
+      ]),
+    )
+    for (const run of runs) {
+      expect(['completed', 'cancelled']).toContain(await statusOf(db.store, run.runId))
+      const { data } = await db.store.events.list({ runId: run.runUuid }, { offset: 0, limit: 10 })
+      expect(data.filter((entry) => entry.topic !== 'run.started')).toHaveLength(1)
+    }
+  })
+
+  test('a cancel that no worker answers is forced after its time', async () => {
+    const run = await running()
+    await db.store.runs.requestCancel(run.runUuid)
+    expect(await db.store.recovery.forceStaleCancels(60_000)).toBe(0)
+    expect(await db.store.recovery.forceStaleCancels(0)).toBe(1)
+    expect(await statusOf(db.store, run.runId)).toBe('cancelled')
+    expect(await db.store.recovery.forceStaleCancels(0)).toBe(0)
+  })
+})
+
+describe('cancelling a job', () => {
+  test('ends what waits and asks what runs, and leaves what has ended', async () => {
+    const { jobId, runIds } = await submitted(db.store, {}, targets(5))
+    const rows = await take(db.store, { limit: 2 })
+    await db.store.outbox.remove(rows)
+    const [a, b] = (await db.runStore.claim(workerId, rows)).sort((x, y) => x.runId - y.runId)
+    if (!a || !b) throw new Error('nothing claimed')
+    await db.runStore.finish([ended(a)])
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({
+      cancelled: 3,
+      requested: [{ runId: b.runId, runUuid: b.runUuid, workerId }],
+    })
+    expect(await take(db.store)).toEqual([])
+    const statuses = await Promise.all(runIds.map((id) => statusOf(db.store, id)))
+    expect(statuses).toEqual(['completed', 'running', 'cancelled', 'cancelled', 'cancelled'])
+  })
+
+  test('gives no freed slot to a run that is about to be cancelled', async () => {
+    const { jobId } = await submitted(db.store, { concurrency: 1 }, targets(4))
+    const [run] = await claimAll(db.store, db.runStore, workerId)
+    if (!run) throw new Error('nothing claimed')
+    await db.store.jobs.requestCancel(jobId)
+    await db.runStore.finish([ended(run)])
+    expect(await take(db.store)).toEqual([])
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 4, pending: 0, running: 0 })
+  })
+})

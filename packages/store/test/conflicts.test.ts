@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { ClaimedRun } from '@scanfarm/contracts'
+import { openRunStore } from '../src/index.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(() => wipe(db.url))
+
+const shuffled = <T>(items: readonly T[]): T[] => items.toSorted(() => Math.random() - 0.5)
+const deadlocks = () =>
+  asSuperuser(async (client) => {
+    await client.query('select pg_stat_force_next_flush()')
+    const { rows } = await client.query<{ deadlocks: string }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )
+    return Number(rows[0]?.deadlocks)
+  }, db.url)
+
+describe('batched statements', () => {
+  test('over the same runs in any order, from many sides at once, wait for each other and never deadlock', async () => {
+    const { jobId } = await submitted(db.store, { concurrency: 150 }, targets(240))
+    const sides = await Promise.all(
+      Array.from({ length: 4 }, () => openRunStore({ url: db.url, poolSize: 2, applicationName: 'side' })),
+    )
+    try {
+      const workerId = await joined(db.runStore)
+      const rows = await take(db.store)
+      const runs = await db.runStore.claim(workerId, rows)
+      expect(runs).toHaveLength(150)
+      const record = (side: (typeof sides)[number]) =>
+        side.record(shuffled(runs).map((run) => ({ ...keyOf(run), totalSteps: 3, steps: [closedStep(1)] })))
+      const storm = async (side: (typeof sides)[number], part: ClaimedRun[]) => {
+        for (let n = 0; n < 5; n++) await record(side)
+        await Promise.all([
+          record(side),
+          side.finish(shuffled(part).map((run) => ended(run))),
+          side.handBack(shuffled(runs.slice(100))),
+          side.heartbeat(workerId, 1),
+        ])
+      }
+      await Promise.all([
+        ...sides.map((side, n) => storm(side, runs.slice(n * 25, (n + 1) * 25))),
+        db.store.outbox.remove(shuffled(rows)),
+        ...shuffled(runs.slice(0, 60)).map((run) => db.store.runs.requestCancel(run.runUuid)),
+        ...Array.from({ length: 6 }, () => db.store.recovery.recountSlots(10)),
+        ...Array.from({ length: 6 }, () => take(db.store, { limit: 20, staleMs: 0 })),
+        db.store.jobs.requestCancel(jobId),
+      ])
+      expect(await db.store.jobs.status(jobId)).toMatchObject({ running: 0, pending: 0, total_runs: 240 })
+    } finally {
+      await Promise.all(sides.map((side) => side[Symbol.asyncDispose]()))
+    }
+    expect(await deadlocks()).toBe(0)
+  })
+
+  test('a deadlock that Postgres breaks is tried again until it gets through', async () => {
+    await submitted(db.store, {}, targets(2))
+    const workerId = await joined(db.runStore)
+    const [a, b] = (await db.runStore.claim(workerId, await take(db.store))).sort((x, y) => x.runId - y.runId)
+    if (!a || !b) throw new Error('nothing claimed')
+    await asSuperuser(async (rude) => {
+      // Locks against the order of ids; the other side waits for a, then this one for b.
+      await rude.query(
+        `set deadlock_timeout = '10s'; begin; select from runs where id = ${b.runId} for update`,
+      )
+      const recording = db.runStore.record([
+        { ...keyOf(a), totalSteps: 5 },
+        { ...keyOf(b), totalSteps: 5 },
+      ])
+      const waiting =
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      while ((await rude.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve))
+      await rude.query(`select from runs where id = ${a.runId} for update; commit`)
+      expect(await recording).toEqual([])
+    }, db.url)
+    expect(await deadlocks()).toBe(1)
+    expect((await db.store.runs.find(a.runUuid))?.total_steps).toBe(5)
+  })
+})

@@ -1,0 +1,175 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  PRIORITY_RANK,
+  RUN_MOVES,
+  STEP_MOVES,
+  sources,
+  type Priority,
+  type RunStatus,
+} from '@scanfarm/contracts'
+import type pg from 'pg'
+import { migrate, openStore, schemaVersion } from '../src/index.ts'
+import { asSuperuser, emptyDatabase } from './database.ts'
+import { dumpSchema } from './schema-dump.ts'
+
+const DUMP = new URL('../schema.txt', import.meta.url)
+
+let database: Awaited<ReturnType<typeof emptyDatabase>>
+const inDatabase = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, database.url)
+
+beforeAll(async () => {
+  database = await emptyDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+describe('migrations', () => {
+  test('a database that was never migrated is refused with what to do', async () => {
+    await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
+    await expect(store.check()).rejects.toThrow(
+      `the database schema is nothing, this program needs ${schemaVersion}: run the migration`,
+    )
+  })
+
+  test('programs that start at once migrate once, and later ones find nothing to do', async () => {
+    const both = await Promise.all([migrate(database), migrate(database), migrate(database)])
+    const applied = both.map((one) => one.applied.length).sort()
+    expect(applied.slice(0, 2)).toEqual([0, 0])
+    expect(both.flatMap((one) => one.applied).at(-1)).toBe(schemaVersion)
+    expect((await migrate(database)).applied).toEqual([])
+    await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
+    await store.check()
+  })
+
+  test('a database of a newer program is refused', async () => {
+    await inDatabase((client) =>
+      client.query("insert into kysely_migration (name, timestamp) values ('9999-future', now()::text)"),
+    )
+    await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
+    await expect(store.check()).rejects.toThrow('the database schema is 9999-future')
+    await inDatabase((client) => client.query("delete from kysely_migration where name = '9999-future'"))
+  })
+
+  test('an empty database becomes the committed schema (UPDATE_SCHEMA=1 rewrites it)', async () => {
+    const dump = await inDatabase(dumpSchema)
+    if (process.env['UPDATE_SCHEMA']) await writeFile(DUMP, dump)
+    expect(dump).toBe(await readFile(DUMP, 'utf8'))
+  })
+})
+
+describe('words that stand in SQL and in contracts', () => {
+  test.each(Object.keys(RUN_MOVES) as RunStatus[])('%s is reached from the same statuses', async (to) => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ from: string[] }>('select run_sources($1) as from', [to]),
+    )
+    expect(rows[0]?.from.sort()).toEqual(sources(to).sort())
+  })
+
+  test.each(Object.entries(PRIORITY_RANK))('%s has the rank %i', async (priority, rank) => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ rank: number }>('select priority_rank($1) as rank', [priority]),
+    )
+    expect(rows[0]?.rank).toBe(rank)
+    expect(PRIORITY_RANK[priority as Priority]).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['runs_status_check', Object.keys(RUN_MOVES)],
+    ['steps_status_check', Object.keys(STEP_MOVES)],
+  ])('the check %s lists every status and no other', async (constraint, statuses) => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ definition: string }>(
+        'select pg_get_constraintdef(oid) as definition from pg_constraint where conname = $1 limit 1',
+        [constraint],
+      ),
+    )
+    const listed = [...(rows[0]?.definition ?? '').matchAll(/'(\w+)'/g)].map((match) => match[1])
+    expect(listed.sort()).toEqual([...statuses].sort())
+  })
+
+  test('nothing that changes while a run is running is indexed', async () => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ attname: string }>(
+        `select distinct a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid
+         and a.attnum = any(i.indkey) where i.indrelid = 'runs'::regclass`,
+      ),
+    )
+    const indexed = rows.map((row) => row.attname)
+    for (const column of ['updated_at', 'completed_at', 'current_pid', 'completed_steps', 'total_steps']) {
+      expect(indexed).not.toContain(column)
+    }
+  })
+
+  test('progress of a running run stays inside its page', async () => {
+    const { rows } = await inDatabase(async (client) => {
+      await client.query(`insert into runs (run_uuid, job_no, workflow_name, run_mode, status, target, workspace,
+        worker_id, attempt, started_at)
+        select gen_random_uuid(), 0, 'w', 'cloud', 'running', 't', 't', 'w', 1, now() from generate_series(1, 20)`)
+      await client.query(
+        'update runs set current_pid = 7, total_steps = 3, completed_steps = 1, updated_at = now()',
+      )
+      await client.query('select pg_stat_force_next_flush()')
+      const found = await client.query<{ hot: string }>(
+        "select n_tup_hot_upd::text as hot from pg_stat_user_tables where relname = 'runs'",
+      )
+      await client.query('delete from runs')
+      return found
+    })
+    expect(rows[0]?.hot).toBe('20')
+  })
+})
+
+describe('partitions', () => {
+  test('they are made ahead of the rows, and once', async () => {
+    await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
+    await Promise.all([store.maintain(), store.maintain()])
+    await inDatabase((client) => client.query("select setval('runs_id_seq', 4999999)"))
+    await Promise.all([store.maintain(), store.maintain()])
+    const { rows } = await inDatabase((client) =>
+      client.query<{ name: string }>(
+        "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'steps'::regclass order by inhrelid",
+      ),
+    )
+    expect(rows.map((row) => row.name)).toEqual([
+      'steps_rest',
+      'steps_0',
+      'steps_1000000',
+      'steps_4000000',
+      'steps_5000000',
+    ])
+  })
+
+  test('rows beyond the last one are kept, and move into their partition when it is made', async () => {
+    await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
+    const insert = `insert into steps (run_id, attempt, seq, id, name, type, module, status, command, output,
+      error_message, exports, duration_ms, log_file) values (9000001, 1, 1, gen_random_uuid(), 's', 'bash', '', 'running',
+      '', '', '', '{}', 0, '')`
+    const where = (client: pg.Client) =>
+      client.query<{ name: string }>(
+        'select tableoid::regclass::text as name from steps where run_id = 9000001',
+      )
+    await inDatabase((client) => client.query(insert))
+    expect((await inDatabase(where)).rows).toEqual([{ name: 'steps_rest' }])
+    await inDatabase((client) => client.query("select setval('runs_id_seq', 9000001)"))
+    await store.maintain()
+    expect((await inDatabase(where)).rows).toEqual([{ name: 'steps_9000000' }])
+    await expect(inDatabase((client) => client.query(insert))).rejects.toThrow('duplicate key')
+  })
+
+  test('the event log moves its rows the same way', async () => {
+    await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
+    const events = () =>
+      inDatabase((client) =>
+        client.query<{ name: string }>('select tableoid::regclass::text as name from event_logs order by id'),
+      )
+    await inDatabase(async (client) => {
+      await client.query("select setval('event_logs_id_seq', 25000000)")
+      await client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+        workflow_name, processed, processed_at) values ('custom.x', 'e', '', 'api', 'custom', '{}', '', '', '', true, now())`)
+    })
+    expect((await events()).rows).toEqual([{ name: 'event_logs_rest' }])
+    await store.maintain()
+    expect((await events()).rows).toEqual([{ name: 'event_logs_25000000' }])
+    expect((await store.events.list({}, { offset: 0, limit: 1 })).data[0]?.id).toBe(25000001)
+  })
+})

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, joined, statusOf, step, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+const LEASE_MS = 5_000
+const reap = (changes: Partial<{ maxAttempts: number; leaseMs: number; limit: number }> = {}) =>
+  db.store.recovery.reapOnce({ maxAttempts: 3, leaseMs: LEASE_MS, limit: 1_000, ...changes })
+const expire = (...workerIds: string[]) =>
+  sql(
+    `update workers set lease_until = now() - interval '1 s' where id in (${workerIds.map((id) => `'${id}'`).join()})`,
+  )
+const NOTHING = { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
+
+beforeEach(async () => {
+  await wipe(db.url)
+  // As after a lease of regular turns.
+  await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null`)
+})
+
+/** Runs of one worker; `count` of them. */
+const runningOn = async (count: number) => {
+  const workerId = await joined(db.runStore)
+  await submitted(db.store, {}, targets(count))
+  return { workerId, runs: await claimAll(db.store, db.runStore, workerId) }
+}
+
+describe('reaping', () => {
+  test('queues the runs of a lost worker again, and the next claim wins over the old attempt', async () => {
+    const { workerId, runs } = await runningOn(2)
+    expect(await reap()).toEqual(NOTHING)
+    await expire(workerId)
+    expect(await reap()).toEqual({ ...NOTHING, requeued: 2 })
+    const rows = await take(db.store)
+    expect(rows).toEqual(
+      runs.map((run) => ({ runId: run.runId, epoch: 1, priority: 'normal', requirementClass: '' })),
+    )
+    expect(await db.runStore.heartbeat(workerId, 2)).toEqual({ known: false, runs: [] })
+    expect((await db.store.workers.list()).map((one) => one.status)).toEqual(['lost'])
+    expect(await reap()).toEqual(NOTHING)
+  })
+
+  test('leaves the runs of living workers alone', async () => {
+    const lost = await runningOn(1)
+    const alive = await runningOn(3)
+    await expire(lost.workerId)
+    expect(await reap()).toMatchObject({ requeued: 1 })
+    for (const run of alive.runs) expect(await statusOf(db.store, run.runId)).toBe('running')
+  })
+
+  test('gives a run up after its worker was lost as often as is allowed', async () => {
+    const { runIds } = await submitted(db.store)
+    for (const expected of ['queued', 'queued', 'failed']) {
+      const workerId = await joined(db.runStore)
+      const [run] = await claimAll(db.store, db.runStore, workerId)
+      if (!run) throw new Error('nothing claimed')
+      await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
+      await expire(workerId)
+      await reap({ maxAttempts: 3 })
+      expect(await statusOf(db.store, run.runId)).toBe(expected)
+    }
+    const run = await db.store.runs.find(String(runIds[0]))
+    expect(run?.error_message).toBe('given up: the worker was lost while running this, 3 times')
+    expect((await db.store.runs.steps(String(runIds[0])))?.[0]?.status).toBe('failed')
+    const { data } = await db.store.events.list({ topic: 'run.failed' }, { offset: 0, limit: 5 })
+    expect(data).toHaveLength(1)
+  })
+
+  test('does not count runs that were handed back', async () => {
+    const { runIds } = await submitted(db.store)
+    for (let drain = 0; drain < 4; drain++) {
+      const workerId = await joined(db.runStore)
+      await claimAll(db.store, db.runStore, workerId)
+      await db.runStore.leave(workerId)
+    }
+    const workerId = await joined(db.runStore)
+    await claimAll(db.store, db.runStore, workerId)
+    await expire(workerId)
+    expect(await reap()).toMatchObject({ requeued: 1, failed: 0 })
+    expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
+  })
+
+  test('cancels instead where that was asked', async () => {
+    const { workerId, runs } = await runningOn(2)
+    await db.store.runs.requestCancel(String(runs[0]?.runId))
+    await expire(workerId)
+    expect(await reap()).toEqual({ ...NOTHING, requeued: 1, cancelled: 1 })
+    expect(await statusOf(db.store, runs[0]?.runId ?? 0)).toBe('cancelled')
+  })
+
+  test('finds runs whose worker has no row', async () => {
+    const { workerId } = await runningOn(1)
+    await sql(`delete from workers where id = '${workerId}'`)
+    expect(await reap()).toMatchObject({ requeued: 1 })
+  })
+
+  test('puts local runs where local slots find them', async () => {
+    await submitted(db.store, { runMode: 'local' })
+    const workerId = await joined(db.runStore, { kind: 'server' })
+    await db.runStore.claimLocal(workerId, 1)
+    await expire(workerId)
+    expect(await reap()).toMatchObject({ requeued: 1 })
+    expect(await db.runStore.claimLocal(await joined(db.runStore, { kind: 'server' }), 1)).toMatchObject([
+      { attempt: 2 },
+    ])
+  })
+
+  test('goes on with what its limit left over', async () => {
+    const { workerId } = await runningOn(5)
+    await expire(workerId)
+    const turns = [await reap({ limit: 2 }), await reap({ limit: 2 }), await reap({ limit: 2 })]
+    expect(turns.map((turn) => turn.requeued)).toEqual([2, 2, 1])
+  })
+})
+
+describe('the reaper holds back', () => {
+  test('within one lease of a gap in its turns', async () => {
+    const { workerId } = await runningOn(1)
+    await expire(workerId)
+    await sql("update farm set reaper_turn_at = now() - interval '6 s'")
+    expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
+    expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
+    await sql("update farm set reaper_hold_until = now() - interval '1 ms'")
+    expect(await reap()).toEqual({ ...NOTHING, requeued: 1 })
+  })
+
+  test('in its very first turn', async () => {
+    const { workerId } = await runningOn(1)
+    await expire(workerId)
+    await sql('update farm set reaper_turn_at = null, reaper_hold_until = null')
+    expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
+  })
+
+  test('within one lease of a start of the database', async () => {
+    const { workerId } = await runningOn(1)
+    await expire(workerId)
+    const { rows } = await sql(
+      'select (extract(epoch from now() - pg_postmaster_start_time()) * 1000)::int as up_ms',
+    )
+    const upMs = Number(rows[0]?.up_ms)
+    await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
+    expect(await reap({ leaseMs: upMs + 60_000 })).toEqual({ ...NOTHING, heldBack: 'gap' })
+  })
+
+  test('when several workers with over 30 % of the runs expire at once, until that has lasted a lease', async () => {
+    const lost = [await runningOn(2), await runningOn(2)]
+    await runningOn(9)
+    await expire(...lost.map((one) => one.workerId))
+    expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
+    expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
+    await sql("update farm set mass_expiry_since = now() - interval '6 s'")
+    expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 3 })
+    expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 1 })
+  })
+
+  test('from no one when the workers are back before the second turn', async () => {
+    const lost = [await runningOn(2), await runningOn(2)]
+    await expire(...lost.map((one) => one.workerId))
+    expect(await reap()).toMatchObject({ heldBack: 'mass' })
+    for (const one of lost)
+      expect(await db.runStore.heartbeat(one.workerId, 2)).toMatchObject({ known: true })
+    expect(await reap()).toEqual(NOTHING)
+    await expire(...lost.map((one) => one.workerId))
+    expect(await reap()).toMatchObject({ heldBack: 'mass' })
+  })
+
+  test('not when it is 30 % or less, nor for a single worker', async () => {
+    const few = [await runningOn(1), await runningOn(2)]
+    const rest = await runningOn(7)
+    await expire(...few.map((one) => one.workerId))
+    expect(await reap()).toEqual({ ...NOTHING, requeued: 3 })
+    await expire(rest.workerId)
+    expect(await reap()).toEqual({ ...NOTHING, requeued: 7 })
+  })
+
+  test('while another master is reaping', async () => {
+    const { workerId } = await runningOn(1)
+    await expire(workerId)
+    await asSuperuser(async (other) => {
+      await other.query("begin; select pg_advisory_xact_lock(hashtext('scanfarm reaper'))")
+      expect(await reap()).toEqual(NOTHING)
+      await other.query('commit')
+    }, db.url)
+    expect(await reap()).toMatchObject({ requeued: 1 })
+  })
+})

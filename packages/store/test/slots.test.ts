@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { ClaimedRun } from '@scanfarm/contracts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, ended, joined, keyOf, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+let workerId: string
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await wipe(db.url)
+  workerId = await joined(db.runStore)
+})
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+
+/** A job of `count` runs with two slots, both running. */
+const twoRunning = async (count = 5): Promise<{ runIds: number[]; a: ClaimedRun; b: ClaimedRun }> => {
+  const { runIds } = await submitted(db.store, { concurrency: 2 }, targets(count))
+  const [a, b, more] = await claimAll(db.store, db.runStore, workerId)
+  if (!a || !b || more) throw new Error('two runs should have been claimed')
+  return { runIds, a, b }
+}
+const nextIds = async (): Promise<number[]> => (await take(db.store)).map((row) => row.runId)
+
+describe('a slot of a job', () => {
+  test('goes to the next run when its run finishes', async () => {
+    const { runIds, a } = await twoRunning()
+    expect(await nextIds()).toEqual([])
+    await db.runStore.finish([ended(a)])
+    expect(await nextIds()).toEqual([runIds[2]])
+  })
+
+  test('goes to the next run when its run fails or is cancelled by its worker', async () => {
+    const { runIds, a, b } = await twoRunning()
+    await db.runStore.finish([ended(a, 'failed'), ended(b, 'cancelled')])
+    expect(await nextIds()).toEqual([runIds[2], runIds[3]])
+  })
+
+  test('goes to the next run when its run is forced to end', async () => {
+    const { runIds, a } = await twoRunning()
+    await db.store.runs.forceCancel(a.runId)
+    expect(await nextIds()).toEqual([runIds[2]])
+  })
+
+  test('goes to the next run when its run is cancelled while it waits for a worker', async () => {
+    const { runIds } = await submitted(db.store, { concurrency: 1 }, targets(3))
+    await db.store.runs.requestCancel(String(runIds[0]))
+    expect(await nextIds()).toEqual([runIds[1]])
+  })
+
+  test('is not freed by a run that had none', async () => {
+    const { runIds } = await twoRunning()
+    await db.store.runs.requestCancel(String(runIds[3]))
+    expect(await nextIds()).toEqual([])
+  })
+
+  test('stays with a run that is handed back', async () => {
+    const { a } = await twoRunning()
+    await db.runStore.handBack([keyOf(a)])
+    expect(await nextIds()).toEqual([a.runId])
+  })
+
+  test('stays with a run that is queued again after its worker was lost', async () => {
+    const { a, b } = await twoRunning()
+    await sql(`select requeue_runs(array[${a.runId}, ${b.runId}]::bigint[], 1)`)
+    expect(await nextIds()).toEqual([a.runId, b.runId])
+  })
+
+  test('is freed when the reaper gives a run up', async () => {
+    const { runIds, a, b } = await twoRunning()
+    await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
+    await sql(
+      `update workers set lease_until = now() - interval '1 s'; update runs set crashes = 2 where id = ${a.runId}`,
+    )
+    await sql('select reap_runs(3, 1000, 100)')
+    expect(await statusOf(db.store, a.runId)).toBe('failed')
+    expect(await statusOf(db.store, b.runId)).toBe('queued')
+    expect(await nextIds()).toEqual([b.runId, runIds[2]])
+  })
+
+  test('is never given away twice when runs end at the same moment', async () => {
+    const { jobId } = await submitted(db.store, { concurrency: 8 }, targets(120))
+    const other = await submitted(db.store, { concurrency: 3, priority: 'high' }, targets(30))
+    let most = 0
+    for (;;) {
+      const claimed = await claimAll(db.store, db.runStore, workerId)
+      if (claimed.length === 0) break
+      const status = await db.store.jobs.status(jobId)
+      most = Math.max(most, status?.running ?? 0)
+      const ends = claimed.map((run, n) =>
+        n % 3 === 0
+          ? db.store.runs.forceCancel(run.runId)
+          : n % 3 === 1
+            ? db.store.runStore.finish([ended(run, 'failed')])
+            : db.runStore.finish([ended(run)]),
+      )
+      await Promise.all([...ends, db.store.recovery.recountSlots(100)])
+    }
+    expect(most).toBe(8)
+    for (const job of [jobId, other.jobId]) {
+      expect(await db.store.jobs.status(job)).toMatchObject({ pending: 0, running: 0 })
+    }
+    expect((await sql('select * from slots')).rows).toEqual([])
+  })
+
+  test('does not hold back another job', async () => {
+    await twoRunning()
+    const other = await submitted(db.store, { priority: 'low' }, targets(2))
+    expect(await nextIds()).toEqual(other.runIds)
+  })
+})
+
+describe('recounting', () => {
+  test('finds nothing to repair when all is well', async () => {
+    const { a } = await twoRunning()
+    await db.runStore.finish([ended(a)])
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+  })
+
+  test('gives a slot that leaked to the next run', async () => {
+    const { runIds, a } = await twoRunning()
+    await sql(`delete from slots where run_id = ${a.runId}; update runs set status = 'completed', completed_at = now()
+               where id = ${a.runId}`)
+    expect(await db.store.recovery.recountSlots(100)).toBe(1)
+    expect(await nextIds()).toEqual([runIds[2]])
+  })
+
+  test('takes the slot from a run that has ended', async () => {
+    const { runIds, a } = await twoRunning()
+    await sql(`update runs set status = 'completed', completed_at = now() where id = ${a.runId}`)
+    expect(await db.store.recovery.recountSlots(100)).toBe(2)
+    expect(await nextIds()).toEqual([runIds[2]])
+  })
+
+  test('lets surplus runs wait again, unless they were sent', async () => {
+    const { runIds } = await submitted(db.store, { concurrency: 1 }, targets(4))
+    await sql('update outbox set ready = true')
+    expect(await db.store.recovery.recountSlots(100)).toBe(3 + 3)
+    expect(await nextIds()).toEqual([runIds[0]])
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+  })
+})
