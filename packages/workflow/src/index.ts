@@ -1,1 +1,31 @@
-export {}
+export { lint, type LintOptions } from './check/lint.ts'
+export { Engine } from './execute/engine.ts'
+export { countSteps, execute } from './execute/execute.ts'
+export {
+  EXECUTE_LIMITS,
+  type ExecuteInput,
+  type ExecuteLimits,
+  type ExecuteResult,
+  type Folders,
+  type Ports,
+} from './execute/input.ts'
+export { checkParams } from './execute/params.ts'
+export type * from './functions/services.ts'
+export {
+  openLibrary,
+  type LibraryOptions,
+  type WorkflowEntry,
+  type WorkflowLibrary,
+} from './library/library.ts'
+export {
+  hashResolved,
+  parseResolved,
+  resolveWorkflow,
+  stringifyResolved,
+  type ResolvedWorkflow,
+} from './library/resolve.ts'
+export { folderSource, memorySource, type SourceEntry, type WorkflowSource } from './library/source.ts'
+export { READ_LIMITS, type ReadLimits } from './limits.ts'
+export type * from './model.ts'
+export { hasErrors, inOrder, placeOf, WorkflowError, type Problem, type Severity } from './problem.ts'
+export { requirements } from './requirements.ts'

@@ -1,4 +1,5 @@
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import {
   ANSWERED,
@@ -126,7 +127,7 @@ class Thread {
       answer = { kind: 'value', json: JSON.stringify(value ?? null) }
     } catch (error) {
       if (error instanceof StopProgram) stop()
-      answer = { kind: 'error', message: error instanceof Error ? error.message : String(error) }
+      answer = { kind: 'error', message: messageOf(error) }
     }
     if (signal.aborted) return
     this.#port.postMessage(answer)

@@ -1,5 +1,6 @@
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { readChecked } from '../check/lint.ts'
+import { codeOf } from '../fault.ts'
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Param, Trigger, Workflow } from '../model.ts'
 import { hasErrors, type Problem } from '../problem.ts'
@@ -174,7 +175,7 @@ class Library implements WorkflowLibrary {
       return toEntry(source.name, path, await source.read(path), this.#limits)
     } catch (error) {
       // Gone or closed to us between the listing and now: it is looked at again when its version changes.
-      if (error instanceof Error && 'code' in error) return undefined
+      if (codeOf(error) !== '') return undefined
       throw error
     }
   }

@@ -1,0 +1,108 @@
+import { authored, data, fromJson, type Value } from '../template/value.ts'
+import type { Json } from '../model.ts'
+import type { ExecuteInput, Ports } from './input.ts'
+import { targetVariables } from './target.ts'
+
+/** Threads when nothing says otherwise. */
+const THREADS = 10
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+
+export const randomText = (length: number, { random }: Pick<Ports, 'random'>, letters = LETTERS): string =>
+  Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join('')
+
+const folderVariables = ({ folders, workspace }: ExecuteInput): Record<string, string> => {
+  const { base = '', binaries = '', configs = '', scripts = '', templates = '' } = folders
+  const dataFolder = folders.data ?? ''
+  return {
+    BaseFolder: base,
+    Binaries: binaries,
+    Data: dataFolder,
+    ExternalData: dataFolder,
+    ExternalConfigs: configs,
+    ExternalAgentConfigs: configs,
+    ExternalAgents: configs,
+    ExternalScripts: scripts,
+    Workflows: folders.workflows ?? '',
+    MarkdownTemplates: templates,
+    ExternalMarkdowns: templates,
+    SnapshotsFolder: base === '' ? '' : `${base}/snapshots`,
+    Workspaces: folders.workspaces ?? folders.output.replace(/\/[^/]*$/, ''),
+    Output: folders.output,
+    TargetSpace: workspace,
+    Workspace: workspace,
+    space_name: workspace,
+    TempDir: folders.temp,
+    TempFile: `${folders.temp}/scratch`,
+    StateExecutionLog: `${folders.output}/run-execution.log`,
+    StateConsoleLog: `${folders.output}/run-console.log`,
+    StateCompletedFile: `${folders.output}/run-completed.json`,
+    StateFile: `${folders.output}/run-state.json`,
+    StateWorkflowFile: `${folders.output}/run-workflow.yaml`,
+    StateWorkflowFolder: `${folders.output}/run-modules`,
+  }
+}
+
+const eventVariables = (envelope: string): Record<string, string> => {
+  if (envelope === '') return {}
+  let event: { [key: string]: Json } = {}
+  try {
+    const parsed = JSON.parse(envelope) as Json
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) event = parsed
+  } catch {
+    // Whatever it is, it stays readable as EventEnvelope.
+  }
+  const part = (key: string): string => {
+    const value = event[key] ?? ''
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return {
+    EventEnvelope: envelope,
+    EventTopic: part('topic'),
+    EventSource: part('source'),
+    EventDataType: part('data_type'),
+    EventTimestamp: part('timestamp'),
+    EventData: part('data'),
+  }
+}
+
+/** Variables that every run has. Paths and names are data: one word each, whatever is in them. */
+export const builtins = (input: ExecuteInput, ports: Ports): [string, Value][] => {
+  const now = ports.now()
+  const iso = now.toISOString()
+  const threads = Number(input.params['threads_hold'] ?? '') || THREADS
+  const texts: Record<string, string> = {
+    ...folderVariables(input),
+    ...targetVariables(input.target),
+    ...eventVariables(input.eventEnvelope ?? ''),
+    Target: input.target,
+    target: input.target,
+    TargetFile: input.params['target_file'] ?? '',
+    PlatformOS: process.platform,
+    PlatformArch: process.arch === 'x64' ? 'amd64' : process.arch,
+    HeuristicsCheck: input.params['heuristics_check'] ?? 'basic',
+    RunUUID: input.runUuid,
+    TaskDate: iso.slice(0, 10),
+    Today: iso.slice(0, 10),
+    CurrentTime: iso,
+    RandomString: randomText(6, ports),
+    FlowName: '',
+    flow_name: '',
+  }
+  const numbers: [string, Value][] = [
+    ['threads', threads],
+    ['baseThreads', Math.max(1, Math.trunc(threads / 2))],
+    ['DBRunID', input.runId],
+    ['TimeStamp', Math.trunc(now.getTime() / 1000)],
+    ['HooksEnabled', true],
+  ]
+  const settings = Object.entries(input.variables ?? {}).map(([name, value]): [string, Value] => [
+    name,
+    typeof value === 'string' ? authored(value) : fromJson(value),
+  ])
+  return [
+    ...Object.entries(texts).map(([name, text]): [string, Value] => [name, data(text)]),
+    ...numbers,
+    ...settings,
+  ]
+}

@@ -1,0 +1,28 @@
+import type { OutputStream } from '@scanfarm/contracts'
+
+/** Keeps the beginning of what a step wrote, up to a number of bytes for each stream. */
+export class Capture {
+  readonly #limit: number
+  readonly #chunks: Record<OutputStream, Buffer[]> = { stdout: [], stderr: [] }
+  readonly #bytes: Record<OutputStream, number> = { stdout: 0, stderr: 0 }
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(stream: OutputStream, chunk: Buffer): void {
+    const room = this.#limit - this.#bytes[stream]
+    this.#bytes[stream] += chunk.length
+    if (room > 0) this.#chunks[stream].push(chunk.length <= room ? chunk : chunk.subarray(0, room))
+  }
+
+  text(stream: OutputStream): string {
+    const text = Buffer.concat(this.#chunks[stream]).toString('utf8').replaceAll('\0', '')
+    return this.#bytes[stream] > this.#limit ? `${text}\n[output truncated]` : text
+  }
+
+  /** Both streams, stdout first, without blanks around. */
+  get output(): string {
+    return (this.text('stdout') + this.text('stderr')).trim()
+  }
+}

@@ -1,0 +1,87 @@
+import type { Outcome, Runner } from '@scanfarm/contracts'
+import { Capture } from './capture.ts'
+import { inSeconds } from './duration.ts'
+import type { ExecuteInput } from './input.ts'
+import type { StepRun } from './place.ts'
+import { failed, type StepEnd } from './step-end.ts'
+
+export interface CommandOptions {
+  readonly timeoutMs?: number | undefined
+  readonly cwd?: string
+  /** Also gets every chunk, in order. */
+  readonly tee?: (chunk: Buffer) => void | Promise<void>
+}
+
+const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, timeoutMs: number): string => {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return `command timed out after ${inSeconds(timeoutMs)}s`
+    case 'signalled':
+      return `command was killed by ${outcome.signal}${outcome.reason === undefined ? '' : `: ${outcome.reason}`}`
+    case 'not-started':
+      return `command could not start: ${outcome.reason}`
+    case 'lost':
+      return `command was lost: ${outcome.reason}`
+  }
+}
+
+/** The environment of commands, with the folder of the operator's own programs in front of PATH. */
+export const environmentOf = ({ env, folders }: ExecuteInput): Readonly<Record<string, string>> =>
+  folders.binaries === undefined || folders.binaries === ''
+    ? env
+    : { ...env, PATH: `${folders.binaries}:${env['PATH'] ?? ''}` }
+
+/** Runs one shell command to its end; what it writes goes to the step's row as it comes. */
+export const runCommand = async (
+  at: StepRun,
+  runner: Runner,
+  command: string,
+  { timeoutMs, cwd, tee }: CommandOptions,
+): Promise<StepEnd> => {
+  const { run } = at.module
+  const { recorder } = run.input
+  const capture = new Capture(run.limits.captureBytes)
+  const quiet = at.step.suppress_details === true
+  let pid = 0
+  const outcome = await runner.run(
+    {
+      argv: ['/bin/sh', '-c', command],
+      env: environmentOf(run.input),
+      graceMs: run.limits.graceMs,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+    {
+      signal: run.signal,
+      onStart(started) {
+        pid = started
+        run.pidStarted(started)
+      },
+      onOutput(stream, chunk) {
+        capture.add(stream, chunk)
+        const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
+        const copied = tee?.(chunk)
+        return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
+      },
+    },
+  )
+  if (pid !== 0) run.pidEnded(pid)
+  return toEnd(at, outcome, capture, timeoutMs ?? 0)
+}
+
+const toEnd = (at: StepRun, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {
+  const { run } = at.module
+  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
+    for (const killed of outcome.killed) run.killed.add(killed)
+  }
+  if (outcome.kind === 'cancelled') return run.interruption()
+  const written = { stdout: capture.text('stdout').trimEnd(), output: capture.output }
+  if (outcome.kind !== 'exited') return { ...failed(describe(outcome, timeoutMs)), ...written }
+  if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }
+  return {
+    kind: 'failed',
+    error: `command exited with code ${outcome.code}`,
+    exitCode: outcome.code,
+    ...written,
+  }
+}

@@ -1,0 +1,69 @@
+import type { ResolvedWorkflow } from '../library/resolve.ts'
+import type { Value } from '../template/value.ts'
+import { builtins } from './builtins.ts'
+import { runFlow, workflowOf } from './flow.ts'
+import type { ExecuteInput, ExecuteResult } from './input.ts'
+import { runModule } from './module.ts'
+import { callerParams, setParams } from './params.ts'
+import { Run } from './run.ts'
+import { Scope } from './scope.ts'
+import type { ListEnd } from './steps-in-order.ts'
+
+/** Steps that count towards `total_steps`: those at the top of each module. */
+export const countSteps = (resolved: ResolvedWorkflow): number =>
+  resolved.root.kind === 'module'
+    ? (resolved.root.steps ?? []).length
+    : (resolved.root.modules ?? []).reduce(
+        (sum, ref) => sum + (workflowOf(resolved, ref)?.steps ?? []).length,
+        0,
+      )
+
+/** The two lowest layers of variables: those of the system, and over them the caller's. */
+const baseScopes = (run: Run): { system: Scope; caller: Scope; params: Map<string, Value> } => {
+  const system = new Scope()
+  system.setAll(builtins(run.input, run.ports))
+  const params = new Map(callerParams(run.input.params))
+  // What the system knows for sure is not the caller's to say.
+  for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
+  const caller = new Scope(system)
+  caller.setAll([...params].filter(([name]) => /^\w+$/.test(name)))
+  return { system, caller, params }
+}
+
+const perform = async (run: Run): Promise<ListEnd> => {
+  const { workflow } = run.input
+  const { caller, params } = baseScopes(run)
+  const { root } = workflow
+  const given = (name: string) => params.get(name)
+  if (root.kind === 'module') {
+    return (await runModule(run, { workflow: root, name: '', scope: new Scope(caller), given })).end
+  }
+  const scope = new Scope(caller)
+  const missing = await setParams(run, root.params ?? [], scope, given)
+  return missing === '' ? await runFlow(run, workflow, scope) : { kind: 'failed', error: missing }
+}
+
+const verdict = (run: Run, end: ListEnd): ExecuteResult => {
+  const killedPids = [...run.killed]
+  if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '', killedPids }
+  if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out', killedPids }
+  if (end.kind === 'failed') return { status: 'failed', errorMessage: end.error, killedPids }
+  return { status: 'completed', errorMessage: '', killedPids }
+}
+
+/**
+ * Runs a resolved workflow on one target, from its params to its reports, and resolves with what became of it;
+ * rejects only for bugs. When it resolves, everything it started has ended and every runner is closed. All effects
+ * go through the input: the recorder hears what happens, runners run commands, services are what functions may reach.
+ */
+export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
+  const run = new Run(input)
+  try {
+    input.recorder.plan(countSteps(input.workflow))
+    const end = await perform(run)
+    if (end.kind === 'skipped' && end.message !== '') input.recorder.log('info', `skipped: ${end.message}`)
+    return verdict(run, end)
+  } finally {
+    await run[Symbol.asyncDispose]()
+  }
+}

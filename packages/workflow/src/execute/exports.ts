@@ -1,0 +1,67 @@
+import { FUNCTIONS } from '../functions/registry.ts'
+import { data, fromJson, toPlain, type Value } from '../template/value.ts'
+import { evaluate } from './evaluate.ts'
+import type { StepRun } from './place.ts'
+import { renderValue } from './render.ts'
+import { Scope } from './scope.ts'
+import type { StepEnd } from './step-end.ts'
+
+/** Names that stand for what the step itself has brought, also as the whole of an export: `ports: stdout`. */
+const RESULTS = ['stdout', 'StepOutput', 'output', 'result', 'exit_code'] as const
+
+/** A call of a function that exists makes an export an expression; any other text is itself. */
+const looksLikeCall = (text: string): boolean =>
+  [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
+
+/** The step's scope with what the step has brought. */
+export const withResults = (at: StepRun, end: StepEnd & { kind: 'done' }): StepRun => {
+  const scope = new Scope(at.scope)
+  const output = data(end.output)
+  scope.setAll([
+    ['stdout', data(end.stdout)],
+    ['StepOutput', output],
+    ['output', output],
+    ['result', output],
+    ['exit_code', end.exitCode ?? 0],
+  ])
+  scope.setAll(Object.entries(end.exports ?? {}))
+  return { ...at, scope }
+}
+
+export type Exports =
+  | { readonly kind: 'exports'; readonly values: ReadonlyMap<string, Value> }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'cancelled' }
+
+/** The variables that a step which has succeeded hands on. */
+export const evaluateExports = async (at: StepRun, end: StepEnd & { kind: 'done' }): Promise<Exports> => {
+  const values = new Map<string, Value>(Object.entries(end.exports ?? {}))
+  const declared = Object.entries(at.step.exports ?? {})
+  if (declared.length === 0) return { kind: 'exports', values }
+  const inside = withResults(at, end)
+  for (const [name, text] of declared) {
+    const word = RESULTS.find((known) => known === text.trim())
+    if (word !== undefined) {
+      values.set(name, inside.scope.get(word) ?? data(''))
+      continue
+    }
+    if (!looksLikeCall(text)) {
+      values.set(name, renderValue(at.module.run.engine, text, inside.scope))
+      continue
+    }
+    const result = await evaluate(inside, text)
+    if (result.kind === 'error')
+      return { kind: 'error', message: `export evaluation failed for ${name}: ${result.message}` }
+    if (result.kind !== 'value') return { kind: 'cancelled' }
+    values.set(name, fromJson(result.value))
+  }
+  return { kind: 'exports', values }
+}
+
+/** As the record keeps them: texts of bounded length. */
+export const recordedExports = (at: StepRun, values: ReadonlyMap<string, Value>): Record<string, string> => {
+  const { run } = at.module
+  return Object.fromEntries(
+    [...values].map(([name, value]) => [name, run.recordable(toPlain(value), run.limits.exportChars)]),
+  )
+}

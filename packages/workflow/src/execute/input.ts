@@ -1,0 +1,112 @@
+import type { Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { FunctionServices } from '../functions/services.ts'
+import type { ResolvedWorkflow } from '../library/resolve.ts'
+import type { Engine } from './engine.ts'
+
+/** Absolute folders on the executor's machine; `""` where there is none. */
+export interface Folders {
+  /** Where the run puts its files; exists. `{{Output}}` */
+  readonly output: string
+  /** Scratch space of this attempt; made when it is needed and left to the caller to remove. `{{TempDir}}` */
+  readonly temp: string
+  readonly base?: string
+  readonly workspaces?: string
+  /** Also put in front of PATH. */
+  readonly binaries?: string
+  readonly data?: string
+  readonly configs?: string
+  readonly scripts?: string
+  readonly workflows?: string
+  readonly templates?: string
+}
+
+/** What the outside world looks like to a run; given from outside so that a run can be repeated exactly. */
+export interface Ports {
+  now(): Date
+  /** Milliseconds of a clock that never jumps. */
+  monotonic(): number
+  /** 0 ≤ x < 1 */
+  random(): number
+  uuid(): string
+}
+
+export interface ExecuteLimits {
+  /** Bytes of stdout, and of stderr, that stay in memory for exports. */
+  readonly captureBytes: number
+  /** Commands or steps of one `parallel_…` list at a time. */
+  readonly parallel: number
+  /** Modules of a flow at a time. */
+  readonly parallelModules: number
+  /** Steps of a module at a time where `depends_on` makes it a graph. */
+  readonly parallelSteps: number
+  /** Items of a foreach at a time, whatever `threads` says. */
+  readonly foreachThreads: number
+  /** Failed items of a foreach that get a row of their own. */
+  readonly foreachFailedRows: number
+  /** Steps that one module may start, repetitions through `goto` included. */
+  readonly stepsPerModule: number
+  /** Characters of one export in the record. */
+  readonly exportChars: number
+  /** Between TERM and KILL. */
+  readonly graceMs: number
+  /** Tries that `retry` may ask for. */
+  readonly attempts: number
+}
+
+export const EXECUTE_LIMITS: ExecuteLimits = {
+  captureBytes: 1 << 20,
+  parallel: 8,
+  parallelModules: 4,
+  parallelSteps: 8,
+  foreachThreads: 64,
+  foreachFailedRows: 5,
+  stepsPerModule: 10_000,
+  exportChars: 16_384,
+  graceMs: 1000,
+  attempts: 20,
+}
+
+export interface ExecuteInput {
+  readonly workflow: ResolvedWorkflow
+  readonly target: string
+  readonly params: Readonly<Record<string, string>>
+  readonly workspace: string
+  readonly runUuid: string
+  readonly runId: number
+  readonly attempt: number
+  readonly folders: Folders
+  /** The environment of every command: nothing of this process is inherited. */
+  readonly env: Readonly<Record<string, string>>
+  /** Called once for each place where commands run; the runner is closed before `execute` returns. */
+  openRunner(spec: RunnerSpec): Promise<Runner>
+  /** Takes the place of the `runner` of every module. */
+  readonly runnerOverride?: RunnerSpec | null
+  readonly recorder: RunRecorder
+  /** Aborted with the reason `'timeout'` the run fails, with any other it is cancelled. */
+  readonly signal: AbortSignal
+  /** Shared by all runs of a process; without one the run makes its own and closes it. */
+  readonly engine?: Engine
+  readonly ports?: Partial<Ports>
+  readonly limits?: Partial<ExecuteLimits>
+  /** What functions may reach; those whose service is missing say so. */
+  readonly services?: FunctionServices
+  /** Variables of the operator's settings; trusted like the workflow's own text. */
+  readonly variables?: Readonly<Record<string, string | number | boolean>>
+  /** JSON text of the event that started the run, or `""`. */
+  readonly eventEnvelope?: string
+  /** Modules of a flow to leave out. */
+  readonly exclude?: readonly string[]
+  /** Leave out the check of dependencies. */
+  readonly skipValidation?: boolean
+  /** Values that never reach the record. */
+  readonly secrets?: readonly string[]
+  /** Nothing is executed; every step says what it would do. */
+  readonly dryRun?: boolean
+}
+
+export interface ExecuteResult {
+  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly errorMessage: string
+  /** Processes that a cancel or a timeout killed. */
+  readonly killedPids: readonly number[]
+}

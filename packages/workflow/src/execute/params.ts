@@ -1,0 +1,95 @@
+import type { FieldError } from '@scanfarm/contracts'
+import { paramProblem } from '@scanfarm/contracts'
+import type { ResolvedWorkflow } from '../library/resolve.ts'
+import type { Json, Param } from '../model.ts'
+import { fromJson, textOf, Text, toPlain, type Value } from '../template/value.ts'
+import { generate } from './generators.ts'
+import { renderValue } from './render.ts'
+import type { Run } from './run.ts'
+import { Scope } from './scope.ts'
+
+const isTrue = (value: Value): boolean => ['true', '1'].includes(toPlain(value).trim().toLowerCase())
+
+const typed = (param: Param, value: Value): Value =>
+  param.type === 'bool' && typeof value !== 'boolean' ? isTrue(value) : value
+
+const hasDefault = (param: Param): boolean =>
+  param.default !== undefined && param.default !== null && param.default !== ''
+
+const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
+  typeof value === 'string' ? renderValue(run.engine, value, scope) : fromJson(value, 'author')
+
+/**
+ * Sets the variables of a workflow's params in the order of their declaration: a value given, else the generator,
+ * else the default, which may use everything before it. Answers what is missing, or `""`.
+ */
+export const setParams = async (
+  run: Run,
+  params: readonly Param[],
+  scope: Scope,
+  given: (name: string) => Value | undefined,
+): Promise<string> => {
+  const around = {
+    ports: run.ports,
+    env: run.input.env,
+    exec: async (command: string) => await execHere(run, command),
+  }
+  for (const param of params) {
+    const value = given(param.name)
+    if (value !== undefined && toPlain(value) !== '') scope.set(param.name, typed(param, value))
+    else if (param.generator !== undefined && param.generator !== '') {
+      const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
+      scope.set(param.name, typed(param, textOf(made, 'data')))
+    } else if (hasDefault(param))
+      scope.set(param.name, typed(param, defaultValue(run, param.default ?? '', scope)))
+    else if (param.required === true) return `required parameter missing: ${param.name}`
+    else if (param.type === 'bool') scope.set(param.name, false)
+  }
+  return ''
+}
+
+const execHere = async (run: Run, command: string): Promise<string> => {
+  const runner = await run.runner({ type: 'host' })
+  const chunks: Buffer[] = []
+  let size = 0
+  await runner.run(
+    {
+      argv: ['/bin/sh', '-c', command],
+      env: run.input.env,
+      graceMs: run.limits.graceMs,
+      timeoutMs: GENERATOR_TIMEOUT_MS,
+    },
+    {
+      signal: run.signal,
+      onOutput(stream, chunk) {
+        if (stream !== 'stdout' || size > run.limits.captureBytes) return
+        size += chunk.length
+        chunks.push(chunk)
+      },
+    },
+  )
+  return Buffer.concat(chunks).toString('utf8').trim()
+}
+
+/** A generator makes a value; it is no place for work. */
+const GENERATOR_TIMEOUT_MS = 60_000
+
+/** A caller's params, which may become several words where they stand bare. */
+export const callerParams = (params: Readonly<Record<string, string>>): [string, Value][] =>
+  Object.entries(params).map(([name, text]) => [name, new Text([{ text, origin: 'param' }])])
+
+/** Everything that is wrong with a caller's params, before anything is created. Paths are `/params/<name>`. */
+export const checkParams = (
+  { root }: ResolvedWorkflow,
+  params: Readonly<Record<string, string>>,
+): FieldError[] => {
+  const missing = (root.params ?? [])
+    .filter((param) => param.required === true && !hasDefault(param) && (param.generator ?? '') === '')
+    .filter(({ name }) => (params[name] ?? '') === '' && !['target', 'Target'].includes(name))
+    .map(({ name }) => ({ path: `/params/${name}`, message: `required parameter missing: ${name}` }))
+  const bad = Object.entries(params).flatMap(([name, value]) => {
+    const problem = paramProblem(value)
+    return problem === undefined ? [] : [{ path: `/params/${name}`, message: problem }]
+  })
+  return [...missing, ...bad]
+}

@@ -1,0 +1,48 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import type { ContentType } from '@scanfarm/contracts'
+import type { Report } from '../model.ts'
+import { renderPlain } from './render.ts'
+import type { Run } from './run.ts'
+import type { Scope } from './scope.ts'
+
+const CONTENT: Readonly<Record<string, ContentType>> = {
+  text: 'txt',
+  csv: 'txt',
+  json: 'json',
+  jsonl: 'jsonl',
+  yaml: 'yaml',
+  html: 'html',
+  markdown: 'md',
+  md: 'md',
+  log: 'log',
+  pdf: 'pdf',
+  png: 'png',
+  zip: 'zip',
+  folder: 'folder',
+}
+
+/** Hands the files that a workflow calls its reports to the recorder. What is missing is only told. */
+export const registerReports = async (run: Run, reports: readonly Report[], scope: Scope): Promise<void> => {
+  const { recorder, folders } = run.input
+  for (const { name = '', path = '', type = '', description = '', optional } of reports) {
+    const rendered = renderPlain(run.engine, path, scope)
+    const file = isAbsolute(rendered) ? rendered : join(folders.output, rendered)
+    const exists = await stat(file).then(
+      () => true,
+      () => false,
+    )
+    if (!exists) {
+      if (optional !== true) recorder.log('warn', `report '${name}' is missing: ${file}`)
+      continue
+    }
+    const contentType = CONTENT[type]
+    recorder.artifact({
+      name,
+      path: file,
+      type: 'report',
+      ...(contentType === undefined ? {} : { contentType }),
+      description: renderPlain(run.engine, description, scope),
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import type { StepEnd } from './step-end.ts'
+import { Engine } from './engine.ts'
+import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits, type Ports } from './input.ts'
+
+const realPorts: Ports = {
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+  random: Math.random,
+  uuid: randomUUID,
+}
+
+/** What one run keeps while it goes on. */
+export class Run implements AsyncDisposable {
+  readonly input: ExecuteInput
+  readonly engine: Engine
+  readonly ports: Ports
+  readonly limits: ExecuteLimits
+  readonly killed = new Set<number>()
+  readonly #ownEngine: boolean
+  readonly #runners = new Map<string, Promise<Runner>>()
+  readonly #pids: number[] = []
+  readonly #keys = new Map<string, number>()
+  #seq = 0
+
+  constructor(input: ExecuteInput) {
+    this.input = input
+    this.#ownEngine = input.engine === undefined
+    this.engine = input.engine ?? new Engine()
+    this.ports = { ...realPorts, ...input.ports }
+    this.limits = { ...EXECUTE_LIMITS, ...input.limits }
+  }
+
+  get signal(): AbortSignal {
+    return this.input.signal
+  }
+
+  /** How the run's own signal ends a step: a timeout is a failure, everything else was asked for. */
+  interruption(): StepEnd {
+    if (!this.timedOut) return { kind: 'cancelled' }
+    return { kind: 'failed', error: 'interrupted: the run timed out' }
+  }
+
+  get timedOut(): boolean {
+    const reason: unknown = this.signal.reason
+    return (
+      this.signal.aborted &&
+      (reason === 'timeout' || (reason instanceof Error && reason.name === 'TimeoutError'))
+    )
+  }
+
+  nextSeq(): number {
+    return ++this.#seq
+  }
+
+  /** A step that runs again, through a goto, gets `#2` and so on: keys are unique and the same on every attempt. */
+  uniqueKey(key: string): string {
+    const times = (this.#keys.get(key) ?? 0) + 1
+    this.#keys.set(key, times)
+    return times === 1 ? key : `${key}#${times}`
+  }
+
+  async runner(spec: RunnerSpec): Promise<Runner> {
+    const key = JSON.stringify(spec)
+    const known = this.#runners.get(key)
+    if (known !== undefined) return await known
+    const opening = this.input.openRunner(spec)
+    this.#runners.set(key, opening)
+    return await opening
+  }
+
+  pidStarted(pid: number): void {
+    this.#pids.push(pid)
+    this.input.recorder.currentPid(pid)
+  }
+
+  pidEnded(pid: number): void {
+    const at = this.#pids.indexOf(pid)
+    if (at === -1) return
+    this.#pids.splice(at, 1)
+    this.input.recorder.currentPid(this.#pids.at(-1) ?? 0)
+  }
+
+  /** Secrets and what is too long do not belong into the record. */
+  recordable(text: string, max: number): string {
+    let masked = text
+    for (const secret of this.input.secrets ?? []) {
+      if (secret !== '') masked = masked.replaceAll(secret, '***')
+    }
+    return masked.length <= max ? masked : `${masked.slice(0, max - 1)}…`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const runners = await Promise.allSettled(this.#runners.values())
+    for (const runner of runners) {
+      if (runner.status === 'fulfilled') await runner.value[Symbol.asyncDispose]()
+    }
+    if (this.#ownEngine) await this.engine[Symbol.asyncDispose]()
+  }
+}

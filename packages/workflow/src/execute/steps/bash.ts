@@ -1,0 +1,105 @@
+import type { Runner } from '@scanfarm/contracts'
+import { runCommand, type CommandOptions } from '../command.ts'
+import { parseDuration } from '../duration.ts'
+import type { StepRun } from '../place.ts'
+import { pool } from '../pool.ts'
+import { renderPlain, renderShell } from '../render.ts'
+import type { StepEnd } from '../step-end.ts'
+import { teeFile, type TeeFile } from '../tee-file.ts'
+
+/** The commands of a step, rendered. `parallel_commands` outranks `commands`, which outranks `command`. */
+export interface Commands {
+  readonly list: readonly string[]
+  readonly parallel: boolean
+  readonly timeoutMs: number | undefined
+  readonly stdFile: string
+}
+
+export const renderCommands = ({ module, step, scope }: StepRun): Commands => {
+  const { engine } = module.run
+  const shell = (text: string) => renderShell(engine, text, scope)
+  const parallel = (step.parallel_commands ?? []).length > 0
+  const args = [step.speed_args, step.config_args, step.input_args, step.output_args]
+  const single =
+    step.command === undefined
+      ? []
+      : [[step.command, ...args.filter((arg) => arg !== undefined && arg !== '')].join(' ')]
+  const list = parallel
+    ? (step.parallel_commands ?? [])
+    : (step.commands ?? []).length > 0
+      ? (step.commands ?? [])
+      : single
+  return {
+    list: list.map(shell),
+    parallel,
+    timeoutMs: parseDuration(renderPlain(engine, step.timeout ?? '', scope)),
+    stdFile: renderPlain(engine, step.std_file ?? '', scope),
+  }
+}
+
+const sequential = async (
+  at: StepRun,
+  runner: Runner,
+  commands: readonly string[],
+  options: CommandOptions,
+): Promise<StepEnd[]> => {
+  const ends: StepEnd[] = []
+  for (const command of commands) {
+    if (at.module.run.signal.aborted) return [...ends, at.module.run.interruption()]
+    const end = await runCommand(at, runner, command, options)
+    ends.push(end)
+    if (end.kind !== 'done') break
+  }
+  return ends
+}
+
+const parallel = async (
+  at: StepRun,
+  runner: Runner,
+  commands: readonly string[],
+  options: CommandOptions,
+): Promise<StepEnd[]> => {
+  const { run } = at.module
+  const ends: StepEnd[] = []
+  await pool(
+    commands,
+    run.limits.parallel,
+    async (command, index) => {
+      ends[index] = await runCommand(at, runner, command, options)
+    },
+    () => !run.signal.aborted,
+  )
+  return run.signal.aborted ? [...ends, run.interruption()] : ends
+}
+
+/** One end out of many: the first failure if there is one, all outputs in the order of the list. */
+export const combine = (ends: readonly StepEnd[]): StepEnd => {
+  const join = (key: 'stdout' | 'output') =>
+    ends
+      .map((end) => ('output' in end ? (end[key] ?? '') : ''))
+      .filter((text) => text !== '')
+      .join('\n')
+  const bad = ends.find(({ kind }) => kind === 'cancelled') ?? ends.find(({ kind }) => kind !== 'done')
+  const written = { stdout: join('stdout'), output: join('output') }
+  if (bad?.kind === 'failed') return { ...bad, ...written }
+  return bad ?? { kind: 'done', exitCode: 0, ...written }
+}
+
+/** Runs the commands where the module's commands run. */
+export const runCommands = async (
+  at: StepRun,
+  runner: Runner,
+  { list, parallel: sideBySide, timeoutMs, stdFile }: Commands,
+): Promise<StepEnd> => {
+  const [first, ...more] = list
+  const file: TeeFile | undefined = stdFile === '' ? undefined : await teeFile(stdFile)
+  const options: CommandOptions = { timeoutMs, ...(file === undefined ? {} : { tee: file.write }) }
+  try {
+    if (first !== undefined && more.length === 0) return await runCommand(at, runner, first, options)
+    return combine(
+      sideBySide ? await parallel(at, runner, list, options) : await sequential(at, runner, list, options),
+    )
+  } finally {
+    await file?.close()
+  }
+}

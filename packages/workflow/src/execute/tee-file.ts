@@ -1,0 +1,25 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export interface TeeFile {
+  readonly write: (chunk: Buffer) => Promise<void>
+  close(): Promise<void>
+}
+
+/** A file that gets a copy of an output, folders above it made. Writes are in order; each waits for the disk. */
+export const teeFile = async (path: string): Promise<TeeFile> => {
+  await mkdir(dirname(path), { recursive: true })
+  const file = await open(path, 'w')
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    write: async (chunk) => {
+      const turn = last.then(async () => await file.write(chunk))
+      last = turn.catch(() => undefined)
+      await turn
+    },
+    close: async () => {
+      await last
+      await file.close()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { OutputStream, RunRecorder } from '@scanfarm/contracts'
+import type { Folders, Ports } from '../execute/input.ts'
+import type { Json } from '../model.ts'
+import type { FunctionServices } from './services.ts'
+
+/** What a function may see of the run that calls it. */
+export interface FunctionContext {
+  readonly signal: AbortSignal
+  readonly folders: Folders
+  readonly env: Readonly<Record<string, string>>
+  readonly ports: Ports
+  readonly services: FunctionServices
+  readonly workspace: string
+  readonly target: string
+  readonly runUuid: string
+  readonly recorder: RunRecorder
+  /** A variable as the step sees it. */
+  variable(name: string): Json | undefined
+  setVariable(name: string, value: Json): void
+  /** Writes to the step's output. */
+  print(stream: OutputStream, text: string): void
+  /** Runs a program on the executor's machine, whatever runner the module has. */
+  exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>
+  /** Runs further expressions, as reports with functions inside need it. */
+  evaluate(expression: string): Promise<Json>
+}
+
+export interface ExecResult {
+  /** -1 when the program did not end by itself. */
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Why it did not run or end, or `""`. */
+  readonly problem: string
+}
+
+export interface FunctionDefinition {
+  readonly name: string
+  /** As documented: `path, pattern?` */
+  readonly signature: string
+  readonly returns: string
+  readonly doc: string
+  /** Older spellings that mean the same. */
+  readonly aliases: readonly string[]
+  readonly run: (args: readonly Json[], context: FunctionContext) => Json | Promise<Json>
+}
+
+export interface FunctionGroup {
+  readonly title: string
+  readonly functions: readonly FunctionDefinition[]
+}
+
+type Run = FunctionDefinition['run']
+
+/** One function: `fn('file_exists(path)', 'bool', 'Is there…', run)`. */
+export const fn = (
+  head: string,
+  returns: string,
+  doc: string,
+  run: Run,
+  aliases: readonly string[] = [],
+): FunctionDefinition => {
+  const [, name = '', signature = ''] = /^(\w+)\((.*)\)$/.exec(head) ?? []
+  return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
+}
+
+/** Older files write `fileExists` for `file_exists`. */
+const camelCase = (name: string): string[] => {
+  const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return camel === name ? [] : [camel]
+}
+
+/** Arguments come from programs, so anything may arrive; these take what is meant. */
+export const textArg = (args: readonly Json[], index: number, fallback = ''): string => {
+  const value = args[index]
+  if (value === undefined || value === null) return fallback
+  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+export const numberArg = (args: readonly Json[], index: number, fallback: number): number => {
+  const value = args[index]
+  const number =
+    typeof value === 'number' ? value : value === undefined || value === '' ? Number.NaN : Number(value)
+  return Number.isFinite(number) ? number : fallback
+}
+
+export const listArg = (args: readonly Json[], index: number): string[] => {
+  const value = args[index]
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+  const text = textArg(args, index)
+  return text === '' ? [] : text.split(',').map((item) => item.trim())
+}
+
+export const isObject = (value: unknown): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,41 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { codeOf } from '../fault.ts'
+
+/** Lines of a text file one by one, whatever its size; nothing for a file that is not there. */
+export const linesOf = async function* (path: string): AsyncGenerator<string> {
+  const stream = createReadStream(path)
+  try {
+    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }))
+      yield line
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+export const isMissing = (error: unknown): boolean =>
+  codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+
+/** Non-empty lines. Counts bytes, so that a file of millions of lines takes no memory. */
+export const countLines = async (path: string): Promise<number> => {
+  let count = 0
+  let filled = false
+  try {
+    for await (const chunk of createReadStream(path)) {
+      if (!(chunk instanceof Uint8Array)) continue
+      for (const byte of chunk) {
+        if (byte === 10) {
+          if (filled) count++
+          filled = false
+        } else if (byte !== 13 && byte !== 32 && byte !== 9) filled = true
+      }
+    }
+  } catch (error) {
+    if (!isMissing(error) && !isFolder(error)) throw error
+  }
+  return count + (filled ? 1 : 0)
+}
+
+const isFolder = (error: unknown): boolean => codeOf(error) === 'EISDIR'

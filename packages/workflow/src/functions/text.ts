@@ -1,0 +1,99 @@
+import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
+import { safeRegExp } from './pattern.ts'
+import { targetSpace } from '../execute/target.ts'
+
+const trimChars = (text: string, cut: string, left: boolean, right: boolean): string => {
+  let [from, to] = [0, text.length]
+  while (left && from < to && cut.includes(text[from] ?? '')) from++
+  while (right && to > from && cut.includes(text[to - 1] ?? '')) to--
+  return text.slice(from, to)
+}
+
+const cutField = (text: string, delimiter: string, field: number): string =>
+  text.split(delimiter)[field - 1] ?? ''
+
+export const TEXT_FUNCTIONS: FunctionGroup = {
+  title: 'Text',
+  functions: [
+    fn('trim(text)', 'text', 'Without blanks at both ends.', (args) => textArg(args, 0).trim()),
+    fn('trim_string(text, characters)', 'text', 'Without these characters at both ends.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1), true, true),
+    ),
+    fn('trim_left(text, characters)', 'text', 'Without these characters at the beginning.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1, ' \t\r\n'), true, false),
+    ),
+    fn('trim_right(text, characters)', 'text', 'Without these characters at the end.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1, ' \t\r\n'), false, true),
+    ),
+    fn('split(text, delimiter)', 'list', 'The parts between the delimiters.', (args) =>
+      textArg(args, 0).split(textArg(args, 1)),
+    ),
+    fn('join(list, delimiter)', 'text', 'The items with the delimiter between them.', (args) =>
+      (Array.isArray(args[0]) ? args[0] : [])
+        .map((_, index, list) => textArg(list, index))
+        .join(textArg(args, 1)),
+    ),
+    fn('replace(text, old, new)', 'text', 'Every occurrence replaced.', (args) =>
+      textArg(args, 0).replaceAll(textArg(args, 1), () => textArg(args, 2)),
+    ),
+    fn('contains(text, part)', 'bool', 'Does the text, or the list, contain it?', (args) =>
+      Array.isArray(args[0])
+        ? args[0].some((_, index, list) => textArg(list, index) === textArg(args, 1))
+        : textArg(args, 0).includes(textArg(args, 1)),
+    ),
+    fn('starts_with(text, part)', 'bool', 'Does the text begin so?', (args) =>
+      textArg(args, 0).startsWith(textArg(args, 1)),
+    ),
+    fn('ends_with(text, part)', 'bool', 'Does the text end so?', (args) =>
+      textArg(args, 0).endsWith(textArg(args, 1)),
+    ),
+    fn('to_lower_case(text)', 'text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
+      'to_lower',
+      'toLower',
+    ]),
+    fn('to_upper_case(text)', 'text', 'In upper case.', (args) => textArg(args, 0).toUpperCase(), [
+      'to_upper',
+      'toUpper',
+    ]),
+    fn('match(text, pattern)', 'bool', 'Does the regular expression occur in the text?', (args) =>
+      safeRegExp(textArg(args, 1)).test(textArg(args, 0)),
+    ),
+    fn(
+      'regex_match(pattern, text)',
+      'bool',
+      'Does the regular expression occur in the text? Pattern first.',
+      (args) => safeRegExp(textArg(args, 0)).test(textArg(args, 1)),
+    ),
+    fn(
+      'cut_with_delim(text, delimiter, field)',
+      'text',
+      'One field, counted from 1.',
+      (args) => cutField(textArg(args, 0), textArg(args, 1), numberArg(args, 2, 1)),
+      ['cut'],
+    ),
+    fn(
+      'cut_space(text, field)',
+      'text',
+      'One field between blanks, counted from 1.',
+      (args) => textArg(args, 0).trim().split(/\s+/)[numberArg(args, 1, 1) - 1] ?? '',
+    ),
+    fn('normalize_path(text)', 'text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
+      textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),
+    ),
+    fn('get_target_space(target)', 'text', 'The workspace name of a target.', (args) =>
+      targetSpace(textArg(args, 0)),
+    ),
+    fn('parse_int(value)', 'number', 'The whole number a text begins with, or 0.', (args) => {
+      const number = Number.parseInt(textArg(args, 0), 10)
+      return Number.isNaN(number) ? 0 : number
+    }),
+    fn('parse_float(value)', 'number', 'The number a text begins with, or 0.', (args) => {
+      const number = Number.parseFloat(textArg(args, 0))
+      return Number.isNaN(number) ? 0 : number
+    }),
+    fn('to_string(value)', 'text', 'As text.', (args) => textArg(args, 0)),
+    fn('to_boolean(value)', 'bool', 'True for true, 1, yes and on.', (args) =>
+      ['true', '1', 'yes', 'on'].includes(textArg(args, 0).trim().toLowerCase()),
+    ),
+  ],
+}

@@ -1,0 +1,244 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { useRuns } from './_execute.ts'
+
+const { run } = useRuns()
+
+describe('a module', () => {
+  test('runs its steps in order and records each of them', async () => {
+    const { status, recorder, output } = await run(`
+kind: module
+name: greet
+params:
+  - {name: greeting, default: hello}
+  - {name: file, default: "{{Output}}/{{greeting}}.txt"}
+steps:
+  - name: write
+    type: bash
+    command: echo "{{greeting}} {{Target}}" > {{file}}
+  - name: read
+    type: bash
+    commands: ["cat {{file}}", "echo second >&2"]
+    exports: {said: stdout, code: exit_code, both: "{{output}}"}
+  - name: use
+    type: bash
+    command: printf '%s|' {{said}} "{{code}}" {{both}}
+reports:
+  - {name: greeting, path: "{{file}}", type: text}
+  - {name: nowhere, path: nowhere.txt, type: text}
+`)
+    expect(status).toBe('completed')
+    expect(recorder.story).toEqual(['write completed', 'read completed', 'use completed'])
+    expect(readFileSync(`${output}/hello.txt`, 'utf8')).toBe('hello example.com\n')
+    expect(recorder.byName('read').exports).toEqual({
+      said: 'hello example.com',
+      code: '0',
+      both: 'hello example.com\nsecond',
+    })
+    expect(recorder.byName('use').output).toBe('hello example.com|0|hello example.com\nsecond|')
+    expect([recorder.total, recorder.completed]).toEqual([3, 3])
+    expect(recorder.steps.map(({ seq }) => seq)).toEqual([1, 2, 3])
+    expect(recorder.pid).toBe(0)
+    expect(recorder.artifacts).toEqual([
+      { name: 'greeting', path: `${output}/hello.txt`, type: 'report', contentType: 'txt', description: '' },
+    ])
+    expect(recorder.lines).toEqual([`warn: report 'nowhere' is missing: ${output}/nowhere.txt`])
+  })
+
+  test('ends with the first step that fails, unless that step goes on', async () => {
+    const { status, errorMessage, recorder } = await run(`
+kind: module
+name: fails
+steps:
+  - {name: tolerated, type: bash, command: exit 3, on_error: [{action: continue}]}
+  - {name: fatal, type: bash, command: "echo no; exit 4"}
+  - {name: never, type: bash, command: echo}
+`)
+    expect([status, errorMessage]).toEqual(['failed', 'command exited with code 4'])
+    expect(recorder.story).toEqual(['tolerated failed', 'fatal failed'])
+    expect(recorder.byName('fatal')).toMatchObject({
+      exitCode: 4,
+      output: 'no\n',
+      errorMessage: 'command exited with code 4',
+    })
+  })
+
+  test('skips steps whose condition is false, and says so', async () => {
+    const { status, recorder } = await run(
+      `
+kind: module
+name: conditions
+params:
+  - {name: deep, type: bool, default: false}
+steps:
+  - {name: a, type: bash, command: echo, pre_condition: "{{deep}}"}
+  - {name: b, type: bash, command: echo, pre_condition: "!{{deep}} && Target == 'example.com'"}
+  - {name: c, type: bash, command: echo, pre_condition: 'file_length("{{Output}}/none") > 0'}
+  - {name: d, type: bash, command: echo, pre_condition: 'no_such_function()', on_error: [{action: continue}]}
+`,
+    )
+    expect(status).toBe('completed')
+    expect(recorder.story).toEqual(['a skipped', 'b completed', 'c skipped', 'd failed'])
+    expect(recorder.byName('d').errorMessage).toContain('pre-condition evaluation failed: ReferenceError')
+    expect(recorder.byName('a').errorMessage).toBe('pre-condition is false')
+    expect(recorder.completed).toBe(4)
+  })
+
+  test('stops commands that take too long', async () => {
+    const { status, errorMessage, killedPids } = await run(`
+kind: module
+name: slow
+steps:
+  - {name: wait, type: bash, command: sleep 60, timeout: 0.2}
+`)
+    expect([status, errorMessage]).toEqual(['failed', 'command timed out after 0.2s'])
+    expect(killedPids).toHaveLength(1)
+  })
+
+  test('runs commands side by side, all of them, and keeps the order of their outputs', async () => {
+    const { recorder, output } = await run(`
+kind: module
+name: parallel
+steps:
+  - name: both
+    type: bash
+    parallel_commands: ["sleep 0.1; echo one", "echo two; exit 2", "touch {{Output}}/three"]
+    std_file: "{{Output}}/logs/std.txt"
+    on_error: [{action: continue}]
+`)
+    expect(recorder.byName('both')).toMatchObject({ status: 'failed', exitCode: 2 })
+    expect(existsSync(`${output}/three`)).toBe(true)
+    expect(readFileSync(`${output}/logs/std.txt`, 'utf8').split('\n').sort()).toEqual(['', 'one', 'two'])
+  })
+
+  test('is refused without a required param', async () => {
+    const { status, errorMessage, recorder } = await run(`
+kind: module
+name: needs
+params: [{name: wordlist, required: true}]
+steps: [{name: a, type: bash, command: echo}]
+`)
+    expect([status, errorMessage]).toEqual(['failed', 'required parameter missing: wordlist'])
+    expect(recorder.story).toEqual([])
+  })
+
+  test('never lets a target, a param or an output become shell code', async () => {
+    const { recorder } = await run(
+      `
+kind: module
+name: hostile
+params:
+  - {name: opts, default: "-a {{Target}} \\"q {{Target}}\\""}
+steps:
+  - {name: out, type: bash, command: "printf '%s' '$(touch pwned); \`id\` \\"'", exports: {x: stdout, mixed: "-m {{stdout}}"}}
+  - {name: show, type: bash, command: "printf '[%s]' {{x}} \\"{{x}}\\" {{opts}} {{flags}} {{mixed}}"}
+`,
+      { target: 'http://h/?a=1&b=2#c', params: { flags: '-t 5 "a' } },
+    )
+    const value = '$(touch pwned); `id` "'
+    const target = 'http://h/?a=1&b=2#c'
+    expect(recorder.byName('show').output).toBe(
+      ['', value, value, '-a', target, `q ${target}`, '-t', '5', '"a', '-m', value].join('][').slice(1) + ']',
+    )
+  })
+})
+
+describe('a cancelled run', () => {
+  test('kills what runs, closes its step as cancelled and starts no other', async () => {
+    const abort = new AbortController()
+    const { status, killedPids, recorder } = await run(
+      `
+kind: module
+name: long
+steps:
+  - {name: wait, type: bash, command: "echo started; sleep 60"}
+  - {name: never, type: bash, command: echo}
+`,
+      { signal: abort.signal, ports: { now: () => { setTimeout(() => abort.abort('cancel'), 100); return new Date() } } }, // prettier-ignore
+    )
+    expect(status).toBe('cancelled')
+    expect(recorder.story).toEqual(['wait cancelled'])
+    expect(killedPids).toHaveLength(1)
+  })
+
+  test('fails instead when the reason is its time limit', async () => {
+    const abort = new AbortController()
+    setTimeout(() => abort.abort('timeout'), 100)
+    const { status, errorMessage, recorder } = await run(
+      `
+kind: module
+name: long
+steps: [{name: wait, type: bash, command: sleep 60}]
+`,
+      { signal: abort.signal },
+    )
+    expect([status, errorMessage]).toEqual(['failed', 'the run timed out'])
+    expect(recorder.byName('wait')).toMatchObject({
+      status: 'failed',
+      errorMessage: 'interrupted: the run timed out',
+    })
+  })
+})
+
+describe('a flow', () => {
+  const modules = {
+    'main.yaml': `
+kind: flow
+name: main
+params:
+  - {name: mode, default: fast}
+modules:
+  - {name: last, path: modules/report.yaml, depends_on: [probe, broken], params: {title: "of {{Target}}"}}
+  - {name: probe, path: modules/probe.yaml}
+  - {name: broken, path: broken-module}
+  - {name: off, path: modules/probe.yaml, condition: "mode == 'full'"}
+  - {name: inline, steps: [{name: here, type: bash, command: "echo {{FlowName}}"}], depends_on: [probe]}
+`,
+    'modules/probe.yaml': `
+kind: module
+name: probe
+params: [{name: mode, default: other}]
+steps:
+  - {name: find, type: bash, command: "printf 80,443; echo {{mode}} >&2", exports: {ports: stdout}}
+`,
+    'modules/broken-module.yaml': `
+kind: module
+name: broken
+steps: [{name: fail, type: bash, command: exit 1, exports: {lost: "x"}}]
+`,
+    'modules/report.yaml': `
+kind: module
+name: report
+params: [{name: title}]
+steps:
+  - {name: print, type: bash, command: 'echo {{title}} {{ports}} {{ModuleName}}'}
+`,
+  }
+
+  test('runs modules after those they depend on and hands params and exports on', async () => {
+    const { status, recorder } = await run(modules)
+    expect(status).toBe('completed')
+    expect(recorder.byName('find')).toMatchObject({
+      module: 'probe',
+      output: expect.stringContaining('fast'),
+    })
+    expect(recorder.byName('print')).toMatchObject({
+      module: 'last',
+      output: 'of example.com 80,443 report\n',
+    })
+    expect(recorder.byName('here').output).toBe('main\n')
+    expect(recorder.story).toContain('fail failed')
+    expect(recorder.steps.at(-1)?.name).not.toBe('find')
+    expect(recorder.story).toContain('find skipped')
+    expect([recorder.total, recorder.completed]).toEqual([5, 5])
+    expect(recorder.lines).toContain('warn: module broken failed: command exited with code 1')
+  })
+
+  test('fails when nothing in it has worked', async () => {
+    const { status, errorMessage } = await run({
+      'main.yaml': 'kind: flow\nname: main\nmodules: [{name: broken, path: broken-module}]',
+      'broken-module.yaml': modules['modules/broken-module.yaml'],
+    })
+    expect([status, errorMessage]).toEqual(['failed', 'module broken failed: command exited with code 1'])
+  })
+})
