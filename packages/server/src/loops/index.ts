@@ -1,0 +1,127 @@
+import { Loop, type Config, type Logger, type Registry } from '@scanfarm/platform'
+import type { RunQueue } from '@scanfarm/queue'
+import type { Store } from '@scanfarm/store'
+import { Dispatcher } from './dispatcher/dispatcher.ts'
+import { createLoopMetrics, type LoopMetrics } from './metrics.ts'
+import { pruneOnce } from './pruner/prune-once.ts'
+import { forceCancels } from './reconciler/force-cancels.ts'
+import { LostMessages } from './reconciler/lost-messages.ts'
+import { reapOnce } from './reconciler/reap.ts'
+import { repairSlots } from './reconciler/repair-slots.ts'
+
+/** Time between turns, in ms. Whatever a wake-up call hastens is polled too, for calls can be lost. */
+const EVERY = {
+  dispatch: 250,
+  expand: 1_000,
+  lostMessages: 1_000,
+  reap: 2_000,
+  cancels: 1_000,
+  slots: 15_000,
+  prune: 600_000,
+} as const
+/** Outages of the queue end suddenly, and everybody waits for its end. */
+const DISPATCH_BACKOFF = { first: 100, most: 2_000 }
+
+export interface LoopContext {
+  readonly store: Store
+  /** On a master only; the others have nothing to dispatch. */
+  readonly queue: RunQueue | undefined
+  readonly log: Logger
+  readonly metrics: Registry
+  readonly config: {
+    readonly worker: Pick<Config['worker'], 'leaseMs'>
+    readonly runs: Pick<Config['runs'], 'maxAttempts' | 'cancelGraceMs'>
+  }
+}
+
+export interface Loops extends AsyncDisposable {
+  /** Something may be there to be dispatched or expanded: look now. */
+  wake(): void
+}
+
+/** Starts every loop of a server. Any number of servers may run them; Postgres decides who does what. */
+export const startLoops = (context: LoopContext): Loops => {
+  const metrics = createLoopMetrics(context.metrics)
+  const urgent = [expanding(context), ...feeding(context, metrics)]
+  const loops = [...urgent, ...repairing(context, metrics)]
+  for (const loop of loops) loop.start()
+  return {
+    wake() {
+      for (const loop of urgent) loop.wake()
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+const expanding = ({ store, log }: LoopContext): Loop =>
+  new Loop({ name: 'expand', intervalMs: EVERY.expand, log, turn: () => store.jobs.expandOnce() })
+
+const feeding = ({ store, queue, log }: LoopContext, metrics: LoopMetrics): Loop[] => {
+  if (!queue) return []
+  const { outbox, workers } = store
+  const dispatcher = new Dispatcher({
+    outbox,
+    workers,
+    queue,
+    onSent: (count) => metrics.dispatched.inc(count),
+  })
+  return [
+    new Loop({
+      name: 'dispatch',
+      intervalMs: EVERY.dispatch,
+      backoffMs: DISPATCH_BACKOFF,
+      log,
+      turn: () => dispatcher.dispatchOnce(),
+    }),
+  ]
+}
+
+const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetrics): Loop[] => {
+  const { recovery } = store
+  const { maxAttempts, cancelGraceMs } = config.runs
+  const { leaseMs } = config.worker
+  return [
+    ...(queue ? [findingLost(store, queue, log, metrics)] : []),
+    new Loop({
+      name: 'reap',
+      intervalMs: EVERY.reap,
+      // Its turns must not be a lease apart, or it would believe that it was away itself.
+      backoffMs: { first: EVERY.reap, most: EVERY.reap },
+      log,
+      turn: () => reapOnce({ recovery, maxAttempts, leaseMs, metrics, log }),
+    }),
+    new Loop({
+      name: 'force cancels',
+      intervalMs: EVERY.cancels,
+      log,
+      turn: () => forceCancels({ recovery, cancelGraceMs, metrics, log }),
+    }),
+    new Loop({
+      name: 'repair slots',
+      intervalMs: EVERY.slots,
+      log,
+      turn: () => repairSlots({ recovery, metrics, log }),
+    }),
+    new Loop({ name: 'prune', intervalMs: EVERY.prune, log, turn: () => pruneOnce({ store, log }) }),
+  ]
+}
+
+const findingLost = (store: Store, queue: RunQueue, log: Logger, metrics: LoopMetrics): Loop => {
+  const messages = new LostMessages({
+    recovery: store.recovery,
+    queue,
+    onFound: (count, reason) => {
+      log.warn('runs whose messages were lost go to the queue again', { runs: count, reason })
+      metrics.repairs.inc({ repair: 'message_lost' }, count)
+    },
+  })
+  return new Loop({
+    name: 'find lost messages',
+    intervalMs: EVERY.lostMessages,
+    backoffMs: DISPATCH_BACKOFF,
+    log,
+    turn: (signal) => messages.findOnce(signal),
+  })
+}
