@@ -1,14 +1,34 @@
 /**
- * The least that can answer HTTP with Node: one body for every request. Prints its port.
+ * The least that can answer HTTP with Node. Prints its port.
  *
- *   bare-server.ts BODY_BYTES
+ *   bare-server.ts bytes COUNT          the same body of so many bytes for every request
+ *   bare-server.ts rows  URL STATEMENT  the rows of a prepared statement, asked for anew for every request
  */
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import pg from 'pg'
 
-const body = JSON.stringify({ data: 'x'.repeat(Math.max(0, Number(process.argv[2]) - '{"data":""}'.length)) })
-const server = createServer((_request, response) => {
+const CONNECTIONS = 10
+
+const send = (response: ServerResponse, body: string): void => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
   response.end(body)
-})
+}
+
+const sameBytes = (count: number): ((response: ServerResponse) => void) => {
+  const body = JSON.stringify({ data: 'x'.repeat(Math.max(0, count - '{"data":""}'.length)) })
+  return (response) => send(response, body)
+}
+
+const rowsOf = (url: string, text: string): ((response: ServerResponse) => Promise<void>) => {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS })
+  return async (response) => {
+    const { rows } = await pool.query({ name: 'bare', text })
+    send(response, JSON.stringify({ data: rows }))
+  }
+}
+
+const [kind, first = '', second = ''] = process.argv.slice(2)
+const answer = kind === 'rows' ? rowsOf(first, second) : sameBytes(Number(first))
+const server = createServer((_request, response) => void answer(response))
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
