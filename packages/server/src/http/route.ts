@@ -142,11 +142,14 @@ const advising =
       return parse(value)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      const details = error.details.map((detail) => ({
-        ...detail,
-        message:
-          (Object.hasOwn(advice, detail.path.slice(1)) && advice[detail.path.slice(1)]) || detail.message,
+      const details = error.details.map(({ path, message }) => ({
+        path,
+        message: adviceFor(path, advice) ?? message,
       }))
-      throw fieldRefusal(details) ?? error
+      const advised = error.details.some(({ path }) => adviceFor(path, advice) !== undefined)
+      throw (advised && fieldRefusal(details)) || error
     }
   }
+
+const adviceFor = (path: string, advice: Readonly<Record<string, string>>): string | undefined =>
+  Object.hasOwn(advice, path.slice(1)) ? advice[path.slice(1)] : undefined

@@ -62,7 +62,7 @@ const isInside = (path: string, folder: string): boolean => {
 }
 
 const reasonOf = (error: unknown): string => {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file'
   if (code === 'ELOOP') return 'leads through a symbolic link'
   return 'cannot be read by the server'

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals'
+import { jsonPosition } from '../../src/http/json-position.ts'
+
+describe('the place where text stops being JSON', () => {
+  test.each([
+    ['', 1, 1],
+    ['abc', 1, 1],
+    ['{"a":1,}', 1, 8],
+    ['{"a" 1}', 1, 6],
+    ['[1 2]', 1, 4],
+    ['[1,]', 1, 4],
+    ['{"a":\n  tru}', 2, 3],
+    ['{"a":"\n"}', 1, 6],
+    ['{"a":"\\x"}', 1, 6],
+    ['{a:1}', 1, 2],
+    ['{} {}', 1, 4],
+    ['[[', 1, 3],
+    ['{"a":', 1, 6],
+    ['[01]', 1, 3],
+    ["{'a':1}", 1, 2],
+  ])('in %j is line %i, column %i', (source, line, column) => {
+    expect(() => JSON.parse(source) as unknown).toThrow()
+    expect(jsonPosition(source)).toMatchObject({ line, column })
+  })
+
+  test('is found in very deep nesting', () => {
+    expect(jsonPosition('['.repeat(1_000_000)).offset).toBe(1_000_000)
+  })
+})

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ settings: { 'http.json_bytes': 4096 } })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const refusal = (code: string, message: string, details: unknown[] = []) => ({
+  error: true,
+  message,
+  code,
+  request_id: expect.any(String),
+  details,
+})
+
+describe('a path that does not exist', () => {
+  test.each(['/nope', '/api/nope', '/osm/api/nope', '/api', '/', '/api/runs/1/nope'])('%s answers 404 in JSON', async (path) => {
+    const response = await server.viewer.get(path).expect(404).expect('Content-Type', /^application\/json/)
+    expect(response.body).toEqual(refusal('not_found', `there is nothing at GET ${path}`))
+  })
+
+  test('is looked for in the case it is written in', async () => {
+    await server.viewer.get('/api/Runs').expect(404)
+  })
+
+  test('with broken escapes answers 400', async () => {
+    const response = await server.viewer.get('/api/runs/%zz').expect(400)
+    expect(response.body).toEqual(
+      refusal('bad_request', 'the path holds a % that is not followed by two hex digits of UTF-8'),
+    )
+  })
+})
+
+describe('a method that a path does not have', () => {
+  test('answers 405 with the ones it has', async () => {
+    const response = await server.admin.put('/api/runs').expect(405).expect('Allow', 'GET, HEAD, OPTIONS, POST')
+    expect(response.body).toEqual(
+      refusal('method_not_allowed', 'PUT is not possible here, only GET, HEAD, OPTIONS, POST'),
+    )
+    await server.admin.post('/api/runs/1').expect(405).expect('Allow', 'DELETE, GET, HEAD, OPTIONS')
+  })
+
+  test('answers OPTIONS with the ones it has', async () => {
+    await server.nobody.options('/api/runs').expect(204).expect('Allow', 'GET, HEAD, OPTIONS, POST')
+  })
+})
+
+describe('a HEAD request', () => {
+  test('answers the head of GET', async () => {
+    const response = await server.viewer.head('/api/runs').expect(200)
+    expect(response.text).toBeUndefined()
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(10)
+  })
+})
+
+describe('a JSON body', () => {
+  const post = (body: string | Buffer, type = 'application/json') =>
+    server.operator.post('/api/runs').set('Content-Type', type).send(body)
+
+  test('that is no JSON answers 400 with the place', async () => {
+    const response = await post('{"flow": "a",\n "target" 1}').expect(400)
+    expect(response.body).toEqual(
+      refusal('invalid_json', 'the body is not valid JSON: unexpected text at line 2, column 11'),
+    )
+  })
+
+  test('that ends too early answers 400', async () => {
+    const response = await post('{"flow": "a"').expect(400)
+    expect(response.body.message).toBe('the body is not valid JSON: it ends too early at line 1, column 13')
+  })
+
+  test('that is missing answers 400', async () => {
+    const response = await server.operator.post('/api/runs').expect(400)
+    expect(response.body).toEqual(refusal('invalid_json', 'a JSON body is required, and none was sent'))
+  })
+
+  test('that is not UTF-8 answers 400 with the place', async () => {
+    const response = await fetch(`${server.url}/api/runs`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${server.tokens.operator}`, 'Content-Type': 'application/json' },
+      body: Buffer.from([0x7b, 0x22, 0xc3, 0x22]),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual(refusal('invalid_json', 'the body is not valid UTF-8 at byte 2'))
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(
+    'sent as %s answers 415',
+    async (type) => {
+      const response = await post('{}', type).expect(415)
+      expect(response.body).toEqual(
+        refusal(
+          'unsupported_media_type',
+          'send the body as JSON in UTF-8, with the header Content-Type: application/json',
+        ),
+      )
+    },
+  )
+
+  test('that is compressed answers 415', async () => {
+    const response = await post('{}').set('Content-Encoding', 'gzip').expect(415)
+    expect(response.body.message).toBe('bodies with Content-Encoding gzip are not read')
+  })
+
+  test('may name its charset', async () => {
+    await post('{}', 'application/json; charset=utf-8').expect(400, /exactly one of/)
+  })
+
+  test('larger than allowed answers 413, told in advance or not', async () => {
+    const body = JSON.stringify({ flow: 'x'.repeat(5000) })
+    const response = await post(body).expect(413)
+    expect(response.body).toEqual(refusal('payload_too_large', 'the body is larger than 4096 bytes'))
+    const chunked = await fetch(`${server.url}/api/runs`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${server.tokens.operator}`, 'Content-Type': 'application/json' },
+      body: new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < 100; at += 1) controller.enqueue(Buffer.alloc(1000, 0x20))
+          controller.close()
+        },
+      }),
+      duplex: 'half',
+    } as RequestInit)
+    expect(chunked.status).toBe(413)
+    await chunked.body?.cancel()
+  })
+
+  test.each(['[]', '"text"', '5', 'null', 'true'])('that is %s instead of an object answers 400', async (body) => {
+    const response = await post(body).expect(400)
+    expect(response.body).toEqual(
+      refusal('invalid_input', 'the body must be object', [{ path: '', message: 'must be object' }]),
+    )
+  })
+})
+
+describe('every response', () => {
+  test('names the version, and forbids browsers everything', async () => {
+    for (const path of ['/health', '/api/nope', '/api/runs']) {
+      const response = await server.nobody.get(path)
+      expect(response.headers).toMatchObject({
+        'scanfarm-version': '0.1.0',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      })
+      expect(response.headers).not.toHaveProperty('x-powered-by')
+      expect(response.headers).not.toHaveProperty('access-control-allow-origin')
+    }
+  })
+
+  test('carries the request id that was sent, or a new one', async () => {
+    const given = await server.nobody.get('/api/nope').set('X-Request-Id', 'abc-1.2')
+    expect(given.headers['x-request-id']).toBe('abc-1.2')
+    expect(given.body.request_id).toBe('abc-1.2')
+    const made = await server.nobody.get('/health')
+    expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('does not repeat a request id that could forge a log line', async () => {
+    const response = await server.nobody.get('/health').set('X-Request-Id', 'a b"c')
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('both API roots', () => {
+  test('serve the same', async () => {
+    await server.viewer.get('/api/runs').expect(200)
+    await server.viewer.get('/osm/api/runs').expect(200)
+    await server.viewer.get('/runs').expect(404)
+  })
+
+  test.each(['/health', '/health/ready', '/openapi.json', '/docs'])(
+    'and the base serve %s without a token',
+    async (path) => {
+      for (const root of ['', '/api', '/osm/api']) await server.nobody.get(root + path).expect(200)
+    },
+  )
+
+  test('and the base take a login', async () => {
+    for (const root of ['', '/api', '/osm/api'])
+      await server.nobody.post(`${root}/login`).send({ username: 'x', password: 'y' }).expect(401)
+  })
+})
+
+describe('other origins', () => {
+  test('are let in where the settings name them', async () => {
+    await using open = await testServer({ settings: { 'http.cors_origins': ['https://ui.example'] } })
+    const preflight = await open.nobody
+      .options('/api/runs')
+      .set('Origin', 'https://ui.example')
+      .set('Access-Control-Request-Method', 'POST')
+      .expect(204)
+    expect(preflight.headers['access-control-allow-origin']).toBe('https://ui.example')
+    expect(preflight.headers['access-control-allow-headers']).toContain('Authorization')
+    const response = await open.viewer.get('/api/runs').set('Origin', 'https://ui.example').expect(200)
+    expect(response.headers['access-control-allow-origin']).toBe('https://ui.example')
+    const other = await open.viewer.get('/api/runs').set('Origin', 'https://evil.example').expect(200)
+    expect(other.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+})

@@ -1,0 +1,78 @@
+import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openTargetFile } from '../../src/submission/target-file.ts'
+
+const UPLOAD = 'uploads/0123456789abcdef-list.txt'
+const store = {
+  get: async (key: string) => (key === UPLOAD ? { size: 2, body: Readable.from([Buffer.from('up')]) } : undefined),
+}
+
+let folder = ''
+let inside = ''
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scanfarm-targets-'))
+  inside = join(folder, 'lists')
+  await mkdir(join(inside, 'deep'), { recursive: true })
+  await writeFile(join(inside, 'deep/good.txt'), 'good')
+  await writeFile(join(folder, 'secret.txt'), 'secret')
+  await symlink(join(folder, 'secret.txt'), join(inside, 'link.txt'))
+  await symlink(folder, join(inside, 'way'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const read = async (path: string, folders = [inside]): Promise<string> =>
+  text(await openTargetFile(path, store, folders))
+
+const refusal = async (path: string, folders?: string[]): Promise<string> =>
+  read(path, folders).then(
+    () => 'no refusal',
+    (error: Error) => error.message,
+  )
+
+describe('a target file', () => {
+  test('is read from the folders of the settings, also through a folder that is a link itself', async () => {
+    expect(await read(join(inside, 'deep/good.txt'))).toBe('good')
+    await symlink(inside, join(folder, 'alias'))
+    expect(await read(join(folder, 'alias/deep/good.txt'), [join(folder, 'alias')])).toBe('good')
+  })
+
+  test('is read from the uploads by the path of the upload', async () => {
+    expect(await read(UPLOAD)).toBe('up')
+    expect(await refusal('uploads/0123456789abcdef-gone.txt')).toMatch('names no upload')
+  })
+
+  test.each(['/etc/passwd', 'list.txt', 'uploads/other.txt', '/uploads/0123456789abcdef-list.txt', '~/list', ''])(
+    'outside is refused: %s',
+    async (path) => {
+      expect(await refusal(path)).toBe(
+        'target_file: must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders',
+      )
+    },
+  )
+
+  test('with dots that climb is refused', async () => {
+    expect(await refusal(join(inside, 'deep') + '/../../secret.txt')).toBe('target_file: must not contain ".."')
+    expect(await refusal('uploads/../0123456789abcdef-list.txt')).toBe('target_file: must not contain ".."')
+  })
+
+  test('that is a link, or lies behind one, is refused', async () => {
+    expect(await refusal(join(inside, 'link.txt'))).toBe('target_file: leads through a symbolic link')
+    expect(await refusal(join(inside, 'way/secret.txt'))).toBe('target_file: leads through a symbolic link')
+  })
+
+  test('that is no regular file, or is not there, is refused', async () => {
+    expect(await refusal(join(inside, 'deep'))).toBe('target_file: is not a regular file')
+    expect(await refusal(join(inside, 'none.txt'))).toBe('target_file: there is no such file')
+    expect(await refusal(`${inside}/a\0b`)).toBe('target_file: must not contain NUL')
+  })
+
+  test('may have several names on the disk: whoever can link it can read it', async () => {
+    await link(join(inside, 'deep/good.txt'), join(inside, 'twin.txt'))
+    expect(await read(join(inside, 'twin.txt'))).toBe('good')
+  })
+})
