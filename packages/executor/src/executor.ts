@@ -39,7 +39,7 @@ export class Executor implements AsyncDisposable {
   readonly #cancels: KnownCancels
   readonly #presence: Presence
   readonly #writer: Writer
-  readonly #perform: Performer
+  readonly #performer: Performer
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
   #taking: Promise<void> | undefined
@@ -55,7 +55,7 @@ export class Executor implements AsyncDisposable {
     const { store, log, intro, source } = options
     const retry = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#writer = new Writer({ store, log, retry, giveUp: this.#giveUp.signal })
-    this.#perform = createPerformer(options, this.#limits, retry)
+    this.#performer = createPerformer(options, this.#limits, retry)
     this.#presence = new Presence({
       store,
       intro,
@@ -116,6 +116,7 @@ export class Executor implements AsyncDisposable {
     clearInterval(this.#flushing)
     const { workerId } = this.#presence
     await this.#presence[Symbol.asyncDispose]()
+    await this.#performer[Symbol.asyncDispose]()
     if (workerId === undefined) return
     await store.leave(workerId).catch((error: unknown) => {
       log.warn('could not leave the farm; the lease will run out', { reason: reasonOf(error) })
@@ -192,6 +193,7 @@ export class Executor implements AsyncDisposable {
     const { log, onRunEnded } = this.#options
     try {
       const ending = await this.#carryOut(session)
+      if (ending === 'lost') this.#presence.doubt()
       const seconds = (performance.now() - began) / 1000
       onRunEnded?.(ending, seconds)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
@@ -206,7 +208,7 @@ export class Executor implements AsyncDisposable {
     const { timeoutMs } = session.run
     const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
     using _alarm = limitMs === undefined ? undefined : startAlarm(limitMs, () => session.stop('timeout'))
-    const outcome: Verdict = await this.#perform(session)
+    const outcome: Verdict = await this.#performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.journal.settle()
     session.ending = true
     if (session.stopped !== 'drain' && session.stopped !== 'lost')

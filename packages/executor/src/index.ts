@@ -1,1 +1,10 @@
-export {}
+export { commandUser } from './command-user.ts'
+export { DEFAULT_PATH } from './environment.ts'
+export { Executor, type ExecutorStatus } from './executor.ts'
+export type { Owner } from './folders.ts'
+export { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
+export { createLocalSource, type LocalSource } from './local-source.ts'
+export type { ExecutorLog } from './log.ts'
+export type { ExecutorOptions, RunEnding } from './options.ts'
+export type { Introduction } from './presence.ts'
+export type { RunSource } from './source.ts'

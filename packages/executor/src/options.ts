@@ -22,6 +22,10 @@ export interface ExecutorOptions {
   readonly owner?: Owner
   /** `PATH` of commands on this machine. */
   readonly path?: string
+  /** Between TERM and KILL; missing: as the workflow engine has it. */
+  readonly graceMs?: number
+  /** Longest evaluation of one expression; missing: as the workflow engine has it. */
+  readonly expressionMs?: number
   /** For runs without a timeout of their own; missing: none. */
   readonly defaultTimeoutMs?: number
   readonly limits?: Partial<ExecutorLimits>

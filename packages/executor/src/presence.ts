@@ -37,6 +37,7 @@ export class Presence implements AsyncDisposable {
   #loop: Promise<void> | undefined
   #workerId: string | undefined
   #lastBeat = -Infinity
+  #inDoubt = false
   /** Listed and unknown at the last beat; only a second sighting counts. */
   #strangers = new Set<string>()
 
@@ -54,6 +55,11 @@ export class Presence implements AsyncDisposable {
     return performance.now() - this.#lastBeat
   }
 
+  /** Something was refused as not ours: ask Postgres soon how we stand. */
+  doubt(): void {
+    this.#inDoubt = true
+  }
+
   start(): void {
     this.#loop ??= this.#run()
   }
@@ -68,7 +74,8 @@ export class Presence implements AsyncDisposable {
     const { store, intro, sessions } = this.#options
     const workerId = this.#workerId
     if (workerId === undefined) return this.#join()
-    if (sessions.size === 0 && this.silenceMs < intro.leaseMs / 3) return
+    if (sessions.size === 0 && !this.#inDoubt && this.silenceMs < intro.leaseMs / 3) return
+    this.#inDoubt = false
     const expected = [...sessions].filter((session) => !session.ending)
     const claimed = this.#options.claiming()
     const reply = await store.heartbeat(workerId, sessions.size, this.#options.draining())

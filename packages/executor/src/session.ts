@@ -52,7 +52,7 @@ export class Session {
   stop(reason: StopReason): void {
     if (reason === 'lost') this.#reason = reason
     else this.#reason ??= reason
-    this.#stop.abort()
+    this.#stop.abort(reason)
   }
 
   get isWriting(): boolean {

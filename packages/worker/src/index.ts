@@ -1,1 +1,1 @@
-export {}
+export { startWorker, type RunningWorker, type WorkerOverrides } from './start-worker.ts'

@@ -49,7 +49,6 @@ export class Journal implements RunRecorder {
   readonly #waiting: (() => void)[] = []
   #artifacts = 0
   #events = 0
-  #closed = false
 
   constructor(options: JournalOptions) {
     this.#options = options
@@ -61,6 +60,7 @@ export class Journal implements RunRecorder {
       limitMs: artifactRetryMs,
       signal: options.signal,
     })
+    options.signal.addEventListener('abort', () => this.#wake(), { once: true })
   }
 
   plan(totalSteps: number): void {
@@ -132,9 +132,9 @@ export class Journal implements RunRecorder {
     this.#runLog.add(new Date(), level, line)
   }
 
-  /** Resolves when so little waits to be written that more work may be begun. */
+  /** Resolves when so little waits to be written that more work may be begun, or when the run is stopped. */
   async room(): Promise<void> {
-    while (this.#changes.size > this.#options.limits.backlogItems && !this.#closed)
+    while (this.#changes.size > this.#options.limits.backlogItems && !this.#options.signal.aborted)
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
@@ -166,8 +166,6 @@ export class Journal implements RunRecorder {
 
   /** Nothing will be written any more: frees what the logs of steps hold. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
-    this.#wake()
     this.#filing.stop()
     await this.#filing.settled()
     for (const log of this.#logs) await log[Symbol.asyncDispose]()

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import type { Owner } from './folders.ts'
+
+const DEFAULT_USER = 'nobody'
+const PASSWD = '/etc/passwd'
+
+/**
+ * Who commands run as: nobody else unless this program is root, for then they could read its secrets. `name` is the
+ * name or number of a user of this machine.
+ */
+export function commandUser(
+  name: string = DEFAULT_USER,
+  isRoot = process.getuid?.() === 0,
+): Owner | undefined {
+  if (!isRoot) return undefined
+  const found = readFileSync(PASSWD, 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([user, , uid]) => user === name || uid === name)
+  if (found === undefined)
+    throw new Error(`runner.user (SCANFARM_RUNNER_USER) names ${name}, and ${PASSWD} has no such user`)
+  return { uid: Number(found[2]), gid: Number(found[3]) }
+}

@@ -1,0 +1,264 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunStore } from '@scanfarm/contracts'
+import { bash, isAlive, openBench, type Bench } from './bench.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+/** The store itself, with a note of each call. */
+const counting = (store: RunStore, calls: string[]): RunStore =>
+  new Proxy(store, {
+    get(target, name: keyof RunStore) {
+      calls.push(name)
+      return target[name]
+    },
+  })
+
+const contentOf = async (key: string): Promise<string | undefined> => {
+  const found = await bench.artifacts.get(key)
+  return found && text(found.body)
+}
+const pidsIn = async (folder: string, name: string): Promise<number[]> => {
+  const content = await readFile(join(folder, name), 'utf8').catch(() => '')
+  return content.trim().split(/\s+/).filter(Boolean).map(Number)
+}
+const workspace = (target: string): string => join(bench.folder, 'work/workspaces', target)
+
+describe('A run', () => {
+  test('is executed and recorded step by step, with exact counters', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit([
+      bash('first', 'echo to-out; echo to-err >&2', { exports: { kept: 'value' } }),
+      bash('second', 'echo {{kept}} {{Target}}'),
+      bash('never', 'exit 1', { pre_condition: 'false' }),
+    ])
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'completed', total_steps: 3, completed_steps: 3, error_message: '' })
+    const steps = await bench.steps(runId)
+    expect(steps.map((step) => [step.step_name, step.status, step.output])).toEqual([
+      ['first', 'completed', 'to-out\nto-err\n'],
+      ['second', 'completed', 'value example.test\n'],
+      ['never', 'skipped', ''],
+    ])
+  })
+
+  test('that fails says why, and its later steps have rows too', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit([bash('good', 'true'), bash('bad', 'echo oops; exit 3')])
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'failed', error_message: expect.stringContaining('code 3') })
+    const [, bad] = await bench.steps(runId)
+    expect(bad).toMatchObject({
+      status: 'failed',
+      output: 'oops\n',
+      error_message: expect.stringContaining('3'),
+    })
+  })
+
+  test('sees an environment that was built for it and nothing of this process', async () => {
+    process.env['SCANFARM_TEST_SECRET'] = 'hidden'
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit([bash('env', 'env | sort')], { targets: ['env.test'] })
+    const run = await bench.ended(runId)
+    const [step] = await bench.steps(runId)
+    expect(step?.output).not.toContain('hidden')
+    expect(step?.output).toContain('LANG=C.UTF-8\n')
+    expect(step?.output).toContain('SCANFARM_TARGET=env.test\n')
+    expect(step?.output).toContain(`SCANFARM_RUN_UUID=${run.run_uuid}\n`)
+    expect(step?.output).toContain(`HOME=${join(bench.folder, 'work/runs', run.run_uuid, '1')}\n`)
+    delete process.env['SCANFARM_TEST_SECRET']
+  })
+
+  test('leaves its workspace and takes the folder of the attempt with it', async () => {
+    await using executor = bench.executor()
+    const [runId = 0] = await bench.submit(
+      [bash('write', 'echo kept > {{Output}}/kept.txt; echo gone > "$HOME/gone"')],
+      { targets: ['files.test'] },
+    )
+    await bench.ended(runId)
+    await executor.drain(5_000)
+    expect(await readFile(join(workspace('files.test'), 'kept.txt'), 'utf8')).toBe('kept\n')
+    expect(await readdir(join(bench.folder, 'work/runs'))).toEqual([])
+  })
+
+  test('that ends at once costs one statement of the store', async () => {
+    const calls: string[] = []
+    const store = counting(bench.runStore, calls)
+    await using executor = bench.executor({ store })
+    const [runId = 0] = await bench.submit([bash('noop', 'true')])
+    await bench.ended(runId)
+    await executor.drain(5_000)
+    expect(calls.filter((call) => call === 'record' || call === 'finish')).toEqual(['finish'])
+    expect(await bench.steps(runId)).toMatchObject([{ status: 'completed' }])
+  })
+
+  test('shows where it is while it goes on: counters, pid, output so far', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit([bash('one', 'true'), bash('two', 'echo begun; sleep 60')])
+    const run = await bench.until(runId, ({ completed_steps }) => completed_steps === 1)
+    expect(run).toMatchObject({ status: 'running', total_steps: 2 })
+    await bench.until(runId, () => true)
+    const deadline = performance.now() + 5_000
+    let steps = await bench.steps(runId)
+    while (steps[1]?.output !== 'begun\n' && performance.now() < deadline) steps = await bench.steps(runId)
+    expect(steps).toMatchObject([{ status: 'completed' }, { status: 'running', output: 'begun\n' }])
+    const [item] = (await bench.store.runs.list({}, { offset: 0, limit: 1 })).data
+    expect(await isAlive(item?.current_pid ?? 0)).toBe(true)
+    await bench.cancelled(runId)
+  })
+})
+
+describe('What a run leaves', () => {
+  test('Reports are artifacts that can be read from the store', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit(
+      {
+        kind: 'module',
+        steps: [bash('write', `printf 'a\nb\n' > {{Output}}/ports.txt`)],
+        reports: [{ name: 'ports', path: '{{Output}}/ports.txt', type: 'text', description: 'open ports' }],
+      },
+      { targets: ['report.test'] },
+    )
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
+    const [artifact] = (await bench.store.runs.artifacts(String(runId))) ?? []
+    expect(artifact).toMatchObject({
+      name: 'ports',
+      artifact_type: 'report',
+      content_type: 'txt',
+      size_bytes: 4,
+      line_count: 2,
+      description: 'open ports',
+      workspace: 'report.test',
+    })
+    const found = await bench.store.runs.artifact(String(runId), artifact?.id ?? '')
+    expect(await contentOf(found?.store_key ?? '')).toBe('a\nb\n')
+  })
+
+  test('A report that is a link out of the run is refused, and the log of the run says so', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit(
+      {
+        kind: 'module',
+        steps: [bash('link', 'ln -s /etc/passwd {{Output}}/passwd.txt')],
+        reports: [{ name: 'stolen', path: '{{Output}}/passwd.txt', type: 'text' }],
+      },
+      { targets: ['link.test'] },
+    )
+    await bench.ended(runId)
+    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    expect(artifacts.map(({ name, artifact_type }) => [name, artifact_type])).toEqual([
+      ['execution log', 'state_file'],
+    ])
+    const log = await bench.store.runs.artifact(String(runId), artifacts[0]?.id ?? '')
+    expect(await contentOf(log?.store_key ?? '')).toContain('artifact stolen')
+  })
+
+  test('Long output has its tail in the row and the whole, up to a cap, in the store', async () => {
+    await using _executor = bench.executor({ limits: { stepLogBytes: 1_000_000 } })
+    const [runId = 0] = await bench.submit([bash('loud', 'seq 1 300000')])
+    await bench.ended(runId)
+    const [step] = await bench.steps(runId)
+    expect(step?.output.length).toBeLessThanOrEqual(16 * 1024)
+    expect(step?.output.endsWith('299999\n300000\n')).toBe(true)
+    const kept = await bench.store.runs.stepLog(String(runId), step?.id ?? '')
+    const log = await contentOf(kept?.storeKey ?? '')
+    expect(log?.startsWith('1\n2\n3\n')).toBe(true)
+    expect(log).toMatch(/\[988895 more bytes were dropped: the log of a step keeps 1000000 bytes\]\n$/)
+  })
+
+  test('Output that is no text is stored as far as Postgres takes it', async () => {
+    await using _executor = bench.executor()
+    const [runId = 0] = await bench.submit([bash('binary', `printf 'a\\000b\\377c'`)])
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
+    expect(await bench.steps(runId)).toMatchObject([{ output: 'a\uFFFDb\uFFFDc' }])
+  })
+})
+
+describe('A cancel', () => {
+  const forest =
+    'echo $$ > {{Output}}/pids; (setsid sleep 300 & echo $! >> {{Output}}/pids; wait) & trap "" TERM; wait; sleep 300'
+
+  const spawned = async (target: string): Promise<number[]> => {
+    const deadline = performance.now() + 10_000
+    let pids: number[] = []
+    while (pids.length < 2 && performance.now() < deadline) pids = await pidsIn(workspace(target), 'pids')
+    expect(pids.length).toBe(2)
+    return pids
+  }
+  const allDead = async (pids: readonly number[]): Promise<boolean> =>
+    (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
+
+  test('by signal kills the whole tree within two seconds and tells which processes', async () => {
+    await using executor = bench.executor({ graceMs: 500 })
+    const [runId = 0] = await bench.submit([bash('stubborn', forest), bash('later', 'true')], {
+      targets: ['signal.test'],
+    })
+    const pids = await spawned('signal.test')
+    const asked = performance.now()
+    await bench.store.runs.requestCancel(String(runId))
+    executor.cancel([runId])
+    const run = await bench.ended(runId)
+    expect(performance.now() - asked).toBeLessThan(2_000)
+    expect(await allDead(pids)).toBe(true)
+    expect(run).toMatchObject({ status: 'cancelled' })
+    expect(run.killed_pids).toEqual(expect.arrayContaining([pids[0]]))
+    expect((await bench.steps(runId))[0]).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('is found by the heartbeat where the signal was lost', async () => {
+    await using _executor = bench.executor({ graceMs: 100 })
+    const [runId = 0] = await bench.submit([bash('slow', forest)], { targets: ['poll.test'] })
+    const pids = await spawned('poll.test')
+    const asked = performance.now()
+    await bench.store.runs.requestCancel(String(runId))
+    expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
+    expect(performance.now() - asked).toBeLessThan(3_000)
+    expect(await allDead(pids)).toBe(true)
+  })
+
+  test('that is heard of before the claim keeps the run from starting anything', async () => {
+    await using executor = bench.executor({ slots: 1 })
+    const [blocker = 0] = await bench.submit([bash('block', 'sleep 0.5')])
+    await bench.until(blocker, ({ status }) => status === 'running')
+    const [runId = 0] = await bench.submit([bash('mark', 'touch {{Output}}/ran')], {
+      targets: ['early.test'],
+    })
+    executor.cancel([runId])
+    expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled', attempt: 1 })
+    expect(await bench.steps(runId)).toEqual([])
+    await expect(readdir(workspace('early.test'))).rejects.toThrow('ENOENT')
+  })
+})
+
+test('A run that lasts longer than it may is killed and fails, saying so', async () => {
+  await using _executor = bench.executor({ defaultTimeoutMs: 500 })
+  const [runId = 0] = await bench.submit([bash('slow', 'echo $$ > {{Output}}/pids; sleep 60 & sleep 300')], {
+    targets: ['timeout.test'],
+  })
+  expect(await bench.ended(runId)).toMatchObject({
+    status: 'failed',
+    error_message: 'run timed out after 0.5 seconds',
+    killed_pids: expect.arrayContaining([expect.any(Number)]),
+  })
+  const pids = await pidsIn(workspace('timeout.test'), 'pids')
+  expect(await Promise.all(pids.map(isAlive))).toEqual([false])
+})
+
+test('No more runs than slots are under way at once', async () => {
+  await using executor = bench.executor({ slots: 3 })
+  const targets = Array.from({ length: 12 }, (_, n) => `slot-${n}.test`)
+  const runIds = await bench.submit([bash('short', 'sleep 0.05')], { targets, job: { concurrency: 100 } })
+  let most = 0
+  const watch = setInterval(() => (most = Math.max(most, executor.status.busy)), 2)
+  for (const runId of runIds) expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
+  clearInterval(watch)
+  expect(most).toBe(3)
+})

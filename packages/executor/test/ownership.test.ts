@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { RunStore, RunUpdate } from '@scanfarm/contracts'
+import { bash, isAlive, openBench, type Bench } from './bench.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+const eventually = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+  const deadline = performance.now() + 15_000
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() > deadline) throw new Error('it did not come')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+const pidOf = (target: string, attempt: number): Promise<number> =>
+  eventually(async () => {
+    const file = join(bench.folder, 'work/workspaces', target, `pid-${attempt}`)
+    const content = await readFile(file, 'utf8').catch(() => '')
+    return content.endsWith('\n') ? Number(content) : undefined
+  })
+const gone = (pid: number): Promise<boolean> =>
+  eventually(async () => ((await isAlive(pid)) ? undefined : true))
+
+const SLOW = bash(
+  'slow',
+  'echo $$ > {{Output}}/pid-$SCANFARM_ATTEMPT; echo attempt $SCANFARM_ATTEMPT; sleep 300',
+)
+
+test('A run that now belongs to another attempt is killed here, and nothing of the old one is written', async () => {
+  const [runId = 0] = await bench.submit([SLOW], { targets: ['fence.test'] })
+  await using first = bench.executor({ slots: 1 })
+  const firstPid = await pidOf('fence.test', 1)
+  await bench.runStore.handBack([{ runId, attempt: 1 }])
+  await using second = bench.executor({ slots: 1 })
+  const secondPid = await pidOf('fence.test', 2)
+  expect(await gone(firstPid)).toBe(true)
+  expect(await isAlive(secondPid)).toBe(true)
+  await eventually(async () => (first.status.busy + second.status.busy === 1 ? true : undefined))
+  expect(await bench.run(runId)).toMatchObject({ status: 'running', attempt: 2 })
+  const [step] = await eventually(async () => {
+    const steps = await bench.steps(runId)
+    return steps[0]?.output ? steps : undefined
+  })
+  expect(step).toMatchObject({ status: 'running', output: 'attempt 2\n' })
+  await bench.cancelled(runId)
+})
+
+test('A worker that was given up stops its runs and comes back under a new id', async () => {
+  const [runId = 0] = await bench.submit([SLOW], { targets: ['expelled.test'] })
+  await using executor = bench.executor({ slots: 1 })
+  const before = await pidOf('expelled.test', 1)
+  const { workerId = '' } = executor.status
+  await bench.runStore.leave(workerId)
+  expect(await gone(before)).toBe(true)
+  const after = await pidOf('expelled.test', 2)
+  expect(await isAlive(after)).toBe(true)
+  expect(executor.status.workerId).not.toBe(workerId)
+  expect(await bench.run(runId)).toMatchObject({
+    status: 'running',
+    attempt: 2,
+    worker_id: executor.status.workerId,
+  })
+  await bench.cancelled(runId)
+})
+
+test('A run that Postgres believes to be here, and that is not, is handed back', async () => {
+  await using executor = bench.executor({ slots: 1 })
+  const [blocker = 0] = await bench.submit([bash('block', 'sleep 300')])
+  await bench.until(blocker, ({ status }) => status === 'running')
+  const [runId = 0] = await bench.submit([bash('noop', 'true')])
+  const { workerId = '' } = executor.status
+  // As if the answer to a claim had been lost.
+  expect(await bench.runStore.claimLocal(workerId, 1)).toMatchObject([{ runId, attempt: 1 }])
+  await bench.until(runId, ({ status }) => status === 'queued')
+  await bench.cancelled(blocker)
+  expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 2 })
+})
+
+test('A drain lets short runs end, kills the others and hands them back', async () => {
+  const executor = bench.executor({ slots: 2 })
+  const [short = 0] = await bench.submit([bash('short', 'sleep 0.3')], { targets: ['short.test'] })
+  const [long = 0] = await bench.submit([SLOW], { targets: ['long.test'] })
+  const pid = await pidOf('long.test', 1)
+  await bench.until(short, ({ status }) => status !== 'queued')
+  await executor.drain(1_500)
+  expect(await bench.run(short)).toMatchObject({ status: 'completed' })
+  expect(await bench.run(long)).toMatchObject({ status: 'queued', attempt: 1 })
+  expect(await isAlive(pid)).toBe(false)
+  expect(await bench.store.workers.list()).toEqual([])
+  await bench.cancelled(long)
+  const [left = 0] = await bench.submit([bash('noop', 'true')])
+  expect(await bench.run(left)).toMatchObject({ status: 'queued' })
+  await using _next = bench.executor()
+  expect(await bench.ended(left)).toMatchObject({ status: 'completed' })
+})
+
+test('A run whose record the store will not take fails, and holds up no other', async () => {
+  const refuse = (update: RunUpdate): boolean =>
+    update.steps?.some((step) => step.output.includes('poison')) === true
+  const picky: RunStore = {
+    ...bench.runStore,
+    record: async (updates) => {
+      if (updates.some(refuse)) throw new Error('value out of range')
+      return bench.runStore.record(updates)
+    },
+    finish: async (ends) => {
+      if (ends.some(({ last }) => refuse(last))) throw new Error('value out of range')
+      return bench.runStore.finish(ends)
+    },
+  }
+  await using _executor = bench.executor({
+    store: picky,
+    times: { retryFirstMs: 10, retryMostMs: 50, cancelPollMs: 20 },
+  })
+  const [bad = 0] = await bench.submit([bash('bad', 'echo poison; sleep 300')])
+  const [good = 0] = await bench.submit([bash('good', 'echo fine')])
+  expect(await bench.ended(good)).toMatchObject({ status: 'completed' })
+  expect(await bench.ended(bad)).toMatchObject({
+    status: 'failed',
+    error_message: 'what the run did could not be recorded: value out of range',
+  })
+})

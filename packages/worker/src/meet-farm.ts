@@ -1,0 +1,35 @@
+import { AppError } from '@scanfarm/contracts'
+import type { Logger } from '@scanfarm/platform'
+import { QueueSetupError, type RunQueue } from '@scanfarm/queue'
+import { openStore } from '@scanfarm/store'
+import { untilReady } from './until-ready.ts'
+
+/**
+ * Waits until the database is there and a master has prepared it; resolves to the identity of the farm. Rejects when
+ * its schema is not the one of this program: then one of the two has to be updated.
+ */
+export async function meetFarm(databaseUrl: string, log: Logger, stopping: AbortSignal): Promise<string> {
+  await using store = await openStore({ url: databaseUrl, poolSize: 1, applicationName: 'scanfarm worker' })
+  return await untilReady({
+    what: 'the database',
+    log,
+    stopping,
+    async attempt() {
+      await store.check()
+      return store.farmId()
+    },
+    isTemporary: (error) =>
+      (error instanceof AppError && error.code === 'unavailable') ||
+      (Error.isError(error) && error.message.includes('the database schema is nothing')),
+  })
+}
+
+/** Waits until the queue can be used. Rejects when it never will: its backend is not fit for a queue. */
+export const meetQueue = (queue: RunQueue, log: Logger, stopping: AbortSignal): Promise<void> =>
+  untilReady({
+    what: 'the queue',
+    log,
+    stopping,
+    attempt: () => queue.check(),
+    isTemporary: (error) => !(error instanceof QueueSetupError),
+  })
