@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openArtifactStore } from '@scanfarm/artifacts'
+import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
@@ -8,7 +8,6 @@ import { folderSource, openLibrary } from '@scanfarm/workflow'
 import { createAuthenticator } from './access/authenticator.ts'
 import { makeFirstToken } from './access/first-token.ts'
 import { createLoginDesk } from './access/login.ts'
-import { artifactOptions } from './artifact-options.ts'
 import { LocalCancels } from './cancel/local-cancels.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
@@ -43,7 +42,7 @@ export async function createContext(
   const master = options.master ?? config.server.master
   const log = overrides.log ?? createLogger(config.log)
   const { store, queue, queueKind } = await openData(config, master, log, overrides, scope)
-  const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config)))
+  const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   const wake = new Wake()
   scope.use(await store.listen(() => wake.ring()))
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)

@@ -2,6 +2,8 @@ import type { Config } from '@scanfarm/platform'
 import { createContext, type ContextOptions, type Overrides } from './create-context.ts'
 import { createApp } from './http/app.ts'
 import { listenHttp } from './listen-http.ts'
+import { startLocalSlots } from './local-slots/start-local-slots.ts'
+import { startLoops } from './loops/index.ts'
 import { apiRoutes } from './routes/index.ts'
 
 export interface RunningServer extends AsyncDisposable {
@@ -10,20 +12,30 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /**
- * A whole server: API, loops, local slots. Disposing drains it: no new requests, those in flight end, the loops stop,
- * local runs get `server.drain_ms` and are handed back after that.
+ * A whole server: API, loops, local slots. Disposing drains it: no new requests and no new runs, requests and local
+ * runs that are under way get `server.drain_ms`, then what is left of them is cut or handed back.
  */
 export async function startServer(
   config: Config,
-  options: ContextOptions,
+  options: ContextOptions = {},
   overrides: Overrides = {},
 ): Promise<RunningServer> {
   await using scope = new AsyncDisposableStack()
   const context = scope.use(await createContext(config, options, overrides))
-  const { host, port } = config.http
-  const app = createApp(context, apiRoutes())
-  const http = scope.use(await listenHttp(app, { host, port, drainMs: config.server.drainMs }))
+  await using running = new AsyncDisposableStack()
+  const loops = running.use(startLoops(context))
+  running.use(context.wake.onWake(() => loops.wake()))
+  running.use(await startLocalSlots(context))
+  const http = await listenHttp(createApp(context, apiRoutes()), {
+    host: config.http.host,
+    port: config.http.port,
+    drainMs: config.server.drainMs,
+  })
   context.log.info('the server listens', { url: http.url, master: context.master })
-  const running = scope.move()
-  return { url: http.url, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  const working = running.move()
+  scope.defer(async () => {
+    await Promise.all([http[Symbol.asyncDispose](), working.disposeAsync()])
+  })
+  const started = scope.move()
+  return { url: http.url, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }

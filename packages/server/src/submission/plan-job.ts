@@ -46,7 +46,9 @@ export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
     ...runner,
     timeoutMinutes: timeoutOf(body),
     concurrency: concurrencyOf(body),
-    requirementClass: classOf(requirements(resolved, runner.runnerGiven ? { runner: runner.runnerType } : {})),
+    requirementClass: classOf(
+      requirements(resolved, runner.runnerGiven ? { runner: runner.runnerType } : {}),
+    ),
     triggerType: 'manual',
     triggerName: '',
     scheduleId: '',

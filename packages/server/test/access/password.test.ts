@@ -11,7 +11,9 @@ describe('a password', () => {
   })
 
   test('typed in another Unicode form is the same', async () => {
-    expect(await verifyPassword('caf\u00e9 caf\u00e9', await hashPassword('cafe\u0301 cafe\u0301'))).toBe(true)
+    expect(await verifyPassword('caf\u00e9 caf\u00e9', await hashPassword('cafe\u0301 cafe\u0301'))).toBe(
+      true,
+    )
   })
 
   test('never fits a stored text of another form', async () => {

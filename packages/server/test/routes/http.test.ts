@@ -18,10 +18,16 @@ const refusal = (code: string, message: string, details: unknown[] = []) => ({
 })
 
 describe('a path that does not exist', () => {
-  test.each(['/nope', '/api/nope', '/osm/api/nope', '/api', '/', '/api/runs/1/nope'])('%s answers 404 in JSON', async (path) => {
-    const response = await server.viewer.get(path).expect(404).expect('Content-Type', /^application\/json/)
-    expect(response.body).toEqual(refusal('not_found', `there is nothing at GET ${path}`))
-  })
+  test.each(['/nope', '/api/nope', '/osm/api/nope', '/api', '/', '/api/runs/1/nope'])(
+    '%s answers 404 in JSON',
+    async (path) => {
+      const response = await server.viewer
+        .get(path)
+        .expect(404)
+        .expect('Content-Type', /^application\/json/)
+      expect(response.body).toEqual(refusal('not_found', `there is nothing at GET ${path}`))
+    },
+  )
 
   test('is looked for in the case it is written in', async () => {
     await server.viewer.get('/api/Runs').expect(404)
@@ -37,7 +43,10 @@ describe('a path that does not exist', () => {
 
 describe('a method that a path does not have', () => {
   test('answers 405 with the ones it has', async () => {
-    const response = await server.admin.put('/api/runs').expect(405).expect('Allow', 'GET, HEAD, OPTIONS, POST')
+    const response = await server.admin
+      .put('/api/runs')
+      .expect(405)
+      .expect('Allow', 'GET, HEAD, OPTIONS, POST')
     expect(response.body).toEqual(
       refusal('method_not_allowed', 'PUT is not possible here, only GET, HEAD, OPTIONS, POST'),
     )
@@ -129,12 +138,15 @@ describe('a JSON body', () => {
     await chunked.body?.cancel()
   })
 
-  test.each(['[]', '"text"', '5', 'null', 'true'])('that is %s instead of an object answers 400', async (body) => {
-    const response = await post(body).expect(400)
-    expect(response.body).toEqual(
-      refusal('invalid_input', 'the body must be object', [{ path: '', message: 'must be object' }]),
-    )
-  })
+  test.each(['[]', '"text"', '5', 'null', 'true'])(
+    'that is %s instead of an object answers 400',
+    async (body) => {
+      const response = await post(body).expect(400)
+      expect(response.body).toEqual(
+        refusal('invalid_input', 'the body must be object', [{ path: '', message: 'must be object' }]),
+      )
+    },
+  )
 })
 
 describe('every response', () => {

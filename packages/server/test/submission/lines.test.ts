@@ -17,7 +17,12 @@ describe('lines of a stream', () => {
   test('are the same however the bytes are cut', async () => {
     const bytes = Buffer.from('ä.example\r\nb.example\n\nlast')
     for (let cut = 0; cut <= bytes.length; cut += 1)
-      expect(await read(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(['ä.example\r', 'b.example', '', 'last'])
+      expect(await read(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual([
+        'ä.example\r',
+        'b.example',
+        '',
+        'last',
+      ])
   })
 
   test('lose a byte order mark at the beginning', async () => {

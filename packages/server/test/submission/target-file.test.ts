@@ -8,7 +8,8 @@ import { openTargetFile } from '../../src/submission/target-file.ts'
 
 const UPLOAD = 'uploads/0123456789abcdef-list.txt'
 const store = {
-  get: async (key: string) => (key === UPLOAD ? { size: 2, body: Readable.from([Buffer.from('up')]) } : undefined),
+  get: async (key: string) =>
+    key === UPLOAD ? { size: 2, body: Readable.from([Buffer.from('up')]) } : undefined,
 }
 
 let folder = ''
@@ -46,17 +47,23 @@ describe('a target file', () => {
     expect(await refusal('uploads/0123456789abcdef-gone.txt')).toMatch('names no upload')
   })
 
-  test.each(['/etc/passwd', 'list.txt', 'uploads/other.txt', '/uploads/0123456789abcdef-list.txt', '~/list', ''])(
-    'outside is refused: %s',
-    async (path) => {
-      expect(await refusal(path)).toBe(
-        'target_file: must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders',
-      )
-    },
-  )
+  test.each([
+    '/etc/passwd',
+    'list.txt',
+    'uploads/other.txt',
+    '/uploads/0123456789abcdef-list.txt',
+    '~/list',
+    '',
+  ])('outside is refused: %s', async (path) => {
+    expect(await refusal(path)).toBe(
+      'target_file: must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders',
+    )
+  })
 
   test('with dots that climb is refused', async () => {
-    expect(await refusal(join(inside, 'deep') + '/../../secret.txt')).toBe('target_file: must not contain ".."')
+    expect(await refusal(join(inside, 'deep') + '/../../secret.txt')).toBe(
+      'target_file: must not contain ".."',
+    )
     expect(await refusal('uploads/../0123456789abcdef-list.txt')).toBe('target_file: must not contain ".."')
   })
 

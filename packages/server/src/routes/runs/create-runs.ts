@@ -38,7 +38,7 @@ export const createRuns = route(
       'idempotency_conflict',
     ],
   },
-  async ({ store, catalog, artifacts, config, master }, { body, caller, http }) => {
+  async ({ store, catalog, artifacts, config, master, wake }, { body, caller, http }) => {
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -67,6 +67,7 @@ export const createRuns = route(
             },
           },
     )
+    wake.ring()
     return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
   },
 )

@@ -67,7 +67,7 @@ export const startRun = route(
     },
     errors: ['not_found', 'wrong_state', 'master_required'],
   },
-  async ({ store, master }, { params }) => {
+  async ({ store, master, wake }, { params }) => {
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
     if (before.run_mode === 'distributed' && !master)
@@ -80,6 +80,7 @@ export const startRun = route(
     const { run, started } = start
     if (!started)
       throw new AppError('wrong_state', `only a pending run can be started: this one is ${run.status}`)
+    wake.ring()
     return {
       message: 'Run started',
       run_uuid: run.run_uuid,

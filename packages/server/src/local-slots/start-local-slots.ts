@@ -1,0 +1,61 @@
+import { hostname } from 'node:os'
+import { collectArtifact } from '@scanfarm/artifacts'
+import { commandUser, createLocalSource, Executor, type Introduction } from '@scanfarm/executor'
+import type { Config } from '@scanfarm/platform'
+import { createHostRunners } from '@scanfarm/runners'
+import type { ServerContext } from '../context.ts'
+import { VERSION } from '../version.ts'
+import { createLocalMetrics } from './metrics.ts'
+
+/** New local runs come with a wake-up call; this only finds the ones whose call was lost. */
+const POLL_MS = 1_000
+const MINUTE_MS = 60_000
+
+/**
+ * The slots in which this server executes local runs itself, fed straight from Postgres. Disposing drains: no more
+ * runs, `server.drain_ms` for those under way, the rest is handed back. Undefined when `local.slots` is 0.
+ */
+export async function startLocalSlots(context: ServerContext): Promise<AsyncDisposable | undefined> {
+  const { config, store, artifacts, log, wake, localCancels } = context
+  if (config.local.slots === 0) return undefined
+  const { runner, runs, worker } = config
+  await using scope = new AsyncDisposableStack()
+  const owner = commandUser(runner.user)
+  const runners = scope.use(createHostRunners({ graceMs: runs.cancelGraceMs, user: owner }))
+  const source = createLocalSource({ store: store.runStore, pollMs: POLL_MS })
+  const metrics = createLocalMetrics(context.metrics, () => executor.status)
+  const executor = new Executor({
+    store: store.runStore,
+    source,
+    artifacts,
+    collect: collectArtifact,
+    runners,
+    intro: introduction(config),
+    folder: worker.folder,
+    owner,
+    path: runner.path,
+    graceMs: runs.cancelGraceMs,
+    expressionMs: runs.expressionMs,
+    defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
+    limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: config.artifacts.maxBytes },
+    log,
+    onRunEnded: metrics.runEnded,
+  })
+  scope.use(wake.onWake(() => source.wake()))
+  scope.use(localCancels.onCancel((runIds) => executor.cancel(runIds)))
+  scope.defer(() => executor.drain(config.server.drainMs))
+  executor.start()
+  return scope.move()
+}
+
+/** Local runs are claimed whatever they need: they belong to this server. */
+const introduction = ({ worker, local }: Config): Introduction => ({
+  name: worker.name,
+  hostname: hostname(),
+  pid: process.pid,
+  version: VERSION,
+  kind: 'server',
+  slots: local.slots,
+  leaseMs: worker.leaseMs,
+  capabilities: [],
+})
