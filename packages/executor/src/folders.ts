@@ -20,27 +20,40 @@ const PASSAGE = 0o711
 const PRIVATE = 0o700
 
 export const runFolders = (base: string, run: ClaimedRun): RunFolders => ({
-  attempt: join(base, 'runs', run.runUuid, String(run.attempt)),
+  attempt: join(base, 'runs', `${run.runUuid}-${run.attempt}`),
   workspace: join(base, 'workspaces', run.workspace),
 })
 
 /**
  * Makes the folders of an attempt, for `owner` when commands run as somebody else. Synchronous on purpose: they are on
- * a local disk, and a round through the thread pool costs ten times the work.
+ * a local disk, and a round through the thread pool costs more than the work.
  */
 export function makeRunFolders(folders: RunFolders, owner: Owner | undefined): void {
   const problem = workspaceProblem(basename(folders.workspace))
   if (problem !== undefined) throw new Error(problem)
   for (const folder of [folders.attempt, folders.workspace]) {
-    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
-    mkdirSync(folder, { recursive: true, mode: PRIVATE })
+    makeFolder(folder)
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
   }
 }
 
-/** Best effort: what cannot be removed is reported by the rejection and stays. */
+/** The parents are there nearly always: a run costs one call for each folder. */
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, PRIVATE)
+  } catch (error) {
+    const code = Error.isError(error) && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT') throw error
+    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
+    mkdirSync(folder, PRIVATE)
+  }
+}
+
 export async function removeAttempt(folders: RunFolders): Promise<void> {
-  await rm(folders.attempt, { recursive: true, force: true })
-  // Another attempt may still be there, on a machine with several workers.
-  await rmdir(dirname(folders.attempt)).catch(() => undefined)
+  const empty = await rmdir(folders.attempt).then(
+    () => true,
+    () => false,
+  )
+  if (!empty) await rm(folders.attempt, { recursive: true, force: true })
 }

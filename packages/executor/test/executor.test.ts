@@ -73,7 +73,7 @@ describe('A run', () => {
     expect(step?.output).toContain('LANG=C.UTF-8\n')
     expect(step?.output).toContain('SCANFARM_TARGET=env.test\n')
     expect(step?.output).toContain(`SCANFARM_RUN_UUID=${run.run_uuid}\n`)
-    expect(step?.output).toContain(`HOME=${join(bench.folder, 'work/runs', run.run_uuid, '1')}\n`)
+    expect(step?.output).toContain(`HOME=${join(bench.folder, 'work/runs', `${run.run_uuid}-1`)}\n`)
     delete process.env['SCANFARM_TEST_SECRET']
   })
 
