@@ -93,8 +93,8 @@ export interface RunnerContext {
   /** Absolute folder of the run on this machine. */
   readonly folder: string
   /**
-   * What the environment variable `SCANFARM_MARKER` begins with in every process of this attempt (`#` and the number
-   * of the command follow); the last sweep after a kill finds by it what left the process group. Unique for each
+   * What the environment variable `SCANFARM_MARKER` begins with in every process of this attempt (`#`, the number
+   * of the command and `;` follow); the last sweep after a kill finds by it what left the process group. Unique for each
    * attempt, without `#`.
    */
   readonly marker: string

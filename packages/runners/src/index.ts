@@ -1,3 +1,10 @@
 export { createHostRunners, type HostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 export { MARKER_VARIABLE } from './marker.ts'
 export { detectCapabilities, type CapabilityQuestions } from './capabilities.ts'
+export {
+  createDockerRunners,
+  type DockerRunners,
+  type DockerRunnersOptions,
+} from './docker/docker-runners.ts'
+export type { ContainerLimits } from './docker/container-plan.ts'
+export type { IsLive } from './docker/sweep.ts'

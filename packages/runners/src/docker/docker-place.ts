@@ -1,0 +1,113 @@
+import type Docker from 'dockerode'
+import type { Container } from 'dockerode'
+import { RunnerUnavailableError, type Outcome } from '@scanfarm/contracts'
+import { ControlLane } from '../shell/control-lane.ts'
+import type { ShellPlace } from '../shell/follow-command.ts'
+import { LanePool } from '../shell/lane-pool.ts'
+import { ShellCommands } from '../shell/shell-commands.ts'
+import { containerOptions, type ContainerPlan } from './container-plan.ts'
+import { DockerChannel } from './docker-channel.ts'
+import { engineMessage, statusOf } from './engine.ts'
+
+/** Shells in one container at once; more commands wait in line. */
+const MOST_LANES = 64
+const HIJACK = { stdin: true, stdout: true, stderr: true, hijack: true, stream: true } as const
+
+/** A running container in which commands run. Closing it removes it and with it everything that ran there. */
+export class DockerPlace implements ShellPlace, AsyncDisposable {
+  readonly container: Container
+  readonly commands: ShellCommands
+  readonly control: ControlLane
+  readonly marker: string
+  readonly cwd: string
+  readonly graceMs: number
+  readonly #memoryBytes: number
+  #oomKills = 0
+
+  constructor(container: Container, plan: ContainerPlan, graceMs: number, control: ControlLane) {
+    this.container = container
+    this.control = control
+    this.marker = plan.context.marker
+    this.cwd = plan.spec.workdir ?? plan.context.folder
+    this.graceMs = graceMs
+    this.#memoryBytes = plan.limits.memoryBytes
+    this.commands = new ShellCommands(this, new LanePool(() => openShell(container), MOST_LANES))
+  }
+
+  /** Rejects with what the engine says when the container cannot be made or started. */
+  static async start(docker: Docker, plan: ContainerPlan, graceMs: number): Promise<DockerPlace> {
+    const container = await docker.createContainer(containerOptions(plan))
+    try {
+      const socket = await container.attach(HIJACK)
+      await container.start()
+      return new DockerPlace(container, plan, graceMs, new ControlLane(new DockerChannel(socket)))
+    } catch (error) {
+      await remove(container)
+      throw error
+    }
+  }
+
+  async explainLoss(): Promise<Outcome> {
+    try {
+      const { State: state } = await this.container.inspect()
+      if (!state.Running) return { kind: 'lost', reason: `the container ended with code ${state.ExitCode}` }
+      return { kind: 'lost', reason: 'the shell in the container that ran the command is gone' }
+    } catch (error) {
+      const gone = statusOf(error) === 404
+      return {
+        kind: 'lost',
+        reason: gone ? 'the container is gone' : `the docker engine is gone: ${engineMessage(error)}`,
+      }
+    }
+  }
+
+  explainKill(oomKills: number): string | undefined {
+    const more = oomKills > this.#oomKills
+    this.#oomKills = oomKills
+    return more
+      ? `out of memory: the container may use ${Math.floor(this.#memoryBytes / 2 ** 20)} MiB`
+      : undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.commands[Symbol.asyncDispose]()
+    await remove(this.container)
+    this.control.close()
+    await this.control.gone
+  }
+}
+
+async function openShell(container: Container): Promise<DockerChannel> {
+  try {
+    const exec = await container.exec({
+      Cmd: ['/bin/sh'],
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    })
+    return new DockerChannel(await exec.start({ hijack: true, stdin: true }))
+  } catch (error) {
+    throw new Error(`no shell can be opened in the container: ${engineMessage(error)}`, { cause: error })
+  }
+}
+
+/** The engine may be removing it already; what it cannot remove now, a sweep removes later. */
+async function remove(container: Container): Promise<void> {
+  try {
+    await container.remove({ force: true, v: true })
+  } catch (error) {
+    if (statusOf(error) === 409) await container.wait({ condition: 'removed' }).catch(() => {})
+  }
+}
+
+/** What the engine says about a container that cannot be made, with what to do about it. */
+export function explainStart(error: unknown, image: string): RunnerUnavailableError {
+  const message = engineMessage(error)
+  const noShell = /exec: "?\/bin\/sh/.test(message)
+  return new RunnerUnavailableError(
+    noShell
+      ? `the image ${image} has no /bin/sh, which commands need: use an image with a shell`
+      : `no container can be started from ${image}: ${message}`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,121 @@
+import type { Command, CommandIo, Outcome, Runner } from '@scanfarm/contracts'
+import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './container-opener.ts'
+import type { DockerPlace } from './docker-place.ts'
+import { engineMessage, statusOf } from './engine.ts'
+import { packPath } from './folder-pack.ts'
+import { unpackInto } from './folder-unpack.ts'
+
+type Facts = Readonly<Record<string, string>>
+
+/** All commands of a run in one container. */
+export class KeptContainerRunner implements Runner {
+  readonly type = 'docker'
+  readonly facts: Facts
+  readonly sharesFiles: boolean
+  readonly #folder: string
+  readonly #place: DockerPlace
+
+  constructor(opened: OpenContainer, folder: string, facts: Facts) {
+    this.facts = facts
+    this.sharesFiles = opened.sharesFiles
+    this.#folder = folder
+    this.#place = opened.place
+  }
+
+  run(command: Command, io: CommandIo): Promise<Outcome> {
+    return this.#place.commands.run(command, io)
+  }
+
+  async push(path: string, signal: AbortSignal): Promise<void> {
+    if (!this.sharesFiles) await pushTo(this.#place, path, signal)
+  }
+
+  async pull(path: string, signal: AbortSignal): Promise<void> {
+    if (!this.sharesFiles) await pullFrom(this.#place, this.#folder, path, signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#place[Symbol.asyncDispose]()
+  }
+}
+
+/** A new container for each command; the run's folder is brought there before and back after it where it must be. */
+export class FreshContainerRunner implements Runner {
+  readonly type = 'docker'
+  readonly sharesFiles = true
+  readonly facts: Facts
+  readonly #opener: ContainerOpener
+  readonly #plan: PlanWithoutFiles
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<Outcome>>()
+
+  constructor(opener: ContainerOpener, plan: PlanWithoutFiles, facts: Facts) {
+    this.facts = facts
+    this.#opener = opener
+    this.#plan = plan
+  }
+
+  async run(command: Command, io: CommandIo): Promise<Outcome> {
+    const outcome = this.#run(command, io, AbortSignal.any([io.signal, this.#closing.signal]))
+    this.#running.add(outcome)
+    try {
+      return await outcome
+    } finally {
+      this.#running.delete(outcome)
+    }
+  }
+
+  async push(): Promise<void> {}
+  async pull(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#running)
+  }
+
+  async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) return { kind: 'cancelled', killed: [] }
+    const { folder } = this.#plan.context
+    let opened: OpenContainer | undefined
+    try {
+      opened = await this.#opener.open(this.#plan)
+      if (!opened.sharesFiles) await pushTo(opened.place, folder, signal)
+      const outcome = await opened.place.commands.run(command, io, signal)
+      if (!opened.sharesFiles && !signal.aborted) await pullFrom(opened.place, folder, folder, signal)
+      return outcome
+    } catch (error) {
+      if (signal.aborted) return { kind: 'cancelled', killed: [] }
+      throw error
+    } finally {
+      await opened?.[Symbol.asyncDispose]()
+    }
+  }
+}
+
+async function pushTo(place: DockerPlace, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    await place.container.putArchive(packPath(path, signal), { path: '/', abortSignal: signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new Error(`${path} could not be brought into the container: ${engineMessage(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+async function pullFrom(
+  place: DockerPlace,
+  folder: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await unpackInto(folder, path, await place.container.getArchive({ path }), signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (statusOf(error) === 404) throw new Error(`${path} does not exist in the container`, { cause: error })
+    throw new Error(`${path} could not be brought back from the container: ${engineMessage(error)}`, {
+      cause: error,
+    })
+  }
+}

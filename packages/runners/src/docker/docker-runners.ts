@@ -1,0 +1,59 @@
+import {
+  RunnerUnavailableError,
+  type Runner,
+  type RunnerContext,
+  type RunnerProvider,
+  type RunnerSpec,
+} from '@scanfarm/contracts'
+import type { ContainerLimits } from './container-plan.ts'
+import { ContainerOpener } from './container-opener.ts'
+import { FreshContainerRunner, KeptContainerRunner } from './docker-runner.ts'
+import { connectEngine, reachEngine, type EngineAddress } from './engine.ts'
+import { provideImage } from './image.ts'
+import { sweepContainers, type IsLive } from './sweep.ts'
+
+export interface DockerRunnersOptions extends EngineAddress {
+  /** Who owns the containers, such as the farm's id: a sweep looks at no others. */
+  readonly owner: string
+  /** Bounds of each container; default 2 GiB of memory, 2 CPUs, 1024 processes. */
+  readonly limits?: Partial<ContainerLimits>
+  /** Time between TERM and KILL where a command names none; default 1000. */
+  readonly graceMs?: number
+  /**
+   * How a run's folder gets into its container. `mount`: this machine's folder, at the same path. `copy`: a folder of
+   * the container's own at that path, filled and read by `push` and `pull`. Default: mount where the engine sees this
+   * machine's files, else copy.
+   */
+  readonly files?: 'mount' | 'copy'
+}
+
+export interface DockerRunners extends RunnerProvider {
+  /** Removes this owner's containers whose attempt is not live any more; resolves with their number. */
+  sweepContainers(isLive: IsLive): Promise<number>
+}
+
+const DEFAULT_LIMITS: ContainerLimits = { memoryBytes: 2 * 2 ** 30, cpus: 2, pids: 1_024 }
+const DEFAULT_GRACE_MS = 1_000
+
+/** Runs commands in containers. Close the runners before the provider. */
+export function createDockerRunners(options: DockerRunnersOptions): DockerRunners {
+  const docker = connectEngine(options)
+  const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  return {
+    async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
+      if (spec.type !== 'docker')
+        throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
+      const { cpus } = await reachEngine(docker, options)
+      const image = await provideImage(docker, spec.image, context)
+      context.signal.throwIfAborted()
+      const plan = { spec, context, imageId: image.id, owner: options.owner, limits, cpusOfEngine: cpus }
+      const facts = { image: spec.image, image_digest: image.digest }
+      return spec.persistent === false
+        ? new FreshContainerRunner(opener, plan, facts)
+        : new KeptContainerRunner(await opener.open(plan), context.folder, facts)
+    },
+    sweepContainers: (isLive) => sweepContainers(docker, options.owner, isLive),
+    async [Symbol.asyncDispose]() {},
+  }
+}

@@ -1,0 +1,57 @@
+import { constants } from 'node:fs'
+import { mkdir, open, realpath, rm, type FileHandle } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+
+/** Most bytes that one `pull` may bring to this machine. */
+export const MAX_PULL_BYTES = 16 * 1024 ** 3
+
+/**
+ * Writes files that a container or another machine sent into one folder. What is sent is not to be trusted: nothing
+ * leaves the folder, neither by name nor through a link that lies there, and the sum of bytes is bounded.
+ */
+export class ReceivedFiles {
+  readonly #root: string
+  #left = MAX_PULL_BYTES
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  async folder(path: string): Promise<void> {
+    const inside = this.#check(path)
+    await mkdir(inside, { recursive: true })
+    await this.#checkReal(inside)
+  }
+
+  /** An empty file, open for writing; whatever was there is replaced. */
+  async file(path: string): Promise<FileHandle> {
+    const inside = this.#check(path)
+    const parent = dirname(inside)
+    await mkdir(parent, { recursive: true })
+    await this.#checkReal(parent)
+    await rm(inside, { force: true })
+    return await open(
+      inside,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o644,
+    )
+  }
+
+  count(bytes: number): void {
+    this.#left -= bytes
+    if (this.#left < 0) throw new Error(`more than ${MAX_PULL_BYTES} bytes came back; nothing more is taken`)
+  }
+
+  #check(path: string): string {
+    const whole = join(path)
+    if (whole !== this.#root && !whole.startsWith(this.#root + sep))
+      throw new Error(`${path} lies outside of ${this.#root} and is not taken`)
+    return whole
+  }
+
+  async #checkReal(folder: string): Promise<void> {
+    const [real, root] = [await realpath(folder), await realpath(this.#root)]
+    if (real !== root && !real.startsWith(root + sep))
+      throw new Error(`${folder} leads outside of ${this.#root}`)
+  }
+}

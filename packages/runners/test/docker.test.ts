@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from '@jest/globals'
+import { createDockerRunners, type DockerRunnersOptions } from '../src/index.ts'
+import { runnerConformance, type RunnerSubject } from './conformance.ts'
+import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+
+let engine: TestEngine
+beforeAll(async () => {
+  engine = await useEngine()
+})
+afterAll(async () => {
+  await engine?.[Symbol.asyncDispose]()
+})
+
+const AMBIENT = ['PATH', 'HOME', 'HOSTNAME', 'PWD', 'OLDPWD', 'SHLVL', 'IMAGE_VARIABLE']
+
+async function docker(options: Partial<DockerRunnersOptions>, persistent = true): Promise<RunnerSubject> {
+  const root = await mkdtemp(join(tmpdir(), 'scanfarm-docker-runs-'))
+  const provider = createDockerRunners({ engine: engine.address, owner: 'conformance', ...options })
+  return {
+    provider,
+    spec: { type: 'docker', image: TEST_IMAGE, persistent },
+    root,
+    ambient: AMBIENT,
+    tellsSignals: false,
+    async [Symbol.asyncDispose]() {
+      await provider[Symbol.asyncDispose]()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+runnerConformance('docker', () => docker({}))
+runnerConformance('docker, with an engine that does not see our files,', () => docker({ files: 'copy' }))
+runnerConformance('docker, with a container for each command,', () => docker({}, false))
