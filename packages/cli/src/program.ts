@@ -4,12 +4,15 @@ import packageJson from '../package.json' with { type: 'json' }
 import { artifactsCommand } from './commands/artifacts.ts'
 import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
 import { configCommand } from './commands/config.ts'
+import { execCommand } from './commands/exec.ts'
 import { jobCommand } from './commands/job.ts'
 import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './commands/lists.ts'
+import { doctorCommand, migrateCommand } from './commands/operations.ts'
 import { runCommand } from './commands/run.ts'
 import { tokenCommand } from './commands/token.ts'
 import { uploadCommand } from './commands/upload.ts'
 import { serverCommand } from './commands/server.ts'
+import { workflowCommand } from './commands/workflow.ts'
 import { workerCommand } from './commands/worker.ts'
 import { CliError, EXIT } from './exit.ts'
 import type { Terminal } from './terminal.ts'
@@ -22,6 +25,8 @@ const COMMANDS = [
   serverCommand,
   workerCommand,
   configCommand,
+  migrateCommand,
+  doctorCommand,
   runCommand,
   runsCommand,
   jobCommand,
@@ -34,6 +39,8 @@ const COMMANDS = [
   workersCommand,
   uploadCommand,
   tokenCommand,
+  workflowCommand,
+  execCommand,
 ]
 
 /** Commands that were made on their own learn where to write, and to throw instead of ending the process. */
@@ -67,7 +74,7 @@ const report = (terminal: Terminal, error: unknown): number => {
     terminal.err.write(`scanfarm: ${error.message}\n`)
     return error.exitCode
   }
-  terminal.err.write(`scanfarm: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  terminal.err.write(`scanfarm: ${Error.isError(error) ? (error.stack ?? error.message) : String(error)}\n`)
   return EXIT.failed
 }
 

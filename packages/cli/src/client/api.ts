@@ -1,4 +1,5 @@
 import type { ErrorBody } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 
 export interface ApiOptions {
@@ -17,8 +18,8 @@ const HINTS: Readonly<Record<number, string>> = {
 }
 
 const withQuery = (path: string, query: Query): string => {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined)
-  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   return search.size === 0 ? path : `${path}?${search}`
 }
 
@@ -41,11 +42,6 @@ const refusal = async (answer: Response, url: string): Promise<CliError> => {
     broken ? EXIT.unreachable : EXIT.refused,
     [message, ...lines, ...(hint ? [`  ${hint}`] : []), `  ${about}`].join('\n'),
   )
-}
-
-const reason = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
 }
 
 /** The API of a server. Every call rejects with a `CliError` that tells the user what to do. */
@@ -91,7 +87,7 @@ export class Api {
     } catch (error) {
       throw new CliError(
         EXIT.unreachable,
-        `no server answers at ${this.url}: ${reason(error)}; start one with \`scanfarm server\`, or set SCANFARM_URL`,
+        `no server answers at ${this.url}: ${errorText(error)}; start one with \`scanfarm server\`, or set SCANFARM_URL`,
       )
     }
     if (!answer.ok) throw await refusal(answer, url)

@@ -1,13 +1,14 @@
-import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { CreateRuns, JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Api } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { readBlob } from '../client/read-blob.ts'
 import { printFields, printJson } from '../client/table.ts'
 import { waitForJob } from '../client/wait-for-job.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { collect, collectParam, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface RunOptions extends ClientOptions {
@@ -27,27 +28,8 @@ interface RunOptions extends ClientOptions {
   readonly wait?: boolean
 }
 
-const collect = (value: string, before: string[] = []): string[] => [...before, value]
-
-const collectParam = (text: string, before: Record<string, string> = {}): Record<string, string> => {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('must have the form name=value')
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
-}
-
-const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
-  return Number(text)
-}
-
-const readTargets = async (file: string): Promise<Blob> => {
-  if (file === '-') return new Blob([Uint8Array.from(await buffer(process.stdin))])
-  try {
-    return await openAsBlob(file)
-  } catch (error) {
-    throw new CliError(EXIT.usage, `${file} cannot be read: ${(error as Error).message}`)
-  }
-}
+const readTargets = async (file: string): Promise<Blob> =>
+  file === '-' ? new Blob([Uint8Array.from(await buffer(process.stdin))]) : await readBlob(file)
 
 /** Sends the file to the server, which reads the targets from there. */
 const uploadTargets = async (api: Api, file: string): Promise<string> => {

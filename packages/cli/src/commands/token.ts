@@ -1,23 +1,38 @@
-import type { ApiToken, Pagination } from '@scanfarm/contracts'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ApiToken, Pagination, Role } from '@scanfarm/contracts'
+import { createLogger } from '@scanfarm/platform'
+import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, printTable } from '../client/table.ts'
+import { wholeNumber } from '../options.ts'
+import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface CreateOptions extends ClientOptions {
-  readonly role: string
+  readonly role: Role
   readonly days?: number
+  readonly direct?: boolean
 }
 
 const DAY_MS = 86_400_000
 
-const days = (text: string): number => {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('must be a whole number of days')
-  return Number(text)
-}
-
 const expiry = (count: number | undefined): string | undefined =>
   count === undefined ? undefined : new Date(Date.now() + count * DAY_MS).toISOString()
+
+const issueDirectly = async (
+  terminal: Terminal,
+  name: string,
+  { config: file, role, days }: CreateOptions,
+): Promise<string> => {
+  const { config } = loadSettings(terminal, file)
+  const { issueToken } = await import('@scanfarm/server/operations')
+  const log = createLogger({ level: 'warn', format: config.log.format, stream: terminal.err })
+  const until = expiry(days)
+  return await issueToken(
+    config,
+    { name, role, expiresAt: until === undefined ? null : new Date(until) },
+    log,
+  )
+}
 
 const createCommand = (terminal: Terminal): Command =>
   clientCommand('create', 'Make an API token and print it; it cannot be read again.')
@@ -27,8 +42,10 @@ const createCommand = (terminal: Terminal): Command =>
         .choices(['viewer', 'operator', 'admin'])
         .default('operator'),
     )
-    .option('--days <count>', 'let it expire after so many days', days)
+    .option('--days <count>', 'let it expire after so many days', wholeNumber)
+    .option('--direct', 'write it to the database of the settings, for when no token is left')
     .action(async (name: string, options: CreateOptions) => {
+      if (options.direct) return printLine(terminal, await issueDirectly(terminal, name, options))
       const body = { name, role: options.role, expires_at: expiry(options.days) }
       const answer = await connect(terminal, options).post<{ token: string }>('/tokens', body)
       if (wantsJson(options)) printJson(terminal, answer)

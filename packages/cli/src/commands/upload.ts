@@ -1,9 +1,8 @@
-import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
-import { CliError, EXIT } from '../exit.ts'
+import { readBlob } from '../client/read-blob.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface UploadOptions extends ClientOptions {
@@ -15,9 +14,7 @@ export const uploadCommand = (terminal: Terminal): Command =>
     .argument('<file>', 'file to upload')
     .option('--workflow', 'the file is a workflow')
     .action(async (file: string, options: UploadOptions) => {
-      const content = await openAsBlob(file).catch((error: Error) => {
-        throw new CliError(EXIT.usage, `${file} cannot be read: ${error.message}`)
-      })
+      const content = await readBlob(file)
       const path = options.workflow ? '/workflow-upload' : '/upload-file'
       const answer = await connect(terminal, options).upload<Record<string, unknown>>(
         path,

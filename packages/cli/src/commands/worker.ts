@@ -1,5 +1,6 @@
 import { createLogger, runMain } from '@scanfarm/platform'
 import { Command } from 'commander'
+import { collect } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -12,8 +13,6 @@ interface WorkerOptions {
   readonly label?: string[]
   readonly config?: string
 }
-
-const collect = (label: string, before: string[] = []): string[] => [...before, label]
 
 export const workerCommand = (terminal: Terminal): Command =>
   new Command('worker')
@@ -30,5 +29,8 @@ export const workerCommand = (terminal: Terminal): Command =>
       })
       const log = createLogger(config.log)
       const { startWorker } = await import('@scanfarm/worker')
-      await runMain(() => startWorker(config, { log }), { log, stopMs: config.worker.drainMs + CLOSE_MS })
+      await runMain((stopping) => startWorker(config, { log, stopping }), {
+        log,
+        stopMs: config.worker.drainMs + CLOSE_MS,
+      })
     })

@@ -1,0 +1,63 @@
+import { createLogger, errorText, type Config, type Logger } from '@scanfarm/platform'
+import { Command, Option } from 'commander'
+import { printJson, printTable } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { loadSettings } from '../settings.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+
+interface OperationOptions {
+  readonly config?: string
+  readonly master?: boolean
+  readonly output?: 'table' | 'json'
+}
+
+/** What a command prints goes to standard output, so its log goes to the error stream, and only when it matters. */
+const prepare = (terminal: Terminal, options: OperationOptions): { config: Config; log: Logger } => {
+  const { config } = loadSettings(terminal, options.config, { 'server.master': options.master })
+  return { config, log: createLogger({ level: 'warn', format: config.log.format, stream: terminal.err }) }
+}
+
+const notReached = (error: unknown): never => {
+  throw new CliError(EXIT.unreachable, errorText(error))
+}
+
+export const migrateCommand = (terminal: Terminal): Command =>
+  new Command('migrate')
+    .description('Bring the database to the schema of this version; servers do so too when they start.')
+    .option('--config <file>', 'settings file')
+    .action(async (options: OperationOptions) => {
+      const { config, log } = prepare(terminal, options)
+      const { migrateDatabase } = await import('@scanfarm/server/operations')
+      const { applied, version } = await migrateDatabase(config, log).catch(notReached)
+      for (const name of applied) printLine(terminal, `applied ${name}`)
+      printLine(terminal, `the database is at ${version}`)
+    })
+
+export const doctorCommand = (terminal: Terminal): Command =>
+  new Command('doctor')
+    .description(
+      'Check everything that a server of these settings needs; exit code 1 when something is wrong.',
+    )
+    .option('--master', 'also what distributed runs need')
+    .option('--config <file>', 'settings file')
+    .addOption(
+      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+    )
+    .action(async (options: OperationOptions) => {
+      const { config, log } = prepare(terminal, options)
+      const { diagnose } = await import('@scanfarm/server/operations')
+      const findings = await diagnose(config, log)
+      if (options.output === 'json') printJson(terminal, findings)
+      else
+        printTable(
+          terminal,
+          [
+            { title: 'PART', value: (finding) => finding.part },
+            { title: 'STATUS', value: (finding) => finding.status },
+            { title: '', value: (finding) => finding.message },
+          ],
+          findings,
+        )
+      const failed = findings.filter(({ status }) => status === 'failed').map(({ part }) => part)
+      if (failed.length > 0) throw new CliError(EXIT.failed, `not fit to serve: ${failed.join(', ')}`)
+    })

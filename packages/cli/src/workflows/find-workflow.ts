@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { WorkflowKind } from '@scanfarm/contracts'
+import type { Config } from '@scanfarm/platform'
+import { openLibrary, resolveWorkflow, WorkflowError, type ResolvedWorkflow } from '@scanfarm/workflow'
+import { CliError, EXIT } from '../exit.ts'
+import { problemLines } from './problems.ts'
+
+const SHIPPED = join(import.meta.dirname, '../../../../workflows')
+
+const isFile = (name: string): boolean => /\.ya?ml$/i.test(name) && existsSync(name)
+
+const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow => {
+  try {
+    return resolveWorkflow(...args)
+  } catch (error) {
+    if (!(error instanceof WorkflowError)) throw error
+    throw new CliError(EXIT.failed, [error.message, ...problemLines(error.problems)].join('\n'))
+  }
+}
+
+/**
+ * The workflow with everything it refers to: a file (whose neighbours may be referred to), or a name in the folders of
+ * the settings and among the shipped ones.
+ */
+export const findWorkflow = async (
+  config: Config,
+  name: string,
+  kind?: WorkflowKind,
+): Promise<ResolvedWorkflow> => {
+  const folders = [...config.workflows.folders, SHIPPED]
+  if (!isFile(name)) return resolved(await openLibrary(folders), { name, kind })
+  const file = resolve(name)
+  return resolved(await openLibrary([dirname(file), ...folders]), { name: basename(file), kind })
+}

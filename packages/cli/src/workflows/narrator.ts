@@ -1,0 +1,50 @@
+import type { RunRecorder } from '@scanfarm/contracts'
+import { plain } from '../client/table.ts'
+import { hasColours, printLine, type Terminal } from '../terminal.ts'
+
+const COLOURS: Readonly<Record<string, string>> = {
+  completed: '\x1b[32m',
+  failed: '\x1b[31m',
+  skipped: '\x1b[33m',
+  cancelled: '\x1b[33m',
+}
+const RESET = '\x1b[0m'
+
+/** Tells what happens in a run as it happens: steps, their output, artifacts. */
+export const createNarrator = (terminal: Terminal): RunRecorder => {
+  const names = new Map<string, string>()
+  const say = (line: string): void => printLine(terminal, line)
+  const word = (status: string): string =>
+    hasColours(terminal) ? `${COLOURS[status] ?? ''}${status}${RESET}` : status
+  return {
+    plan: () => undefined,
+    stepOpened: ({ key, name, command }) => {
+      names.set(key, name)
+      say(`> ${plain(name)}${command === '' ? '' : `: ${plain(command)}`}`)
+    },
+    output: (_key, stream, chunk) => void (stream === 'stdout' ? terminal.out : terminal.err).write(chunk),
+    stepClosed: ({ key, status, errorMessage, durationMs }) => {
+      const why = errorMessage === '' ? '' : `: ${plain(errorMessage)}`
+      say(`< ${plain(names.get(key) ?? key)} ${word(status)} (${durationMs} ms)${why}`)
+    },
+    currentPid: () => undefined,
+    artifact: ({ type, path }) => say(`* ${type}: ${plain(path)}`),
+    event: ({ topic, name }) => say(`! ${plain(topic)} ${plain(name)}`),
+    log: (level, line) => say(`${level}: ${plain(line)}`),
+  }
+}
+
+/** The same as one JSON object a line. */
+export const createJsonNarrator = (terminal: Terminal): RunRecorder => {
+  const tell = (what: string, facts: object): void => printLine(terminal, JSON.stringify({ what, ...facts }))
+  return {
+    plan: (totalSteps) => tell('plan', { totalSteps }),
+    stepOpened: (step) => tell('step-opened', step),
+    output: (key, stream, chunk) => tell('output', { key, stream, text: chunk.toString('utf8') }),
+    stepClosed: (step) => tell('step-closed', step),
+    currentPid: () => undefined,
+    artifact: (found) => tell('artifact', found),
+    event: (event) => tell('event', event),
+    log: (level, line) => tell('log', { level, line }),
+  }
+}

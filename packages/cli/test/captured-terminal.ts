@@ -1,0 +1,24 @@
+import { Writable } from 'node:stream'
+import type { Terminal } from '../src/index.ts'
+
+export interface CapturedTerminal extends Terminal {
+  readonly stdout: () => string
+  readonly stderr: () => string
+}
+
+const capture = (): { stream: Writable; text: () => string } => {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(chunks).toString() }
+}
+
+/** What a command would print where there is no terminal. */
+export const captureTerminal = (env: Readonly<Record<string, string>> = {}): CapturedTerminal => {
+  const [out, err] = [capture(), capture()]
+  return { env, out: out.stream, err: err.stream, stdout: out.text, stderr: err.text }
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JobStatus, Run, RunsCreated } from '@scanfarm/contracts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+import { Farm } from './farm/farm.ts'
+
+const TOKEN = 'a-token-for-the-tests-of-the-command-line'
+
+let folder = ''
+let farm: Farm
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
+  farm = await Farm.start({
+    queue: 'postgres',
+    workers: 0,
+    env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
+  })
+}, 120_000)
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const terminal = captureTerminal({
+    SCANFARM_DATA_DIR: folder,
+    SCANFARM_URL: farm.client.url,
+    SCANFARM_TOKEN: TOKEN,
+    ...env,
+  })
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+const parsed = async <T>(...args: string[]): Promise<T> =>
+  JSON.parse((await run([...args, '--json'])).out) as T
+
+describe('starting runs', () => {
+  test('a run is started, waited for and shown', async () => {
+    const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
+    expect(err).toMatch(/\[#+\] 1\/1 {2}1 completed\n$/)
+    expect(code).toBe(0)
+    const { data } = await parsed<{ data: Run[] }>('runs', '--target', 'example.com')
+    expect(data).toHaveLength(1)
+    const shown = await run(['run', 'show', String(data[0]?.id)])
+    expect(shown.out).toMatch(/^status +completed$/m)
+    expect((await run(['steps', String(data[0]?.id)])).out).toMatch(/nothing +bash +completed +0/)
+  })
+
+  test('a file of targets is uploaded first', async () => {
+    const file = join(folder, 'targets.txt')
+    writeFileSync(file, 'a.example\nb.example\n# no target\na.example\n')
+    const created = await parsed<RunsCreated>('run', '-m', 'noop', '-T', file, '--concurrency', '2')
+    expect(created).toMatchObject({ target_count: 2, status: 'queued' })
+    const { code, out } = await run(['job', created.job_id, '--wait', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out) as JobStatus).toMatchObject({ total_runs: 2, completed: 2 })
+    expect((await run(['job', created.job_id])).out).toMatch(/2\/2 {2}2 completed\n[^]*a\.example/)
+  })
+
+  test('waiting for a run that is cancelled ends with exit code 1', async () => {
+    const created = await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'c.example', '--mode', 'distributed')
+    expect((await run(['cancel', created.job_id])).code).toBe(0)
+    const { code, err } = await run(['jobs', created.job_id, '--wait'])
+    expect(code).toBe(1)
+    expect(err).toMatch('1 of 1 runs did not complete')
+  })
+
+  test('a copy of a run waits until it is started', async () => {
+    const { data } = await parsed<{ data: Run[] }>('runs', '--target', 'example.com')
+    const copy = await parsed<{ new_run_uuid: string }>('duplicate', String(data[0]?.id))
+    expect((await run(['start', copy.new_run_uuid])).out).toMatch(/status +running/)
+  })
+})
+
+describe('refusals', () => {
+  test('what the server refuses is told with its fields and exit code 3', async () => {
+    const { code, err } = await run(['run', '-m', 'noop', '-t', 'a;b'])
+    expect(code).toBe(3)
+    expect(err).toMatch(/target[^]*answered 400/)
+  })
+
+  test('a wrong token is told with what to do', async () => {
+    const { code, err } = await run(['runs'], { SCANFARM_TOKEN: 'wrong' })
+    expect(code).toBe(3)
+    expect(err).toMatch('set SCANFARM_TOKEN')
+  })
+})
+
+test('tokens are made, listed and removed', async () => {
+  const { out } = await run(['token', 'create', 'reader', '--role', 'viewer', '--days', '1'])
+  const token = out.trim()
+  expect((await run(['workers'], { SCANFARM_TOKEN: token })).out).toMatch(/NAME +KIND[^]*server/)
+  expect((await run(['run', '-m', 'noop', '-t', 'x'], { SCANFARM_TOKEN: token })).err).toMatch('higher role')
+  const { data } = await parsed<{ data: { id: number; name: string }[] }>('token', 'list')
+  const made = data.find(({ name }) => name === 'reader')
+  expect((await run(['token', 'remove', String(made?.id)])).code).toBe(0)
+  expect((await run(['workers'], { SCANFARM_TOKEN: token })).code).toBe(3)
+})
+
+test('workflows are listed, and artifacts downloaded under names that lead nowhere else', async () => {
+  expect((await run(['workflows', '--search', 'noop'])).out).toMatch(/noop +module +yes/)
+  const { data } = await parsed<{ data: Run[] }>('runs', '--limit', '1')
+  const into = join(folder, 'artifacts')
+  const { code, out } = await run(['artifacts', String(data[0]?.id), '-d', into])
+  expect(code).toBe(0)
+  expect(out.trim().split('\n').filter(Boolean)).toHaveLength(readdirSync(into).length)
+})
+
+describe('operations', () => {
+  const settings = () => ({ DATABASE_URL: farm.postgres.url, SCANFARM_QUEUE: 'postgres' })
+
+  test('without any token left, one is written to the database', async () => {
+    const { out } = await run(['token', 'create', 'rescue', '--role', 'admin', '--direct'], settings())
+    expect((await run(['token', 'list'], { SCANFARM_TOKEN: out.trim() })).code).toBe(0)
+  })
+
+  test('migrate tells where the database is', async () => {
+    expect((await run(['migrate'], settings())).out).toMatch(/^the database is at \d{4}-/)
+  })
+
+  test('doctor finds everything in order', async () => {
+    const { code, out } = await run(['doctor', '--master'], settings())
+    expect(out).toMatch(/database +ok[^]*queue +ok/)
+    expect(code).toBe(0)
+  })
+
+  test('doctor names what is wrong and ends with exit code 1', async () => {
+    const { code, out, err } = await run(['doctor'], { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' })
+    expect(code).toBe(1)
+    expect(out).toMatch(/database +failed +.*ECONNREFUSED/)
+    expect(err).toMatch('not fit to serve: database')
+  })
+})

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, ...env })
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+describe('usage', () => {
+  test('help ends with exit code 0 and names every exit code', async () => {
+    const { code, out } = await run(['--help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/server .*\n[^]*Exit codes: 0 done; 1 failed/)
+  })
+
+  test.each([
+    [['serve'], /unknown command 'serve'[^]*Did you mean server/],
+    [['server', '--prot', '1'], /unknown option '--prot'[^]*Did you mean --port/],
+    [['run', 'show'], /missing required argument 'run'/],
+    [
+      ['run', '-f', 'x', '-t', 'y', '--priority', 'urgent'],
+      /Allowed choices are low, normal, high, critical/,
+    ],
+    [['run', '-f', 'x', '-t', 'y', '-p', 'word'], /must have the form name=value/],
+    [['run', '-t', 'y'], /either a flow with -f or a module with -m/],
+    [['run', '-f', 'x', '-m', 'x', '-t', 'y'], /either a flow with -f or a module with -m/],
+    [['run', '-f', 'x'], /either with -t .* or with -T FILE/],
+    [['run', '-f', 'x', '-T', '/nowhere'], /\/nowhere cannot be read/],
+    [['upload', '/nowhere'], /\/nowhere cannot be read/],
+    [['workflow', 'lint', '/nowhere.yaml'], /cannot be read/],
+    [['exec', 'x', '-t', 'a;b'], /must not contain the character ;/],
+  ])('%j is refused with exit code 2 and what to do', async (args, message) => {
+    const { code, err } = await run(args)
+    expect(code).toBe(2)
+    expect(err).toMatch(message)
+    expect(err).not.toMatch(/^ +at /m)
+  })
+
+  test('bad settings are all named, with exit code 2', async () => {
+    const { code, err } = await run(['server', '--port', 'x'], { SCANFARM_LOG_LEVEL: 'loud' })
+    expect(code).toBe(2)
+    expect(err).toMatch(/http\.port .*from command line[^]*log\.level .*SCANFARM_LOG_LEVEL/)
+  })
+
+  test('a server that is not there is named, with exit code 4', async () => {
+    const { code, err } = await run(['runs', '--url', 'http://127.0.0.1:1'])
+    expect(code).toBe(4)
+    expect(err).toMatch('no server answers at http://127.0.0.1:1')
+  })
+})
+
+describe('scanfarm config', () => {
+  test('prints every setting with its origin and hides secrets', async () => {
+    const file = join(folder, 'farm.yaml')
+    writeFileSync(file, 'worker.slots: 3\n')
+    const { code, out } = await run(['config', '--config', file], { DATABASE_URL: 'postgres://u:pw@h/d' })
+    expect(code).toBe(0)
+    expect(out).toMatch(`worker.slots: 3  # ${file}:1`)
+    expect(out).toMatch('database.url: "***"  # DATABASE_URL')
+    expect(out).not.toMatch('pw')
+  })
+
+  test('-o json prints the same for programs', async () => {
+    const { out } = await run(['config', '-o', 'json'])
+    expect(JSON.parse(out)).toContainEqual({ key: 'http.port', value: 8002, origin: 'default' })
+  })
+
+  test('--docs prints the table of all settings', async () => {
+    expect((await run(['config', '--docs'])).out).toMatch('| `queue.kind` |')
+  })
+})

@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
+  write('greet.yaml', GREET)
+  write('bad.yaml', 'kind: module\nname: bad\nsteps:\n  - name: a\n    tipe: bash\n')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const GREET = `
+kind: module
+name: greet
+description: Says hello
+params:
+  - name: word
+    default: hello
+steps:
+  - name: say
+    type: bash
+    command: echo "{{word}} {{Target}}" | tee {{Output}}/said.txt
+  - name: judge
+    type: bash
+    command: test "{{word}}" != fail
+`
+
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+
+const run = async (...args: string[]) => {
+  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' })
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+const exec = (...args: string[]) =>
+  run('exec', join(folder, 'greet.yaml'), '-t', 'example.com', '--folder', join(folder, 'out'), ...args)
+
+describe('scanfarm workflow', () => {
+  test('lint accepts a sound file', async () => {
+    expect(await run('workflow', 'lint', join(folder, 'greet.yaml'))).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('lint names file, line and column of every problem and ends with exit code 1', async () => {
+    const file = join(folder, 'bad.yaml')
+    const { code, out } = await run('workflow', 'lint', file)
+    expect(code).toBe(1)
+    expect(out).toMatch(`${file}:4:5: error: `)
+    const { out: json } = await run('workflow', 'lint', '-o', 'json', file)
+    expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ file, line: 4, severity: 'error' }))
+  })
+
+  test('show tells params and steps', async () => {
+    const { out } = await run('workflow', 'show', join(folder, 'greet.yaml'))
+    expect(out).toMatch(/module greet: Says hello[^]*word[^]*step say \(bash\)/)
+  })
+
+  test('an unknown workflow is refused with exit code 1', async () => {
+    const { code, err } = await run('workflow', 'show', 'no-such-workflow')
+    expect(code).toBe(1)
+    expect(err).toMatch('no-such-workflow')
+  })
+})
+
+describe('scanfarm exec', () => {
+  test('runs a file on this machine and tells its steps and their output', async () => {
+    const { code, out } = await exec('-p', 'word=bye')
+    expect(out).toMatch(/> say[^]*bye example\.com\n[^]*< say completed/)
+    expect(code).toBe(0)
+    expect(readFileSync(join(folder, 'out/said.txt'), 'utf8')).toBe('bye example.com\n')
+  })
+
+  test('a run that fails ends with exit code 1 and the reason', async () => {
+    const { code, err } = await exec('-p', 'word=fail')
+    expect(code).toBe(1)
+    expect(err).toMatch('the run failed')
+  })
+
+  test('-o json tells the same as one object a line', async () => {
+    const { out } = await exec('-o', 'json')
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { what: string })
+    expect(lines.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['plan', 'step-opened', 'output', 'step-closed']),
+    )
+    expect(lines.at(-1)).toEqual({ what: 'ended', status: 'completed', errorMessage: '' })
+  })
+
+  test('--dry-run executes nothing', async () => {
+    rmSync(join(folder, 'out'), { recursive: true, force: true })
+    expect((await exec('--dry-run')).code).toBe(0)
+    expect(existsSync(join(folder, 'out/said.txt'))).toBe(false)
+  })
+})
