@@ -60,6 +60,12 @@ export class Farm implements AsyncDisposable {
     return farm
   }
 
+  /** Which database and queue the master uses, as it said itself. */
+  services(): string[] {
+    const lines = readFileSync(join(this.#folder, 'master.log'), 'utf8').split('\n')
+    return [...new Set(lines.flatMap((line) => /(?:database|queue): [^"\u001b]+/.exec(line)?.[0] ?? []))]
+  }
+
   /** Lets all processes go on when this one ends; `stopKept` finds them by the state file. */
   leaveRunning(): void {
     this.#kept = true

@@ -40,9 +40,9 @@ async function demo(keep: boolean, folder: string): Promise<number> {
 }
 
 async function describeFarm(client: Client, farm: Farm): Promise<void> {
-  const info = await client.get<{ version: string; services?: string[] }>('/server-info')
+  const info = await client.get<{ version: string }>('/server-info')
+  for (const line of farm.services()) say(line)
   say(`master ${info.version} at ${farm.url}`)
-  for (const line of info.services ?? []) say(`  ${line}`)
   const workers = await client.get<{ data: { name: string; slots: number; kind: string }[] }>('/workers')
   for (const worker of workers.data.filter(({ kind }) => kind === 'worker'))
     say(`worker ${worker.name} with ${worker.slots} slots`)
