@@ -27,10 +27,16 @@ const toSafeInteger = (text: string): number => {
   return value
 }
 
-// Postgres writes `2026-01-31 12:00:00.123456+00`, with the offset of the session's zone.
+/**
+ * Postgres writes `2026-01-31 12:00:00.123456+00`, with the offset of the session's zone. A page has thousands of
+ * these, so the usual zone is cut to shape without a calendar.
+ */
 const toIso = (text: string): string => {
-  const padded = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
-  return new Date(padded).toISOString()
+  if (text.length > 21 && text.endsWith('+00') && text.charAt(10) === ' ') {
+    const milliseconds = text.charAt(19) === '.' ? `${text.slice(20, -3)}00`.slice(0, 3) : '000'
+    return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`
+  }
+  return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()
 }
 
 const types: pg.CustomTypesConfig = {

@@ -1,5 +1,5 @@
 /** Totals up to this are counted anew for each list. */
-const EXACT_UP_TO = 50_000
+const EXACT_UP_TO = 10_000
 /** A count is good for this many times what it cost, so that counting takes a bounded share of the database. */
 const FRESH_FACTOR = 20
 /** Up to this many times its freshness a count is still served while a new one is taken in the background. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { openStore } from '../src/index.ts'
 import type { PageRequest, RunFilter } from '../src/store.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts'
@@ -121,6 +122,24 @@ describe('the list of runs', () => {
     }, db.url)
     for (const plan of plans) expect(plan).toMatch(/Index (Only )?Scan/)
   })
+})
+
+describe('timestamps', () => {
+  test.each(['UTC', 'Asia/Kolkata', 'America/New_York'])(
+    'are in UTC when the session is in %s',
+    async (zone) => {
+      const { runIds } = await submitted(db.store)
+      await sql(
+        `update runs set created_at = '2026-01-31 12:00:00.120456Z', updated_at = '2026-07-31 12:00:00Z'`,
+      )
+      await sql(`alter database ${new URL(db.url).pathname.slice(1)} set timezone to '${zone}'`)
+      await using store = await openStore({ url: db.url, poolSize: 1, applicationName: 'elsewhere' })
+      expect(await store.runs.find(String(runIds[0]))).toMatchObject({
+        created_at: '2026-01-31T12:00:00.120Z',
+        updated_at: '2026-07-31T12:00:00.000Z',
+      })
+    },
+  )
 })
 
 describe('the event log', () => {

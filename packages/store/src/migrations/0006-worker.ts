@@ -13,6 +13,10 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
 
 const DEFINER = `security definer set search_path = pg_catalog, public, pg_temp`
 
+// A batch touches tens of rows in tables of millions; a plan made while the tables were small, or without statistics,
+// must not read them whole. (Without jit: a plan that has no index to use looks dear enough to be compiled.)
+const BY_INDEX = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off`
+
 const PRESENCE = `
 create schema worker;
 
@@ -37,7 +41,7 @@ begin
 end $$;
 
 create function worker.heartbeat(p_worker_id text, p_busy int, p_draining boolean) returns jsonb
-language plpgsql ${DEFINER} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
 begin
   if not renew_lease(p_worker_id, p_busy, p_draining) then
     return '{"known": false, "runs": []}';
@@ -62,7 +66,7 @@ language sql stable ${DEFINER} as $$ select json from pinned_workflows where has
 const CLAIM = `
 -- Gives locked, queued runs to a worker and returns what it needs to run them.
 create function take_runs(p_worker_id text, p_ids bigint[]) returns jsonb
-language plpgsql as $$
+language plpgsql ${BY_INDEX} as $$
 declare
   v_floor bigint;
   v_runs jsonb;
@@ -102,7 +106,7 @@ end $$;
 -- The claim decides who runs: of all that hold a ticket for the same epoch, one gets the run. A worker that was
 -- declared lost gets nothing.
 create function worker.claim(p_worker_id text, p_run_ids bigint[], p_epochs int[]) returns jsonb
-language plpgsql ${DEFINER} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
@@ -120,7 +124,7 @@ end $$;
 -- Local runs come straight from the outbox. Rows that another server is taking are passed over, never waited for:
 -- runs are locked in order of priority here, which is not the order of their ids.
 create function worker.claim_local(p_worker_id text, p_limit int) returns jsonb
-language plpgsql ${DEFINER} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
@@ -144,7 +148,7 @@ const RECORD = `
 -- Writes what became known of running runs. The fence: only where (run, attempt) is the one that runs now. Each key
 -- occurs once in p_updates. Returns the ids of the runs that were written.
 create function apply_updates(p_updates jsonb) returns bigint[]
-language plpgsql as $$
+language plpgsql ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
@@ -221,18 +225,22 @@ end $$;
 
 -- Keys among p_keys ({runId, attempt}) that are not the present attempt of a run in p_ids.
 create function keys_outside(p_keys jsonb, p_ids bigint[]) returns jsonb
-language sql volatile as $$
-  select coalesce(jsonb_agg(jsonb_build_object('runId', k."runId", 'attempt', k.attempt)), '[]')
+language plpgsql ${BY_INDEX} as $$
+begin
+  return coalesce(jsonb_agg(jsonb_build_object('runId', k."runId", 'attempt', k.attempt)), '[]')
   from jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int)
   where not exists (
-    select 1 from runs r where r.id = any(p_ids) and r.id = k."runId" and r.attempt = k.attempt)
-$$;
+    select 1 from runs r where r.id = any(p_ids) and r.id = k."runId" and r.attempt = k.attempt);
+end $$;
 
 create function worker.record(p_updates jsonb) returns jsonb
 language plpgsql ${DEFINER} as $$
 declare
   v_ids bigint[] := apply_updates(p_updates);
 begin
+  if cardinality(v_ids) = jsonb_array_length(p_updates) then
+    return '[]';
+  end if;
   return keys_outside(p_updates, v_ids);
 end $$;
 `
@@ -241,10 +249,11 @@ const FINISH = `
 -- Last updates and ends of runs, in the same order of keys. A cancel that was asked for meanwhile wins. An end that
 -- was reported before is accepted again and changes nothing: the answer to the first report may have been lost.
 create function worker.finish(p_updates jsonb, p_ends jsonb) returns jsonb
-language plpgsql ${DEFINER} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[] := apply_updates(p_updates);
   v_ends jsonb;
+  v_reported bigint[];
 begin
   select jsonb_agg(jsonb_build_object(
     'id', r.id,
@@ -260,13 +269,17 @@ begin
   if v_ends is not null then
     v_ids := end_runs(v_ends);
   end if;
-  return keys_outside(p_ends, v_ids || array(
-    select r.id from runs r join jsonb_to_recordset(p_ends) as e("runId" bigint, attempt int) on r.id = e."runId"
-    where r.attempt = e.attempt and r.reported_attempt = e.attempt));
+  if cardinality(v_ids) = jsonb_array_length(p_ends) then
+    return '[]';
+  end if;
+  select array_agg(r.id) into v_reported
+  from runs r join jsonb_to_recordset(p_ends) as e("runId" bigint, attempt int) on r.id = e."runId"
+  where r.attempt = e.attempt and r.reported_attempt = e.attempt;
+  return keys_outside(p_ends, v_ids || v_reported);
 end $$;
 
 create function worker.hand_back(p_keys jsonb) returns void
-language plpgsql ${DEFINER} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
