@@ -1,4 +1,4 @@
-import { Priority, PRIORITY_RANK } from '@scanfarm/contracts'
+import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { QueueConsumer } from './consumer.ts'
 import type { Link, Redelivery, Sender } from './link.ts'
 import { bullMessage, messageId } from './message.ts'
@@ -90,13 +90,14 @@ export class BullRunQueue implements RunQueue {
     await this.#link[Symbol.asyncDispose]()
   }
 
-  #sender(requirementClass: string): Promise<Sender> {
+  async #sender(requirementClass: string): Promise<Sender> {
+    this.#link.assertConnected()
     const known = this.#senders.get(requirementClass)
-    if (known) return known
+    if (known) return await known
     const opening = this.#link.sender(queueName(this.#farmId, requirementClass))
     this.#senders.set(requirementClass, opening)
     opening.catch(() => this.#senders.delete(requirementClass))
-    return opening
+    return await opening
   }
 }
 

@@ -39,6 +39,8 @@ export interface Waiter extends AsyncDisposable {
 
 /** Where Redis and Postgres differ. Names of queues are full names. */
 export interface Link extends AsyncDisposable {
+  /** Throws, saying what is away, when it is known already that no call can succeed now. */
+  assertConnected(): void
   sender(queue: string): Promise<Sender>
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>
   waiter(): Waiter

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { Redis } from 'ioredis'
 
 const START_TIMEOUT_MS = 10_000
 
@@ -12,6 +13,8 @@ export interface RedisServer extends AsyncDisposable {
   kill(): Promise<void>
   /** Starts it again on the same port, empty. */
   restart(): Promise<void>
+  /** FLUSHALL. */
+  flush(): Promise<void>
   freeze(): void
   thaw(): void
 }
@@ -31,6 +34,11 @@ export const startRedis = async (settings: readonly string[] = []): Promise<Redi
     kill,
     async restart() {
       child = await launch(port, settings)
+    },
+    async flush() {
+      const client = new Redis({ port, host: '127.0.0.1' })
+      await client.flushall()
+      client.disconnect()
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),

@@ -57,6 +57,9 @@ export class PostgresLink implements Link {
     this.#pool.on('error', (error) => this.#log.warn('a queue connection to Postgres was lost', { error }))
   }
 
+  /** The pool connects when it is asked to, and says itself what is wrong. */
+  assertConnected(): void {}
+
   async sender(queue: string): Promise<Sender> {
     await this.#prepare()
     const sender = new Queue<

@@ -51,6 +51,11 @@ export class RedisLink implements Link {
     return link
   }
 
+  assertConnected(): void {
+    if (this.#client.status !== 'ready')
+      throw new Error(`Redis at ${place(this.#url)} cannot be reached (${this.#client.status})`)
+  }
+
   async sender(queue: string): Promise<Sender> {
     const sender = new Queue<Ticket, void, 'run'>(queue, {
       ...this.#bullOptions(),
@@ -107,6 +112,7 @@ export class RedisLink implements Link {
   }
 
   async classes(): Promise<string[]> {
+    this.assertConnected()
     return this.#client.smembers(`${this.#farm}:classes`)
   }
 
@@ -128,6 +134,7 @@ export class RedisLink implements Link {
   }
 
   async publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void> {
+    this.assertConnected()
     await this.#client.publish(`${this.#farm}:cancel`, formatRunIds(runs))
   }
 
@@ -145,6 +152,7 @@ export class RedisLink implements Link {
   }
 
   async check(): Promise<void> {
+    this.assertConnected()
     checkFitness(parseInfo(await this.#client.info()), place(this.#url))
     // A write: it also fails on a full, read-only or half-dead Redis.
     await this.incarnation()
@@ -161,6 +169,7 @@ export class RedisLink implements Link {
   }
 
   async #pipeline(fill: (pipeline: ChainableCommander) => void): Promise<unknown[]> {
+    this.assertConnected()
     const pipeline = this.#client.pipeline()
     fill(pipeline)
     const replies = (await pipeline.exec()) ?? []

@@ -14,13 +14,13 @@ const EVERY = {
   dispatch: 250,
   expand: 1_000,
   lostMessages: 1_000,
-  reap: 2_000,
+  reap: 1_000,
   cancels: 1_000,
-  slots: 15_000,
+  slots: 60_000,
   prune: 600_000,
 } as const
 /** Outages of the queue end suddenly, and everybody waits for its end. */
-const DISPATCH_BACKOFF = { first: 100, most: 2_000 }
+const QUEUE_BACKOFF = { first: 100, most: 5_000 }
 
 export interface LoopContext {
   readonly store: Store
@@ -71,7 +71,7 @@ const feeding = ({ store, queue, log }: LoopContext, metrics: LoopMetrics): Loop
     new Loop({
       name: 'dispatch',
       intervalMs: EVERY.dispatch,
-      backoffMs: DISPATCH_BACKOFF,
+      backoffMs: QUEUE_BACKOFF,
       log,
       turn: () => dispatcher.dispatchOnce(),
     }),
@@ -120,7 +120,7 @@ const findingLost = (store: Store, queue: RunQueue, log: Logger, metrics: LoopMe
   return new Loop({
     name: 'find lost messages',
     intervalMs: EVERY.lostMessages,
-    backoffMs: DISPATCH_BACKOFF,
+    backoffMs: QUEUE_BACKOFF,
     log,
     turn: (signal) => messages.findOnce(signal),
   })

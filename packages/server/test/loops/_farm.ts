@@ -31,7 +31,8 @@ export const openFarm = async (): Promise<TestFarm> => {
       { farmId: await store.farmId(), role: 'master', log: silentLogger },
     ),
   )
-  const sql = (statement: string) => asSuperuser(async (client) => (await client.query(statement)).rows, url)
+  const sql = (statement: string) =>
+    asSuperuser(async (client) => (await client.query<Record<string, unknown>>(statement)).rows, url)
   const opened = scope.move()
   return {
     store,
@@ -62,7 +63,7 @@ const submit: (
   for (let offset = 0; offset < count; offset += PAGE) {
     const page = await store.runs.list({ jobId }, { offset, limit: PAGE })
     for (const { id } of page.data)
-      messages.push({ runId: id, epoch: 1, requirementClass: draft.requirementClass })
+      messages.push({ runId: id, epoch: 0, requirementClass: draft.requirementClass })
   }
   return { jobId, messages: messages.sort((a, b) => a.runId - b.runId) }
 }

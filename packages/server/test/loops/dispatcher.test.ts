@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { RunQueue } from '@scanfarm/queue'
 import { Dispatcher } from '../../src/loops/dispatcher/dispatcher.ts'
-import { MAX_QUEUED } from '../../src/loops/dispatcher/room.ts'
 import { openFarm, until, type TestFarm } from './_farm.ts'
 
 const NONE = { critical: 0, high: 0, normal: 0, low: 0 }
@@ -164,19 +163,28 @@ const sent = async (dispatcher: Dispatcher): Promise<boolean> => {
   return (await outboxSize()) === 0
 }
 
-test('keeps at most 20,000 messages of a priority in the queue, and lets others pass', async () => {
-  const { messages } = await farm.submit(MAX_QUEUED + 40, { priority: 'low' })
-  const dispatcher = newDispatcher()
+test('keeps a bounded number of messages of a priority in the queue, and lets others pass', async () => {
+  const { outbox, workers } = farm.store
+  const { messages } = await farm.submit(540, { priority: 'low' })
+  const dispatcher = new Dispatcher({ outbox, workers, queue: farm.queue, maxQueued: 500 })
   await dispatchAll(dispatcher)
-  expect(await farm.queue.waiting('')).toEqual({ ...NONE, low: MAX_QUEUED })
+  expect(await farm.queue.waiting('')).toEqual({ ...NONE, low: 500 })
   expect(await outboxSize()).toBe(40)
   await farm.submit(1, { priority: 'critical' })
   await dispatchAll(dispatcher)
-  expect(await farm.queue.waiting('')).toEqual({ ...NONE, critical: 1, low: MAX_QUEUED })
+  expect(await farm.queue.waiting('')).toEqual({ ...NONE, critical: 1, low: 500 })
   await farm.queue.remove(messages.slice(0, 30))
-  await until(async () => {
-    await dispatchAll(dispatcher)
-    return (await outboxSize()) === 10
-  })
-  expect((await farm.queue.waiting('')).low).toBe(MAX_QUEUED)
+  await dispatchAll(dispatcher)
+  expect(await outboxSize()).toBe(10)
+  expect((await farm.queue.waiting('')).low).toBe(500)
+})
+
+test('bounds the queue at 20,000 messages of a priority by itself', async () => {
+  const { messages } = await farm.submit(1)
+  const full = async () => ({ ...NONE, normal: 20_000 })
+  await dispatchAll(newDispatcher({ add: (rows) => farm.queue.add(rows), waiting: full }))
+  expect(await farm.queue.has(messages)).toEqual([false])
+  const nearly = async () => ({ ...NONE, normal: 19_999 })
+  await dispatchAll(newDispatcher({ add: (rows) => farm.queue.add(rows), waiting: nearly }))
+  expect(await farm.queue.has(messages)).toEqual([true])
 })

@@ -12,7 +12,9 @@ export interface DispatcherParts {
   readonly outbox: Pick<Store['outbox'], 'take' | 'takeableClasses' | 'remove'>
   readonly workers: Pick<Store['workers'], 'liveCapabilities'>
   readonly queue: Pick<RunQueue, 'add' | 'waiting'>
-  /** Told the rows that are in the queue now. */
+  /** Most messages of one class and priority in the queue; missing: 20,000. */
+  readonly maxQueued?: number
+  /** Told how many rows are in the queue now. */
   onSent?(count: number): void
 }
 
@@ -30,7 +32,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts
-    this.#rooms = new Rooms(parts.queue)
+    this.#rooms = new Rooms(parts.queue, parts.maxQueued)
     this.#served = new Served(parts.workers)
   }
 

@@ -2,7 +2,7 @@ import type { Priority } from '@scanfarm/contracts'
 import type { RunQueue } from '@scanfarm/queue'
 
 /** Most messages of one class and priority in the queue; the rest waits in Postgres, which does not need memory for it. */
-export const MAX_QUEUED = 20_000
+const MAX_QUEUED = 20_000
 /** Others send too (several masters), so what is known gets old. */
 const FRESH_MS = 1_000
 
@@ -19,10 +19,12 @@ interface Count {
  */
 export class Rooms {
   readonly #queue: Pick<RunQueue, 'waiting'>
+  readonly #maxQueued: number
   readonly #counts = new Map<string, Count>()
 
-  constructor(queue: Pick<RunQueue, 'waiting'>) {
+  constructor(queue: Pick<RunQueue, 'waiting'>, maxQueued = MAX_QUEUED) {
     this.#queue = queue
+    this.#maxQueued = maxQueued
   }
 
   /** Rejects when the queue cannot be reached. */
@@ -31,7 +33,7 @@ export class Rooms {
     const fresh = known && performance.now() - known.at < FRESH_MS
     if (fresh && Object.values(known.room).every((room) => room >= wanted)) return known.room
     const waiting = await this.#queue.waiting(requirementClass)
-    const left = (priority: Priority) => Math.max(0, MAX_QUEUED - waiting[priority])
+    const left = (priority: Priority) => Math.max(0, this.#maxQueued - waiting[priority])
     const room = {
       critical: left('critical'),
       high: left('high'),
