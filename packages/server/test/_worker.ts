@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ClaimedRun, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanfarm/contracts'
 
+export type HeldRun = ClaimedRun & { readonly workerId: string }
+
 /** Joins as a server's local slots would, and takes queued local runs. */
-export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<ClaimedRun[]> {
+export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<HeldRun[]> {
   const workerId = randomUUID()
   await runStore.join({
     workerId,
@@ -15,7 +17,7 @@ export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<C
     capabilities: [],
     leaseMs: 60_000,
   })
-  return runStore.claimLocal(workerId, limit)
+  return (await runStore.claimLocal(workerId, limit)).map((run) => ({ ...run, workerId }))
 }
 
 export const endRun = (

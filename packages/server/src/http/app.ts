@@ -70,7 +70,8 @@ const unknownPath: RequestHandler = (request) => {
 }
 
 /** How much of an unread body is read and dropped, so that the client gets to see the answer before the end. */
-const DRAIN_BYTES = 1024 * 1024
+const DRAIN_BYTES = 64 * 1024 * 1024
+const DRAIN_MS = 5_000
 
 const refuse =
   ({ log }: ServerContext): ErrorRequestHandler =>
@@ -88,7 +89,7 @@ const refuse =
       response.destroy()
       return
     }
-    const unread = !request.complete
+    const unread = !request.complete && !request.closed
     sendJson(response, requestId, refusal.status, errorBody(refusal, requestId), {
       ...errorHeaders(refusal),
       ...(unread ? { Connection: 'close' } : {}),
@@ -98,6 +99,8 @@ const refuse =
 
 const drain = (request: Parameters<RequestHandler>[0]): void => {
   let left = DRAIN_BYTES
+  const limit = setTimeout(() => request.destroy(), DRAIN_MS)
+  request.on('close', () => clearTimeout(limit))
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) request.destroy()

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { AppError } from '@scanfarm/contracts'
 import { GUEST } from '../access/caller.ts'
 import type { ServerContext } from '../context.ts'
 import { Answer } from './answer.ts'
@@ -17,6 +18,7 @@ export function serve(route: Route, context: ServerContext): RequestHandler {
   const needsBody = spec.body !== undefined
   const role = spec.role
   return async (request, response) => {
+    refuseNul(request.originalUrl)
     const caller = role === 'public' ? GUEST : await context.access.authenticate(request.headers, role)
     const body = needsBody ? await readJson(request, context.config.http.jsonBytes) : undefined
     const result = await handle(context, {
@@ -31,6 +33,11 @@ export function serve(route: Route, context: ServerContext): RequestHandler {
     if (result instanceof Answer) sendAnswer(response, requestId, result)
     else sendJson(response, requestId, firstStatus, result)
   }
+}
+
+/** No text of the database can hold it. */
+const refuseNul = (url: string): void => {
+  if (url.includes('%00')) throw new AppError('bad_request', 'the path and query must not contain NUL (%00)')
 }
 
 const exchange = (request: Request, response: Response): Exchange => ({

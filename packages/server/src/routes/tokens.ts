@@ -8,7 +8,7 @@ import { pageBody, pageQuery, pageRequest } from './paging.ts'
 
 const NewToken = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+    name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
     role: Role,
     expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'Missing: it never expires' })),
   },

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { route } from '../http/route.ts'
-import { LineCounter } from '../uploads/line-counter.ts'
 import { receiveFile } from '../uploads/receive-file.ts'
 import { newUploadName, uploadPath } from '../uploads/upload-path.ts'
 
@@ -25,11 +24,10 @@ export const uploadFile = route(
     errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type'],
   },
   async ({ artifacts, config }, { http }) =>
-    receiveFile(http.stream, config.uploads.maxBytes, async (file) => {
-      const filename = newUploadName(file.filename)
-      const counter = new LineCounter()
-      file.body.on('error', (error) => counter.destroy(error))
-      const { size } = await artifacts.put(uploadPath(filename), file.body.pipe(counter))
-      return { message: 'File uploaded', filename, path: uploadPath(filename), size, lines: counter.lines }
+    receiveFile(http.stream, config.uploads.maxBytes, async ({ filename: given, body, lines }) => {
+      const filename = newUploadName(given)
+      const path = uploadPath(filename)
+      const { size } = await artifacts.put(path, body)
+      return { message: 'File uploaded', filename, path, size, lines: lines() }
     }),
 )

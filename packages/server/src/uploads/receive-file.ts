@@ -1,21 +1,25 @@
 import type { IncomingMessage } from 'node:http'
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { AppError } from '@scanfarm/contracts'
+import { LineCounter } from './line-counter.ts'
 
 const FIELD = 'file'
 const MAX_FIELDS = 20
+const MAX_FIELD_BYTES = 64 * 1024
 
 export interface IncomingFile {
   /** As the client named it: not to be trusted. */
   readonly filename: string
   /** Fails with `payload_too_large` beyond the limit, and when the client goes away. */
   readonly body: Readable
+  /** Lines in what has passed so far; all of them once `body` has ended. */
+  lines(): number
 }
 
 /**
  * Reads a multipart form with one file in the field `file` and hands it on as a stream. Resolves with what `use` made
- * of it, once the whole form has been read.
+ * of it, once the whole form has been read; when the form is refused, only after `use` has settled.
  */
 export async function receiveFile<T>(
   request: IncomingMessage,
@@ -25,22 +29,25 @@ export async function receiveFile<T>(
   const form = openForm(request, maxBytes)
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let used: Promise<T> | undefined
-  let body: PassThrough | undefined
-  const fail = (error: Error): void => {
+  let body: LineCounter | undefined
+  const fail = (error: AppError): void => {
     request.unpipe(form)
+    form.destroy()
     body?.destroy(error)
     reject(error)
   }
   form.on('file', (field, stream, { filename }) => {
+    stream.on('error', (error) => fail(malformed(error)))
     if (field !== FIELD || used !== undefined) {
       stream.resume()
       return fail(wrongField(field))
     }
-    const output = (body = new PassThrough())
+    const counter = (body = new LineCounter())
+    // Whoever uses it sees the error; until somebody does, it must not end the process.
+    counter.on('error', () => undefined)
     stream.on('limit', () => fail(tooLarge(maxBytes)))
-    stream.pipe(output)
-    used = use({ filename: filename ?? '', body: output })
-    used.catch(fail)
+    used = use({ filename: filename ?? '', body: stream.pipe(counter), lines: () => counter.lines })
+    used.catch(reject)
   })
   form.on('error', (error: unknown) => fail(malformed(error)))
   form.on('close', resolve)
@@ -53,7 +60,6 @@ export async function receiveFile<T>(
     if (used === undefined) throw missing()
     return await used
   } catch (error) {
-    // What was begun must be over before the refusal is told.
     await used?.catch(() => undefined)
     throw error
   }
@@ -70,7 +76,7 @@ const openForm = (request: IncomingMessage, maxBytes: number): busboy.Busboy => 
     return busboy({
       headers: request.headers,
       // Busboy tells of the limit once it is reached, so one byte more is let in than may be.
-      limits: { fileSize: maxBytes + 1, files: 2, fields: MAX_FIELDS, fieldSize: 64 * 1024 },
+      limits: { fileSize: maxBytes + 1, files: 2, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES },
     })
   } catch (error) {
     throw malformed(error)
@@ -78,9 +84,11 @@ const openForm = (request: IncomingMessage, maxBytes: number): busboy.Busboy => 
 }
 
 const malformed = (error: unknown): AppError =>
-  new AppError('bad_request', `the form cannot be read: ${error instanceof Error ? error.message : error}`, {
-    cause: error,
-  })
+  new AppError(
+    'bad_request',
+    `the form cannot be read: ${Error.isError(error) ? error.message : String(error)}`,
+    { cause: error },
+  )
 
 const tooLarge = (maxBytes: number): AppError =>
   new AppError('payload_too_large', `the file is larger than ${maxBytes} bytes`)

@@ -1,0 +1,683 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+let master: TestServer
+let lists = ''
+
+beforeAll(async () => {
+  server = await testServer()
+  lists = join(server.folder, 'lists')
+  await mkdir(lists)
+  master = await testServer({
+    master: true,
+    settings: { 'target_file.folders': [lists], 'jobs.max_targets': 50 },
+  })
+})
+afterAll(async () => {
+  await master[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const JOB = /^[0-9a-f]{16}$/
+
+const detail = (path: string, message: string) => ({ path, message })
+const refusal = (code: string, message: string, details: unknown[] = []) => ({
+  error: true,
+  message,
+  code,
+  request_id: expect.any(String),
+  details,
+})
+
+const post = (body: object, to = server) => to.operator.post('/api/runs').send(body)
+const refused = async (body: object, status: number, expected: object, to = server): Promise<void> => {
+  const response = await post(body, to).expect(status)
+  expect(response.body).toEqual(expected)
+}
+const totalRuns = async (of = server): Promise<number> =>
+  (await of.viewer.get('/api/runs').expect(200)).body.pagination.total as number
+
+describe('POST /runs 202', () => {
+  test('for one target', async () => {
+    const response = await post({ module: 'probe', target: 'example.com' }).expect(202)
+    expect(response.body).toEqual({
+      message: 'Run queued',
+      workflow: 'probe',
+      kind: 'module',
+      target: 'example.com',
+      target_count: 1,
+      priority: 'normal',
+      run_mode: 'local',
+      job_id: expect.stringMatching(JOB),
+      run_uuid: expect.stringMatching(UUID),
+      status: 'queued',
+      poll_url: `/api/jobs/${response.body.job_id}`,
+    })
+    const run = await server.viewer.get(`/api/runs/${response.body.run_uuid}`).expect(200)
+    expect(run.body.data).toMatchObject({
+      workflow_name: 'probe',
+      workflow_kind: 'module',
+      target: 'example.com',
+      params: {},
+      status: 'queued',
+      workspace: 'example.com',
+      started_at: null,
+      completed_at: null,
+      trigger_type: 'manual',
+      run_group_id: response.body.job_id,
+      run_mode: 'local',
+      runner_type: 'host',
+    })
+  })
+
+  test('for a flow, with everything that can be said', async () => {
+    const response = await post({
+      flow: 'survey',
+      target: ' https://example.com/a?b=1 ',
+      params: { depth: '2', flags: '-a -b' },
+      priority: 'critical',
+      timeout: 30,
+      runner_type: 'host',
+      workspace: 'mine',
+    }).expect(202)
+    expect(response.body).toMatchObject({
+      workflow: 'survey',
+      kind: 'flow',
+      target: 'https://example.com/a?b=1',
+      priority: 'critical',
+      runner_type: 'host',
+      timeout: 30,
+    })
+    const run = await server.viewer.get(`/api/runs/${response.body.run_uuid}`).expect(200)
+    expect(run.body.data).toMatchObject({
+      params: { depth: '2', flags: '-a -b' },
+      workspace: 'mine',
+      timeout: 30,
+      priority: 'critical',
+      run_priority: 'critical',
+    })
+  })
+
+  test('for several targets echoes them and the concurrency in force', async () => {
+    const response = await post({ module: 'probe', targets: ['a.example', 'b.example'] }).expect(202)
+    expect(response.body).toEqual({
+      message: '2 runs queued',
+      workflow: 'probe',
+      kind: 'module',
+      target_count: 2,
+      targets: ['a.example', 'b.example'],
+      concurrency: 1,
+      priority: 'normal',
+      run_mode: 'local',
+      job_id: expect.stringMatching(JOB),
+      status: 'queued',
+      poll_url: expect.any(String),
+    })
+    const job = await server.viewer.get(response.body.poll_url).expect(200)
+    expect(job.body).toMatchObject({ total_runs: 2, pending: 2 })
+  })
+
+  test('drops blanks, comments and repetitions, and says how many repetitions', async () => {
+    const targets = [' a.example', 'b.example', '', '  ', '# note', 'a.example ', 'b.example']
+    const response = await post({ module: 'probe', targets }).expect(202)
+    expect(response.body).toMatchObject({
+      targets: ['a.example', 'b.example'],
+      target_count: 2,
+      duplicates_dropped: 2,
+    })
+  })
+
+  test('for a list that shrinks to one target answers like for one target', async () => {
+    const response = await post({
+      module: 'probe',
+      targets: ['a.example', 'a.example'],
+      concurrency: 3,
+    }).expect(202)
+    expect(response.body).toMatchObject({ target: 'a.example', target_count: 1, duplicates_dropped: 1 })
+    expect(response.body.run_uuid).toMatch(UUID)
+    expect(response.body).not.toHaveProperty('targets')
+    expect(response.body).not.toHaveProperty('concurrency')
+  })
+
+  test('poll_url uses the root that the request came in by', async () => {
+    const response = await server.operator
+      .post('/osm/api/runs')
+      .send({ module: 'probe', target: 'example.com' })
+      .expect(202)
+    expect(response.body.poll_url).toBe(`/osm/api/jobs/${response.body.job_id}`)
+    await server.viewer.get(response.body.poll_url).expect(200)
+  })
+
+  test.each([
+    ['"30"', '30', 30],
+    ['"45m"', '45m', 45],
+    ['7', 7, 7],
+  ])('takes the timeout as %s', async (_name, timeout, minutes) => {
+    const response = await post({ module: 'probe', target: 'example.com', timeout }).expect(202)
+    expect(response.body.timeout).toBe(minutes)
+  })
+
+  test('takes medium as another word for normal', async () => {
+    const response = await post({ module: 'probe', target: 'example.com', priority: 'medium' }).expect(202)
+    expect(response.body.priority).toBe('normal')
+  })
+
+  test('gives targets workspaces of their own, the same every time', async () => {
+    const workspace = async (target: string): Promise<string> => {
+      const { body } = await post({ module: 'probe', target }).expect(202)
+      const run = await server.viewer.get(`/api/runs/${body.run_uuid}`).expect(200)
+      return run.body.data.workspace as string
+    }
+    const [one, again, other] = [
+      await workspace('http://a/b'),
+      await workspace('http://a/b'),
+      await workspace('http://a_b'),
+    ]
+    expect(one).toMatch(/^a_b-[0-9a-f]{12}$/)
+    expect(again).toBe(one)
+    expect(other).not.toBe(one)
+  })
+
+  test('takes docker with the image of the request or of the workflow', async () => {
+    const own = await post({ module: 'boxed', target: 'example.com' }).expect(202)
+    expect(own.body).not.toHaveProperty('runner_type')
+    const run = await server.viewer.get(`/api/runs/${own.body.run_uuid}`).expect(200)
+    expect(run.body.data).toMatchObject({ runner_type: 'docker', docker_image: '' })
+    const given = await post({
+      module: 'probe',
+      target: 'example.com',
+      runner_type: 'docker',
+      docker_image: 'debian:12',
+    }).expect(202)
+    expect(given.body.runner_type).toBe('docker')
+    await post({ module: 'boxed', target: 'example.com', docker_image: 'debian:12' }).expect(202)
+    await post({
+      module: 'probe',
+      target: 'example.com',
+      runner_type: 'ssh',
+      ssh_host: 'user@host:22',
+    }).expect(202)
+  })
+})
+
+describe('POST /runs 202 on a master', () => {
+  test('distributed for one target has a run_uuid', async () => {
+    const response = await post(
+      { module: 'probe', target: 'example.com', run_mode: 'distributed' },
+      master,
+    ).expect(202)
+    expect(response.body).toMatchObject({ run_mode: 'distributed', run_uuid: expect.stringMatching(UUID) })
+  })
+
+  test('distributed without a concurrency is unbounded and says none', async () => {
+    const body = { module: 'probe', targets: ['a.example', 'b.example'], run_mode: 'distributed' }
+    const unbounded = await post(body, master).expect(202)
+    expect(unbounded.body).not.toHaveProperty('concurrency')
+    const bounded = await post({ ...body, concurrency: 2 }, master).expect(202)
+    expect(bounded.body.concurrency).toBe(2)
+  })
+
+  test('takes a file from a folder of the settings, without echoing it', async () => {
+    await writeFile(join(lists, 'good.txt'), '\uFEFFa.example\r\n\r\n# note\r\nb.example\r\na.example\r\n')
+    const response = await post({ module: 'probe', target_file: join(lists, 'good.txt') }, master).expect(202)
+    expect(response.body).toMatchObject({ target_count: 2, duplicates_dropped: 1, concurrency: 1 })
+    expect(response.body).not.toHaveProperty('targets')
+  })
+
+  test('takes an uploaded file by its path', async () => {
+    const upload = await master.operator
+      .post('/api/upload-file')
+      .attach('file', Buffer.from('only.example\n'), 'list.txt')
+      .expect(200)
+    const response = await post({ module: 'probe', target_file: upload.body.path }, master).expect(202)
+    expect(response.body).toMatchObject({ target: 'only.example', target_count: 1 })
+  })
+})
+
+describe('POST /runs 400: one-of rules', () => {
+  const both = 'exactly one of flow and module is required, not both'
+  const none = 'name a workflow: exactly one of flow and module is required'
+
+  test('flow and module together', () =>
+    refused(
+      { flow: 'survey', module: 'probe', target: 'a' },
+      400,
+      refusal('invalid_input', `flow: ${both} (and 1 more)`, [
+        detail('/flow', both),
+        detail('/module', both),
+      ]),
+    ))
+
+  test('neither flow nor module', () =>
+    refused(
+      { target: 'a' },
+      400,
+      refusal('invalid_input', `flow: ${none} (and 1 more)`, [
+        detail('/flow', none),
+        detail('/module', none),
+      ]),
+    ))
+
+  test('no target at all', () => {
+    const message = 'exactly one of target, targets and target_file is required'
+    return refused(
+      { module: 'probe' },
+      400,
+      refusal('invalid_input', `target: ${message} (and 2 more)`, [
+        detail('/target', message),
+        detail('/targets', message),
+        detail('/target_file', message),
+      ]),
+    )
+  })
+
+  test.each([
+    [{ target: 'a', targets: ['b'] }, ['target', 'targets']],
+    [{ target: 'a', target_file: 'b' }, ['target', 'target_file']],
+    [{ targets: ['a'], target_file: 'b' }, ['targets', 'target_file']],
+    [{ target: 'a', targets: ['b'], target_file: 'c' }, ['target', 'targets', 'target_file']],
+  ])('more than one way to name targets: %j', (targets, names) => {
+    const message = `exactly one of target, targets and target_file is required, not ${names.join(' and ')}`
+    return refused(
+      { module: 'probe', ...targets },
+      400,
+      refusal(
+        'invalid_input',
+        `target${names[0] === 'target' ? '' : 's'}: ${message} (and ${names.length - 1} more)`,
+        names.map((name) => detail(`/${name}`, message)),
+      ),
+    )
+  })
+})
+
+describe('POST /runs 400: fields', () => {
+  const good = { module: 'probe', target: 'example.com' }
+
+  test('unknown ones, all of them at once', () =>
+    refused(
+      { ...good, prio: 'high', colour: 1 },
+      400,
+      refusal('invalid_input', 'prio: is not a known field (and 1 more)', [
+        detail('/prio', 'is not a known field'),
+        detail('/colour', 'is not a known field'),
+      ]),
+    ))
+
+  test.each([
+    ['skip_validation', true, 'is not supported: targets and params are always checked'],
+    ['threads_hold', 5, 'is not supported; pass it in params, as {"params": {"threads": "10"}}'],
+    [
+      'heuristics_check',
+      'basic',
+      'is not supported; pass it in params, as {"params": {"heuristics_check": "basic"}}',
+    ],
+    ['empty_target', true, 'is not supported: name a target'],
+    ['repeat', true, 'is not supported; use a schedule'],
+    ['repeat_wait_time', '1h', 'is not supported; use a schedule'],
+    ['schedule', '* * * * *', 'is not supported here; create a schedule with POST /schedules'],
+    ['schedule_enabled', true, 'is not supported here; create a schedule with POST /schedules'],
+    ['notify_on_complete', true, 'is not supported; subscribe to the topic run.completed'],
+  ])('%s of other servers, with what to do instead', (name, value, message) =>
+    refused(
+      { ...good, [name]: value },
+      400,
+      refusal('invalid_input', `${name}: ${message}`, [detail(`/${name}`, message)]),
+    ),
+  )
+
+  test.each([
+    ['module', 5, 'must be string'],
+    ['module', '', 'must NOT have fewer than 1 characters'],
+    ['target', ['a'], 'must be string'],
+    ['params', ['a'], 'must be object'],
+    ['priority', 'urgent', 'must be one of low, normal, medium, high, critical'],
+    ['priority', 1, 'must be one of low, normal, medium, high, critical'],
+    ['timeout', 0, 'must be a whole number of minutes from 1 to 525600'],
+    ['timeout', 1.5, 'must be a whole number of minutes from 1 to 525600'],
+    ['timeout', 'soon', 'must be a whole number of minutes from 1 to 525600'],
+    ['timeout', '0', 'must be a whole number of minutes from 1 to 525600'],
+    ['concurrency', 0, 'must be >= 1'],
+    ['concurrency', '3', 'must be integer'],
+    ['runner_type', 'podman', 'must be one of host, docker, ssh'],
+    ['run_mode', 'remote', 'must be one of local, distributed, cloud'],
+    ['workspace', '../up', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
+    ['workspace', 'a b', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
+    ['workspace', '', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
+    ['cloud_instances', 0, 'must be >= 1'],
+    ['cloud_auto_destroy', 'yes', 'must be boolean'],
+  ])('%s = %j', (name, value, message) =>
+    refused(
+      { ...good, [name]: value },
+      400,
+      refusal('invalid_input', `${name}: ${message}`, [detail(`/${name}`, message)]),
+    ),
+  )
+
+  test('targets that are no list, or hold something else than text', async () => {
+    await refused(
+      { module: 'probe', targets: 'a' },
+      400,
+      refusal('invalid_input', 'targets: must be array', [detail('/targets', 'must be array')]),
+    )
+    await refused(
+      { module: 'probe', targets: ['a', 5] },
+      400,
+      refusal('invalid_input', 'targets/1: must be string', [detail('/targets/1', 'must be string')]),
+    )
+  })
+
+  test('params whose values are no text', () =>
+    refused(
+      { ...good, params: { depth: 3 } },
+      400,
+      refusal('invalid_input', 'params/depth: must be string', [detail('/params/depth', 'must be string')]),
+    ))
+
+  test.each(['.', '..'])('a workspace named %s', (workspace) => {
+    const message = 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."'
+    return refused(
+      { ...good, workspace },
+      400,
+      refusal('invalid_input', `workspace: ${message}`, [detail('/workspace', message)]),
+    )
+  })
+
+  test.each([';', '&', '|', '`', '$', '(', ')', '<', '>'])('params with the character %s', (character) => {
+    const message = `a param must not contain the character ${character}`
+    return refused(
+      { ...good, params: { flags: `a${character}b` } },
+      400,
+      refusal('invalid_input', `params/flags: ${message}`, [detail('/params/flags', message)]),
+    )
+  })
+
+  test('params with line breaks', () => {
+    const message = 'a param must not contain line breaks or NUL'
+    return refused(
+      { ...good, params: { flags: 'a\nb' } },
+      400,
+      refusal('invalid_input', `params/flags: ${message}`, [detail('/params/flags', message)]),
+    )
+  })
+
+  test('params that the workflow requires and did not get', () =>
+    refused(
+      { module: 'needy', target: 'example.com' },
+      400,
+      refusal('invalid_input', 'params/wordlist: required parameter missing: wordlist', [
+        detail('/params/wordlist', 'required parameter missing: wordlist'),
+      ]),
+    ))
+
+  test('every problem is told at once', async () => {
+    const response = await post({
+      module: 'probe',
+      target: 'a',
+      targets: ['b'],
+      workspace: '..',
+      params: { a: ';' },
+      cloud_region: 'eu',
+    }).expect(400)
+    expect((response.body.details as { path: string }[]).map(({ path }) => path)).toEqual([
+      '/target',
+      '/targets',
+      '/params/a',
+      '/workspace',
+      '/cloud_region',
+    ])
+  })
+})
+
+describe('POST /runs 400: runners and modes', () => {
+  const good = { module: 'probe', target: 'example.com' }
+
+  test.each([
+    [
+      { runner_type: 'docker' },
+      '/docker_image',
+      'is required with the runner docker: the workflow names none',
+    ],
+    [{ runner_type: 'ssh' }, '/ssh_host', 'is required with the runner ssh: the workflow names none'],
+    [{ docker_image: 'alpine' }, '/docker_image', 'goes only with runner_type docker'],
+    [{ ssh_host: 'h' }, '/ssh_host', 'goes only with runner_type ssh'],
+    [
+      { runner_type: 'host', docker_image: 'a' },
+      '/docker_image',
+      'goes only with runner_type docker, not with host',
+    ],
+    [
+      { runner_type: 'docker', ssh_host: 'a', docker_image: 'a' },
+      '/ssh_host',
+      'goes only with runner_type ssh, not with docker',
+    ],
+    [{ cloud_provider: 'aws' }, '/cloud_provider', 'goes only with run_mode cloud'],
+    [{ run_mode: 'local', cloud_use_spot: false }, '/cloud_use_spot', 'goes only with run_mode cloud'],
+  ])('%j', (fields, path, message) =>
+    refused(
+      { ...good, ...fields },
+      400,
+      refusal('invalid_input', `${path.slice(1)}: ${message}`, [detail(path, message)]),
+    ),
+  )
+
+  test('distributed on a server that is no master', () =>
+    refused(
+      { ...good, run_mode: 'distributed' },
+      400,
+      refusal('master_required', 'distributed mode requires the server to be started with the --master flag'),
+    ))
+
+  test('cloud while it is not enabled', () =>
+    refused(
+      { ...good, run_mode: 'cloud', cloud_provider: 'aws', cloud_instances: 2 },
+      400,
+      refusal(
+        'cloud_disabled',
+        'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
+      ),
+    ))
+})
+
+describe('POST /runs 400: targets', () => {
+  test.each([
+    ['; rm', 'a target must not contain the character ;'],
+    ['a b', 'a target must not contain the character U+0020'],
+    ['$(id)', 'a target must not contain the character $'],
+    ['`id`', 'a target must not contain the character `'],
+    ["a'b", "a target must not contain the character '"],
+    ['a"b', 'a target must not contain the character "'],
+    ['a|b', 'a target must not contain the character |'],
+    ['a&b', 'a target may contain & only in the path, query or fragment of a URL'],
+    ['a\\b', 'a target must not contain the character \\'],
+    ['a\u0000b', 'a target must not contain the character U+0000'],
+    ['a\u200bb', 'a target must not contain the character U+200B'],
+    ['-oX', 'a target must not begin with "-", or tools would take it for an option'],
+    ['x'.repeat(2049), 'a target has at most 2048 characters, this one has 2049'],
+  ])('%j', async (target, problem) => {
+    await refused(
+      { module: 'probe', target },
+      400,
+      refusal('invalid_target', `target: ${problem}`, [detail('/target', problem)]),
+    )
+  })
+
+  test('blank, or nothing but comments', async () => {
+    for (const [field, body] of [
+      ['target', { target: '  ' }],
+      ['target', { target: '' }],
+      ['targets', { targets: [] }],
+      ['targets', { targets: ['', '# only a note'] }],
+    ] as const)
+      await refused(
+        { module: 'probe', ...body },
+        400,
+        refusal('invalid_target', `${field}: no target was given`, [detail(`/${field}`, 'holds no target')]),
+      )
+  })
+
+  test('of a list, each with its place', () =>
+    refused(
+      { module: 'probe', targets: ['a.example', 'b;c', 'd.example', '-e'] },
+      400,
+      refusal('invalid_target', 'targets: a target must not contain the character ; (and 1 more)', [
+        detail('/targets/1', 'a target must not contain the character ;'),
+        detail('/targets/3', 'a target must not begin with "-", or tools would take it for an option'),
+      ]),
+    ))
+
+  test('more than one request may have', async () => {
+    const targets = Array.from({ length: 51 }, (_, index) => `h${index}.example`)
+    await refused(
+      { module: 'probe', targets },
+      400,
+      refusal('invalid_target', 'one request takes at most 50 targets; send several', [
+        detail('', 'more than 50 targets'),
+      ]),
+      master,
+    )
+  })
+})
+
+describe('POST /runs 400: target files', () => {
+  const OUTSIDE =
+    'must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders'
+  const fileRefused = (target_file: string, message: string) =>
+    refused(
+      { module: 'probe', target_file },
+      400,
+      refusal('invalid_input', `target_file: ${message}`, [detail('/target_file', message)]),
+      master,
+    )
+  const linesRefused = async (content: string | Buffer, message: string): Promise<void> => {
+    const before = await totalRuns(master)
+    await writeFile(join(lists, 'bad.txt'), content)
+    await refused(
+      { module: 'probe', target_file: join(lists, 'bad.txt') },
+      400,
+      refusal('invalid_target', `target_file: ${message}`, [detail('/target_file', message)]),
+      master,
+    )
+    expect(await totalRuns(master)).toBe(before)
+  }
+
+  test.each(['/etc/passwd', 'good.txt', './good.txt'])('outside of the folders: %s', (path) =>
+    fileRefused(path, OUTSIDE),
+  )
+
+  test('with dots that climb', () => fileRefused(`${lists}/../secret`, 'must not contain ".."'))
+
+  test('behind a link', async () => {
+    await symlink('/etc/hostname', join(lists, 'link.txt'))
+    await fileRefused(join(lists, 'link.txt'), 'leads through a symbolic link')
+  })
+
+  test('not there', () => fileRefused(join(lists, 'none.txt'), 'there is no such file'))
+
+  test('one bad line is named, and nothing is created', () =>
+    linesRefused(
+      'a.example\n\n# note\nb;c\nd.example\n',
+      'line 4: a target must not contain the character ;',
+    ))
+
+  test('bytes that are no UTF-8 are named by their line', () =>
+    linesRefused(
+      Buffer.concat([Buffer.from('a.example\nb'), Buffer.from([0xff, 0xfe])]),
+      'line 2 is not valid UTF-8',
+    ))
+
+  test('binary files', () =>
+    linesRefused(Buffer.alloc(100), 'line 1: a target must not contain the character U+0000'))
+
+  test('empty', async () => {
+    await writeFile(join(lists, 'empty.txt'), '')
+    await refused(
+      { module: 'probe', target_file: join(lists, 'empty.txt') },
+      400,
+      refusal('invalid_target', 'target_file: no target was given', [
+        detail('/target_file', 'holds no target'),
+      ]),
+      master,
+    )
+  })
+})
+
+describe('POST /runs 404', () => {
+  test('for an unknown workflow', async () => {
+    const response = await post({ module: 'nope', target: 'example.com' }).expect(404)
+    expect(response.body).toMatchObject({ error: true, code: 'workflow_not_found' })
+    expect(response.body.message).toMatch(/^There is no module named "nope"\./)
+    await post({ flow: '../../etc/passwd', target: 'example.com' }).expect(404)
+  })
+
+  test.each([
+    ['flow', 'probe', '"probe" is a module, not a flow: send it as "module"'],
+    ['module', 'survey', '"survey" is a flow, not a module: send it as "flow"'],
+  ])('for a %s that is of the other kind', (kind, name, message) =>
+    refused(
+      { [kind]: name, target: 'example.com' },
+      404,
+      refusal('workflow_not_found', message, [detail(`/${kind}`, message)]),
+    ),
+  )
+})
+
+describe('POST /runs 400: a broken workflow', () => {
+  test('names the places', async () => {
+    const response = await post({ module: 'broken', target: 'example.com' }).expect(400)
+    expect(response.body.code).toBe('invalid_workflow')
+    expect(response.body.details[0].path).toMatch(/^broken\.yaml:\d+:\d+$/)
+  })
+})
+
+describe('POST /runs with an Idempotency-Key', () => {
+  const body = { module: 'probe', target: 'once.example' }
+  const send = (key: string, sent: object = body) =>
+    server.operator.post('/api/runs').set('Idempotency-Key', key).send(sent)
+
+  test('and the same body returns the first answer and starts nothing again', async () => {
+    const first = await send('key-1').expect(202)
+    const before = await totalRuns()
+    const again = await send('key-1', { target: 'once.example', module: 'probe' }).expect(202)
+    expect(again.body).toEqual(first.body)
+    expect(again.headers['content-type']).toBe(first.headers['content-type'])
+    expect(await totalRuns()).toBe(before)
+  })
+
+  test('sent many times at once starts one job', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send('key-2').expect(202)))
+    expect(new Set(answers.map(({ body: { job_id } }) => job_id as string)).size).toBe(1)
+  })
+
+  test('and another body answers 409', async () => {
+    await send('key-3').expect(202)
+    const response = await send('key-3', { ...body, priority: 'high' }).expect(409)
+    expect(response.body).toEqual(
+      refusal(
+        'idempotency_conflict',
+        'this Idempotency-Key was used before with another request; use a new key',
+      ),
+    )
+  })
+
+  test('of another caller is another key', async () => {
+    const first = await send('key-4').expect(202)
+    const other = await server.admin.post('/api/runs').set('Idempotency-Key', 'key-4').send(body).expect(202)
+    expect(other.body.job_id).not.toBe(first.body.job_id)
+  })
+
+  test('that is refused for its request may be used again', async () => {
+    await send('key-5', { module: 'nope', target: 'a' }).expect(404)
+    await send('key-5').expect(202)
+  })
+
+  test.each(['x'.repeat(256), 'a b'])('that cannot be one answers 400', async (key) => {
+    const response = await send(key).expect(400)
+    expect(response.body).toEqual(
+      refusal('bad_request', 'Idempotency-Key must have 1 to 255 printable ASCII characters'),
+    )
+  })
+})

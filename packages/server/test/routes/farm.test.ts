@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import SwaggerParser from '@apidevtools/swagger-parser'
+import { testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun } from '../_worker.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ master: true, settings: { 'auth.initial_token': 'sft_not_to_be_shown' } })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+describe('GET /health', () => {
+  test('200 says that the server is alive', async () => {
+    expect((await server.nobody.get('/health').expect(200)).body).toEqual({ status: 'ok' })
+  })
+})
+
+describe('GET /health/ready', () => {
+  test('200 when database, artifact store and queue work', async () => {
+    expect((await server.nobody.get('/health/ready').expect(200)).body).toEqual({
+      status: 'ready',
+      checks: { database: 'ok', artifacts: 'ok', queue: 'ok' },
+    })
+  })
+
+  test('503 names the part that does not', async () => {
+    await using broken = await testServer({ settings: { 'artifacts.folder': '/dev/null/nowhere' } })
+    const response = await broken.nobody.get('/health/ready').expect(503)
+    expect(response.body).toEqual({
+      status: 'unavailable',
+      checks: { database: 'ok', artifacts: 'unavailable' },
+    })
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
+  })
+})
+
+describe('GET /server-info', () => {
+  test.each([
+    '/api/server-info',
+    '/osm/api/server-info',
+    '/server-info',
+    '/api/status',
+    '/status',
+    '/api/info',
+  ])('200 at %s', async (path) => {
+    const { body } = await server.viewer.get(path).expect(200)
+    expect(body).toMatchObject({
+      name: 'Scanfarm',
+      version: '0.1.0',
+      master: true,
+      run_modes: ['local', 'distributed'],
+    })
+    await server.nobody.get(path).expect(401)
+  })
+})
+
+describe('GET /metrics', () => {
+  test('200 in the format of Prometheus, for those who may read', async () => {
+    await server.viewer.get('/api/runs').expect(200)
+    const { text } = await server.viewer
+      .get('/metrics')
+      .expect(200)
+      .expect('Content-Type', /^text\/plain/)
+    expect(text).toMatch(/scanfarm_http_requests_total\{method="GET",route="\/runs",status="200"\} \d/)
+    await server.nobody.get('/metrics').expect(401)
+  })
+})
+
+describe('GET /settings', () => {
+  test('200 lists what is in force, secrets masked', async () => {
+    const { body, text } = await server.admin.get('/api/settings').expect(200)
+    expect(body.data).toContainEqual({ key: 'cloud.enabled', value: false })
+    expect(body.data).toContainEqual({ key: 'auth.initial_token', value: '***' })
+    expect(text).not.toContain('sft_not_to_be_shown')
+  })
+})
+
+describe('GET /workers', () => {
+  test('200 lists and reads them', async () => {
+    const workerId = randomUUID()
+    await server.runStore.join({
+      workerId,
+      name: 'one',
+      hostname: 'host',
+      pid: 5,
+      version: '1',
+      kind: 'worker',
+      slots: 4,
+      capabilities: ['tool:nmap'],
+      leaseMs: 20_000,
+    })
+    const { body } = await server.viewer.get('/api/workers').expect(200)
+    expect(body.count).toBe((body.data as unknown[]).length)
+    const worker = (body.data as { id: string }[]).find(({ id }) => id === workerId)
+    expect(worker).toMatchObject({ name: 'one', slots: 4, status: 'idle', kind: 'worker', current_runs: [] })
+    const read = await server.viewer.get(`/api/workers/${workerId}`).expect(200)
+    expect(read.body.data).toMatchObject({ id: workerId, capabilities: ['tool:nmap'] })
+  })
+
+  test('404 for an unknown one', async () => {
+    const { body } = await server.viewer.get('/api/workers/nope').expect(404)
+    expect(body).toMatchObject({ code: 'not_found', message: 'there is no worker "nope"' })
+  })
+})
+
+describe('GET /event-logs', () => {
+  let uuid = ''
+  beforeAll(async () => {
+    await server.operator.post('/api/runs').send({ module: 'probe', target: 'event.example' }).expect(202)
+    const [run] = await claimLocalRuns(server.runStore)
+    if (run === undefined) throw new Error('a run was to be claimed')
+    uuid = run.runUuid
+    await endRun(server.runStore, run)
+  })
+
+  test('200 tells of the run, newest first', async () => {
+    const { body } = await server.viewer.get(`/api/event-logs?run_id=${uuid}`).expect(200)
+    expect((body.data as { topic: string }[]).map(({ topic }) => topic)).toEqual([
+      'run.completed',
+      'run.started',
+    ])
+    expect(body.data[0]).toMatchObject({
+      id: expect.any(Number),
+      event_id: expect.stringMatching(/^evt_/),
+      source: 'executor',
+      data_type: 'scan',
+      data: expect.any(String),
+      workspace: 'event.example',
+      run_id: uuid,
+      workflow_name: 'probe',
+      processed: expect.any(Boolean),
+      error: '',
+      created_at: expect.stringMatching(/Z$/),
+    })
+    expect(() => JSON.parse(body.data[0].data as string) as unknown).not.toThrow()
+    expect(body.pagination).toMatchObject({ total: 2, offset: 0, limit: 20 })
+  })
+
+  test('200 filters by everything it names', async () => {
+    const total = async (query: string): Promise<number> =>
+      (await server.viewer.get(`/api/event-logs?${query}`).expect(200)).body.pagination.total as number
+    for (const query of [
+      `run_uuid=${uuid}&topic=run.completed`,
+      `run_id=${uuid}&source=executor&topic=run.started`,
+      'workspace=event.example&topic=run.started',
+      'workflow_name=probe&topic=run.started&workspace=event.example',
+      'workflow=probe&topic=run.started&workspace=event.example',
+    ])
+      expect(await total(query)).toBe(1)
+    expect(await total('topic=none')).toBe(0)
+    expect((await total('processed=true')) + (await total('processed=false'))).toBe(await total(''))
+  })
+
+  test.each(['processed=maybe', 'limit=0', 'offset=-1', 'colour=red'])('400 for %s', async (query) => {
+    await server.viewer.get(`/api/event-logs?${query}`).expect(400)
+  })
+})
+
+describe('GET /openapi.json', () => {
+  test('200 is a valid OpenAPI 3.1 document of every route', async () => {
+    const { body } = await server.nobody.get('/openapi.json').expect(200)
+    const document = (await SwaggerParser.validate(structuredClone(body))) as { paths: object }
+    expect(body.openapi).toBe('3.1.0')
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/runs',
+        '/runs/{id}',
+        '/jobs/{job_id}',
+        '/upload-file',
+        '/tokens/{id}',
+        '/openapi.json',
+      ]),
+    )
+    expect(body.paths['/runs'].post).toMatchObject({
+      operationId: 'postRuns',
+      requestBody: {
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/CreateRuns' } } },
+      },
+      responses: {
+        202: expect.anything(),
+        400: expect.anything(),
+        401: expect.anything(),
+        403: expect.anything(),
+      },
+    })
+    expect(body.paths['/health'].get.security).toEqual([])
+  })
+
+  test('names each operation once', async () => {
+    const { body } = await server.nobody.get('/openapi.json').expect(200)
+    const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap(
+      (path) => Object.values(path).map(({ operationId }) => operationId),
+    )
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+describe('GET /docs', () => {
+  test('200 is a page without scripts', async () => {
+    const { text, headers } = await server.nobody
+      .get('/docs')
+      .expect(200)
+      .expect('Content-Type', /^text\/html/)
+    expect(text).toContain('/runs/{id}/artifacts')
+    expect(text).not.toContain('<script')
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/)
+  })
+})

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun } from '../_worker.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const noJob = (id: string) => ({
+  error: true,
+  message: `there is no job "${id}"`,
+  code: 'not_found',
+  request_id: expect.any(String),
+  details: [],
+})
+
+const create = async (targets: string[], concurrency = 10): Promise<string> =>
+  (await server.operator.post('/api/runs').send({ module: 'probe', targets, concurrency }).expect(202)).body
+    .job_id as string
+
+describe('GET /jobs/{job_id}', () => {
+  test('200 counts the runs by status, so that the counters add up', async () => {
+    const job = await create(['a.example', 'b.example', 'c.example', 'd.example', 'e.example'])
+    const [one, two, three, four] = await claimLocalRuns(server.runStore, 4)
+    if (!one || !two || !three || !four) throw new Error('four runs were to be claimed')
+    await endRun(server.runStore, one)
+    await endRun(server.runStore, two, { status: 'failed' })
+    await endRun(server.runStore, three, { status: 'cancelled' })
+    const { body } = await server.viewer.get(`/api/jobs/${job}`).expect(200)
+    expect(body).toEqual({
+      job_id: job,
+      run_group_id: job,
+      status: 'running',
+      total_runs: 5,
+      completed: 1,
+      running: 1,
+      failed: 1,
+      pending: 1,
+      cancelled: 1,
+      runs: [
+        { run_uuid: one.runUuid, target: 'a.example', status: 'completed' },
+        { run_uuid: two.runUuid, target: 'b.example', status: 'failed' },
+        { run_uuid: three.runUuid, target: 'c.example', status: 'cancelled' },
+        { run_uuid: four.runUuid, target: 'd.example', status: 'running' },
+        { run_uuid: expect.any(String), target: 'e.example', status: 'queued' },
+      ],
+    })
+  })
+
+  test.each([
+    ['completed', ['completed', 'completed']],
+    ['failed', ['failed', 'failed']],
+    ['cancelled', ['cancelled', 'cancelled']],
+    ['partial', ['completed', 'failed']],
+  ] as const)('200 calls the job %s when its runs ended as %j', async (status, ends) => {
+    await server.store.jobs.requestCancel(await create(['z.example']))
+    const job = await create(['a.example', 'b.example'])
+    const claimed = (await claimLocalRuns(server.runStore)).filter(({ jobId }) => jobId === job)
+    for (const [index, run] of claimed.entries())
+      await endRun(server.runStore, run, { status: ends[index] ?? 'failed' })
+    const { body } = await server.viewer.get(`/api/jobs/${job}`).expect(200)
+    expect(body.status).toBe(status)
+  })
+
+  test.each(['0123456789abcdef', 'nope', '1'])('404 for %s', async (id) => {
+    const { body } = await server.viewer.get(`/api/jobs/${id}`).expect(404)
+    expect(body).toEqual(noJob(id))
+  })
+})
+
+describe('POST /jobs/{job_id}/cancel', () => {
+  test('202 cancels what waits at once and asks the rest to stop', async () => {
+    const job = await create(['a.example', 'b.example', 'c.example'], 1)
+    const claimed = (await claimLocalRuns(server.runStore)).filter(({ jobId }) => jobId === job)
+    expect(claimed).toHaveLength(1)
+    const { body } = await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
+    expect(body).toEqual({ message: 'Job cancelled successfully', job_id: job, cancelled: 2, stopping: 1 })
+    const during = await server.viewer.get(`/api/jobs/${job}`).expect(200)
+    expect(during.body).toMatchObject({ cancelled: 2, running: 1 })
+    for (const run of claimed) await endRun(server.runStore, run)
+    const after = await server.viewer.get(`/api/jobs/${job}`).expect(200)
+    expect(after.body).toMatchObject({ cancelled: 3, running: 0, status: 'cancelled' })
+    const again = await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
+    expect(again.body).toEqual({
+      message: 'All runs of the job have ended already',
+      job_id: job,
+      cancelled: 0,
+      stopping: 0,
+    })
+  })
+
+  test('404 for an unknown job', async () => {
+    const { body } = await server.operator.post('/api/jobs/0123456789abcdef/cancel').expect(404)
+    expect(body).toEqual(noJob('0123456789abcdef'))
+  })
+})

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PROBE, testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const upload = (yaml: string | Buffer, name = 'mine.yaml') =>
+  server.admin.post('/api/workflow-upload').attach('file', Buffer.from(yaml), name)
+const names = async (query = ''): Promise<string[]> => {
+  const { body } = await server.viewer.get(`/api/workflows?limit=1000&${query}`).expect(200)
+  return (body.data as { name: string }[]).map(({ name }) => name)
+}
+
+const MINE = `kind: module
+name: mine
+description: First version
+steps:
+  - name: hello
+    type: bash
+    command: echo {{target}}
+`
+
+describe('GET /workflows', () => {
+  test('200 lists those of the settings and the shipped ones, broken ones too', async () => {
+    expect(await names()).toEqual(expect.arrayContaining(['broken', 'probe', 'service-survey', 'survey']))
+    const { body } = await server.viewer.get('/api/workflows?search=says%20hello').expect(200)
+    expect(body).toEqual({
+      data: [
+        {
+          name: 'probe',
+          kind: 'module',
+          description: 'Says hello',
+          tags: ['network', 'quick'],
+          hidden: false,
+          file_path: 'probe.yaml',
+          source: expect.any(String),
+          params: [
+            { name: 'depth', type: 'string', default: '1', required: false, description: '' },
+            { name: 'flags', type: 'string', default: null, required: false, description: '' },
+          ],
+          required_params: [],
+          step_count: 1,
+          module_count: 0,
+          valid: true,
+        },
+      ],
+      pagination: { total: 1, offset: 0, limit: 20 },
+      count: 1,
+    })
+  })
+
+  test('200 filters by kind and tags, and pages', async () => {
+    expect(await names('kind=flow')).toContain('survey')
+    expect(await names('kind=flow')).not.toContain('probe')
+    expect(await names('tags=nothing,Quick')).toEqual(['probe'])
+    const { body } = await server.viewer.get('/api/workflows?limit=1&offset=1').expect(200)
+    expect(body.data).toHaveLength(1)
+    expect(body.pagination.total).toBe(body.count)
+  })
+
+  test.each(['kind=thing', 'limit=0', 'colour=red'])('400 for %s', async (query) => {
+    await server.viewer.get(`/api/workflows?${query}`).expect(400)
+  })
+})
+
+describe('GET /workflows/{name}', () => {
+  test('200 gives the YAML as it is', async () => {
+    const { text } = await server.viewer
+      .get('/api/workflows/probe')
+      .expect(200)
+      .expect('Content-Type', 'application/yaml; charset=utf-8')
+    expect(text).toBe(PROBE)
+  })
+
+  test('200 gives the parts with json=true', async () => {
+    const { body } = await server.viewer.get('/api/workflows/probe?json=true').expect(200)
+    expect(body).toMatchObject({
+      name: 'probe',
+      kind: 'module',
+      steps: [{ name: 'hello', type: 'bash' }],
+      problems: [],
+    })
+  })
+
+  test('200 names the problems of a broken one', async () => {
+    const { body } = await server.viewer.get('/api/workflows/broken?json=true').expect(200)
+    expect(body.valid).toBe(false)
+    expect(body.problems).toContainEqual(
+      expect.objectContaining({ line: 5, rule: 'wrong-value', severity: 'error' }),
+    )
+  })
+
+  test.each(['nope', '..%2F..%2Fetc%2Fpasswd', '%2Fetc%2Fpasswd'])('404 for %s', async (name) => {
+    const { body } = await server.viewer.get(`/api/workflows/${name}`).expect(404)
+    expect(body).toEqual({
+      error: true,
+      message: `there is no workflow named "${decodeURIComponent(name)}"; see GET /workflows`,
+      code: 'workflow_not_found',
+      request_id: expect.any(String),
+      details: [],
+    })
+  })
+})
+
+describe('POST /workflow-upload', () => {
+  test('201 adds a workflow that can be started at once, and replaces it', async () => {
+    const { body } = await upload(MINE).expect(201)
+    expect(body).toEqual({
+      message: 'Workflow uploaded',
+      name: 'mine',
+      kind: 'module',
+      description: 'First version',
+      path: 'uploaded/modules/mine.yaml',
+      warnings: [],
+    })
+    await server.operator.post('/api/runs').send({ module: 'mine', target: 'a.example' }).expect(202)
+    await upload(MINE.replace('First', 'Second')).expect(201)
+    const { text } = await server.viewer.get('/api/workflows/mine').expect(200)
+    expect(text).toContain('Second version')
+  })
+
+  test('201 stands before a file of the same name', async () => {
+    await upload(PROBE.replace('Says hello', 'Says more')).expect(201)
+    const { text } = await server.viewer.get('/api/workflows/probe').expect(200)
+    expect(text).toContain('Says more')
+  })
+
+  test.each([
+    ['bad YAML', 'kind: module\nname: [', /^mine\.yaml:\d+:\d+$/],
+    ['an unknown step type', MINE.replace('bash', 'nonsense'), /^mine\.yaml:5:\d+$/],
+    ['no steps', 'kind: module\nname: mine\n', /^mine\.yaml/],
+    ['no workflow at all', 'hello: world\n', /^mine\.yaml/],
+  ])('400 for %s, with the place', async (_what, yaml, place) => {
+    const { body } = await upload(yaml).expect(400)
+    expect(body.code).toBe('invalid_workflow')
+    expect(body.details[0].path).toMatch(place)
+    expect(body.message).not.toBe('')
+  })
+
+  test('400 for what is no text', async () => {
+    const { body } = await upload(Buffer.from([0xff, 0xfe, 0x00])).expect(400)
+    expect(body).toMatchObject({ code: 'invalid_workflow', message: 'the file is not valid UTF-8' })
+  })
+
+  test('413 for more than 1 MiB', async () => {
+    await upload(Buffer.alloc(1024 * 1024 + 1, '#')).expect(413)
+  })
+
+  test('400 without a file', async () => {
+    await server.admin.post('/api/workflow-upload').field('note', 'x').expect(400)
+  })
+
+  test('403 where the settings forbid it', async () => {
+    await using closed = await testServer({ settings: { 'workflows.upload': false } })
+    const { body } = await closed.admin
+      .post('/api/workflow-upload')
+      .attach('file', Buffer.from(MINE), 'mine.yaml')
+      .expect(403)
+    expect(body.message).toBe('uploading workflows is switched off by the setting workflows.upload')
+  })
+})
