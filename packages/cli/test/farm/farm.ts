@@ -135,6 +135,13 @@ export class Farm implements AsyncDisposable {
     return data.filter(({ kind }) => kind === 'worker')
   }
 
+  /** Messages in the queue on Redis that no worker has taken. */
+  async waitingMessages(): Promise<number> {
+    const keys = (await this.redis?.command('KEYS *:prioritized')) ?? ''
+    const key = /^\S+:prioritized$/m.exec(keys)?.[0]
+    return key === undefined ? 0 : Number((await this.redis?.command(`ZCARD ${key}`))?.slice(1))
+  }
+
   /** A new folder that commands can write to, for the param `folder`. */
   traces(): Promise<string> {
     this.#tracesMade += 1
