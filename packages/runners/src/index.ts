@@ -8,3 +8,5 @@ export {
 } from './docker/docker-runners.ts'
 export type { ContainerLimits } from './docker/container-plan.ts'
 export type { IsLive } from './docker/sweep.ts'
+export { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
+export { formatSshAddress, parseSshAddress, type SshAddress } from './ssh/address.ts'

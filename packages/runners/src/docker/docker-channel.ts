@@ -19,6 +19,10 @@ export class DockerChannel implements ShellChannel {
     this.#socket.write(text)
   }
 
+  end(): void {
+    this.#socket.end()
+  }
+
   close(): void {
     this.#socket.destroy()
   }

@@ -17,16 +17,16 @@ const HIJACK = { stdin: true, stdout: true, stderr: true, hijack: true, stream: 
 export class DockerPlace implements ShellPlace, AsyncDisposable {
   readonly container: Container
   readonly commands: ShellCommands
-  readonly control: ControlLane
   readonly marker: string
   readonly cwd: string
   readonly graceMs: number
+  readonly #control: ControlLane
   readonly #memoryBytes: number
   #oomKills = 0
 
   constructor(container: Container, plan: ContainerPlan, graceMs: number, control: ControlLane) {
     this.container = container
-    this.control = control
+    this.#control = control
     this.marker = plan.context.marker
     this.cwd = plan.spec.workdir ?? plan.context.folder
     this.graceMs = graceMs
@@ -45,6 +45,10 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
       await remove(container)
       throw error
     }
+  }
+
+  kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
+    return this.#control.kill(marker, leader, graceMs)
   }
 
   async explainLoss(): Promise<Outcome> {
@@ -72,8 +76,8 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.commands[Symbol.asyncDispose]()
     await remove(this.container)
-    this.control.close()
-    await this.control.gone
+    this.#control.close()
+    await this.#control.gone
   }
 }
 

@@ -1,5 +1,4 @@
-import { killText } from './lane-script.ts'
-import { laneFunctions } from './lane-script.ts'
+import { killText, laneFunctions } from './lane-script.ts'
 import { newNonce, type ShellChannel } from './lane.ts'
 
 /** A shell beside the lanes, always free, that kills what runs in them. */
@@ -18,6 +17,10 @@ export class ControlLane {
     this.gone = this.#pump()
   }
 
+  get usable(): boolean {
+    return !this.#isGone
+  }
+
   /**
    * TERM, grace, KILL to all that carry the marker and to the leader's session; resolves with their pids when all are
    * dead, with none when the way there is gone.
@@ -29,6 +32,13 @@ export class ControlLane {
     this.#waiting.set(nonce, resolve)
     this.#channel.write(killText(nonce, marker, leader, graceMs))
     return await promise
+  }
+
+  /** Shell text to do last; resolves when the shell has ended or the way there is gone. */
+  async finish(text: string): Promise<void> {
+    if (!this.#isGone) this.#channel.write(`${text}\n`)
+    this.#channel.end()
+    await this.gone
   }
 
   close(): void {

@@ -1,18 +1,21 @@
 import type { Command, CommandIo, Outcome, OutputStream } from '@scanfarm/contracts'
 import { settlesWithin, watchForStop } from '../stop-watch.ts'
-import type { ControlLane } from './control-lane.ts'
 import type { Lane, LaneEnd, LaneWatcher } from './lane.ts'
 
 /** What a place with shells tells about itself. */
 export interface ShellPlace {
-  readonly control: ControlLane
   /** The attempt's marker. */
   readonly marker: string
   /** Where commands work that name no folder. */
   readonly cwd: string
   readonly graceMs: number
-  /** Why the shell of a command is gone. */
-  explainLoss(): Promise<Outcome>
+  /**
+   * TERM, grace, KILL to all that carry the marker and to the leader's session; resolves with their pids when all are
+   * dead, with none when there is no way to kill.
+   */
+  kill(marker: string, leader: number, graceMs: number): Promise<number[]>
+  /** Why the shell of a command is gone; `why`: what its channel said. */
+  explainLoss(why: string | undefined): Promise<Outcome>
   /** Why a command died by SIGKILL, if the place knows. `oomKills`: the kernel's count so far. */
   explainKill?(oomKills: number): string | undefined
 }
@@ -40,7 +43,7 @@ export async function followCommand(
     receiver,
   )
   const kill = (): Promise<number[]> =>
-    killUntilGone(place.control, lane, ended, marker, () => receiver.pid, command.graceMs ?? place.graceMs)
+    killUntilGone(place, lane, ended, marker, () => receiver.pid, command.graceMs ?? place.graceMs)
   try {
     const first = await Promise.race([ended, stop.stopped, receiver.failed])
     return typeof first === 'string'
@@ -90,7 +93,7 @@ class Receiver implements LaneWatcher {
 }
 
 async function killUntilGone(
-  control: ControlLane,
+  place: ShellPlace,
   lane: Lane,
   ended: Promise<LaneEnd>,
   marker: string,
@@ -102,7 +105,7 @@ async function killUntilGone(
   let grace = graceMs
   // A command that was about to start may start after the first look.
   do {
-    for (const pid of await control.kill(marker, leader(), grace)) killed.add(pid)
+    for (const pid of await place.kill(marker, leader(), grace)) killed.add(pid)
     grace = 0
   } while (!(await settlesWithin(ended, LOOK_AGAIN_MS)) && Date.now() < giveUpAt)
   if (Date.now() >= giveUpAt) lane.close()
@@ -110,7 +113,7 @@ async function killUntilGone(
 }
 
 async function outcomeOf(place: ShellPlace, command: Command, end: LaneEnd): Promise<Outcome> {
-  if (end.kind === 'gone') return await place.explainLoss()
+  if (end.kind === 'gone') return await place.explainLoss(end.why)
   if (end.kind === 'refused') return { kind: 'not-started', reason: explainRefusal(place, command, end.why) }
   const reason = end.code === KILLED ? place.explainKill?.(end.oomKills) : undefined
   return reason === undefined

@@ -13,13 +13,15 @@ export interface ShellChannel {
   /** Read at the pace of the reader. Ends, or throws, when the shell or the way to it is gone. */
   readonly pieces: AsyncIterable<Piece>
   write(text: string): void
+  /** Lets the shell read no more: it ends when it has done what it was told. */
+  end(): void
   close(): void
 }
 
 export type LaneEnd =
   | { readonly kind: 'ended'; readonly code: number; readonly oomKills: number }
   | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'gone'; readonly why?: string }
 
 export interface LaneWatcher {
   started(pid: number): void
@@ -49,6 +51,7 @@ export class Lane {
   readonly #channel: ShellChannel
   #job: Job | undefined
   #isGone = false
+  #why: string | undefined
 
   constructor(channel: ShellChannel) {
     this.#channel = channel
@@ -62,7 +65,7 @@ export class Lane {
 
   /** Resolves when the command and all it left behind are dead and all output was received. */
   async run(command: Omit<LaneCommand, 'nonce'>, watcher: LaneWatcher): Promise<LaneEnd> {
-    if (this.#isGone) return { kind: 'gone' }
+    if (this.#isGone) return { kind: 'gone', why: this.#why }
     const nonce = newNonce()
     const job: Job = {
       scanners: { stdout: new ControlScanner(nonce), stderr: new ControlScanner(nonce) },
@@ -86,12 +89,12 @@ export class Lane {
       for await (const { stream, bytes } of this.#channel.pieces) {
         if (this.#job !== undefined) await this.#receive(this.#job, stream, bytes)
       }
-    } catch {
-      // Whatever ended the way to the shell, the shell is gone; the place itself knows why.
+    } catch (error) {
+      this.#why = error instanceof Error ? error.message : String(error)
     } finally {
       this.#isGone = true
       this.#channel.close()
-      this.#job?.end.resolve({ kind: 'gone' })
+      this.#job?.end.resolve({ kind: 'gone', why: this.#why })
     }
   }
 

@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
+import { ReceivedFiles } from '../received-files.ts'
+
+const NO_SUCH_FILE = 2
+/** Deeper folders are taken for a link that leads back to itself. */
+const MAX_DEPTH = 64
+const PERMISSIONS = 0o777
+
+/** Files of a host, by SFTP. Paths are absolute and the same on both sides. */
+export class SftpFiles {
+  readonly #sftp: SFTPWrapper
+
+  constructor(sftp: SFTPWrapper) {
+    this.#sftp = sftp
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return (await this.#facts(path)) !== undefined
+  }
+
+  /** Makes the folder and those above it; says whether there was none. Rejects when that is not allowed. */
+  async makeFolder(path: string): Promise<boolean> {
+    const facts = await this.#facts(path)
+    if (facts?.isDirectory()) return false
+    if (facts !== undefined) throw new Error(`${path} is there and is not a folder`)
+    if (path !== '/') await this.makeFolder(dirname(path))
+    await new Promise<void>((resolve, reject) => this.#sftp.mkdir(path, settled(resolve, reject)))
+    return true
+  }
+
+  /** Copies a file or folder of this machine there. What is neither is left out. */
+  async push(path: string, signal: AbortSignal): Promise<void> {
+    await this.makeFolder(dirname(path))
+    await this.#pushOne(path, signal)
+  }
+
+  /** Copies a file or folder from there into the folder `root` of this machine. */
+  async pull(path: string, root: string, signal: AbortSignal): Promise<void> {
+    const facts = await this.#facts(path)
+    if (facts === undefined) throw new Error(`${path} does not exist on the host`)
+    await this.#pullOne(path, facts, new ReceivedFiles(root), signal, 0)
+  }
+
+  async #pushOne(path: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const facts = await lstat(path)
+    if (facts.isDirectory()) {
+      await this.makeFolder(path)
+      for (const child of await readdir(path)) await this.#pushOne(join(path, child), signal)
+    } else if (facts.isFile()) {
+      const there = this.#sftp.createWriteStream(path, { mode: facts.mode & PERMISSIONS })
+      await pipeline(createReadStream(path), there, { signal })
+    }
+  }
+
+  async #pullOne(
+    path: string,
+    facts: Stats,
+    files: ReceivedFiles,
+    signal: AbortSignal,
+    depth: number,
+  ): Promise<void> {
+    signal.throwIfAborted()
+    if (facts.isDirectory()) {
+      if (depth > MAX_DEPTH) throw new Error(`${path} lies too deep`)
+      await files.folder(path)
+      for (const { filename, attrs } of await this.#list(path))
+        await this.#pullOne(join(path, filename), attrs, files, signal, depth + 1)
+    } else if (facts.isFile()) {
+      const here = await files.file(path)
+      await pipeline(this.#sftp.createReadStream(path), counting(files), here.createWriteStream(), { signal })
+    }
+  }
+
+  #list(path: string): Promise<FileEntryWithStats[]> {
+    return new Promise((resolve, reject) =>
+      this.#sftp.readdir(path, (error, list) => (error ? reject(error) : resolve(list))),
+    )
+  }
+
+  #facts(path: string): Promise<Stats | undefined> {
+    return new Promise((resolve, reject) =>
+      this.#sftp.stat(path, (error, facts) => {
+        if (!error) resolve(facts)
+        else if ('code' in error && error.code === NO_SUCH_FILE) resolve(undefined)
+        else reject(error)
+      }),
+    )
+  }
+}
+
+const counting = (files: ReceivedFiles): Transform =>
+  new Transform({
+    transform(chunk: Buffer, _, done) {
+      try {
+        files.count(chunk.length)
+        done(null, chunk)
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)))
+      }
+    },
+  })
+
+const settled =
+  (resolve: () => void, reject: (error: Error) => void) =>
+  (error?: Error | null): void =>
+    error ? reject(error) : resolve()

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { RunnerUnavailableError, type RunnerSpec } from '@scanfarm/contracts'
+import { formatSshAddress, parseSshAddress, type SshAddress } from './address.ts'
+
+export type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
+
+/** What connections use where a workflow says nothing. */
+export interface SshDefaults {
+  /** Private key file. */
+  readonly keyFile?: string
+  /** For an encrypted key file. */
+  readonly passphrase?: string
+  /** Socket of an ssh agent. */
+  readonly agent?: string
+  /** Default `~/.ssh/known_hosts`. */
+  readonly knownHosts?: string
+  /** What happens with a host whose key is not known: refuse (default), or learn it on first use. */
+  readonly hostKeys?: 'strict' | 'accept-new'
+}
+
+/** One way to one host, all of it decided. */
+export interface SshTarget {
+  readonly address: Required<SshAddress>
+  readonly jump?: Required<SshAddress>
+  readonly key?: Buffer
+  readonly keyFile?: string
+  readonly passphrase?: string
+  readonly password?: string
+  readonly agent?: string
+  readonly knownHosts: string
+  readonly hostKeys: 'strict' | 'accept-new'
+}
+
+const SSH_PORT = 22
+
+export async function targetOf(spec: SshSpec, defaults: SshDefaults): Promise<SshTarget> {
+  const keyFile = spec.keyFile ?? defaults.keyFile
+  return {
+    address: complete({ host: spec.host, port: spec.port, user: spec.user }),
+    jump: spec.jump === undefined ? undefined : complete(parseAddress(spec.jump)),
+    keyFile,
+    key: keyFile === undefined ? undefined : await readKey(keyFile),
+    passphrase: defaults.passphrase,
+    password: spec.password,
+    agent: defaults.agent,
+    knownHosts: spec.knownHosts ?? defaults.knownHosts ?? join(homedir(), '.ssh', 'known_hosts'),
+    hostKeys: spec.hostKeys ?? defaults.hostKeys ?? 'strict',
+  }
+}
+
+/** Equal for targets that may share a connection. */
+export const connectionKey = (target: SshTarget): string =>
+  JSON.stringify([
+    formatSshAddress(target.address),
+    target.jump && formatSshAddress(target.jump),
+    target.keyFile,
+    target.password,
+    target.knownHosts,
+    target.hostKeys,
+  ])
+
+const complete = ({ host, port, user }: SshAddress): Required<SshAddress> => ({
+  host,
+  port: port ?? SSH_PORT,
+  user: user ?? userInfo().username,
+})
+
+function parseAddress(text: string): SshAddress {
+  try {
+    return parseSshAddress(text)
+  } catch (error) {
+    throw new RunnerUnavailableError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+async function readKey(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new RunnerUnavailableError(`the private key ${file} cannot be read: ${why}`, { cause: error })
+  }
+}
