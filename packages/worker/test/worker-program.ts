@@ -1,0 +1,9 @@
+import { createLogger, readConfig, runMain } from '@scanfarm/platform'
+import { startWorker } from '@scanfarm/worker'
+
+const config = readConfig({ env: process.env })
+const log = createLogger(config.log)
+await runMain((stopping) => startWorker(config, { log, stopping }), {
+  log,
+  stopMs: config.worker.drainMs + 20_000,
+})
