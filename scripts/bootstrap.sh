@@ -69,3 +69,7 @@ install_once() {
 }
 
 installed || install_once
+
+# Compiled code is kept in the checkout, never in a shared temporary folder, where others could put theirs.
+NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$ROOT/.cache/compile}"
+export NODE_COMPILE_CACHE

@@ -18,8 +18,12 @@ const PARTS: readonly Part[] = [
     name: 'format',
     command: [node, 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
   },
-  { name: 'unused code', command: [node, 'node_modules/knip/bin/knip.js', '--no-progress'] },
+  {
+    name: 'unused code',
+    command: [node, 'node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'],
+  },
   { name: 'generated parts', command: [node, 'scripts/generate/main.ts', '--check'] },
+  { name: 'packages', command: [node, 'scripts/check/packages.ts'] },
   { name: 'lockfile', command: [node, 'scripts/check/lockfile.ts'] },
 ]
 

@@ -1,4 +1,5 @@
 import { settingsMarkdown } from '@scanfarm/platform'
+import { commandReference } from './command-reference.ts'
 
 /** A part of a document that is written by the code. It stands between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
 export interface Section {
@@ -10,4 +11,5 @@ export interface Section {
 
 export const SECTIONS: readonly Section[] = [
   { file: 'docs/operations.md', mark: 'settings', render: settingsMarkdown },
+  { file: 'docs/commands.md', mark: 'commands', render: commandReference },
 ]

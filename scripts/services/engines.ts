@@ -14,7 +14,7 @@ const openSshd = async (): Promise<Engine> => {
 const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
   SCANFARM_TEST_DATABASE_URL: openPostgres,
   SCANFARM_TEST_REDIS_URL: openRedis,
-  SCANFARM_TEST_DOCKER_SOCKET: openDocker,
+  SCANFARM_TEST_DOCKER: openDocker,
   SCANFARM_TEST_SSHD: openSshd,
 }
 
@@ -48,7 +48,8 @@ export const openEngines = async (variables: readonly string[]): Promise<OpenEng
   const env: Record<string, string> = {}
   for (const variable of variables) {
     const open = process.env[variable] ? undefined : ENGINES[variable]
-    if (open) env[variable] = scope.use(await open()).value
+    const value = open && scope.use(await open()).value
+    if (value !== undefined) env[variable] = value
   }
   const opened = scope.move()
   return { env, [Symbol.asyncDispose]: () => opened.disposeAsync() }

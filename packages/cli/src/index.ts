@@ -1,3 +1,3 @@
 export { CliError, EXIT, type ExitCode } from './exit.ts'
-export { runProgram } from './program.ts'
+export { buildProgram, runProgram } from './program.ts'
 export type { Terminal } from './terminal.ts'

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -173,6 +173,13 @@ describe('the queue', () => {
   test('is on Postgres when asked, although there is a Redis', async () => {
     await using services = await open({ queue: true, env: { SCANFARM_QUEUE: 'postgres' } })
     expect(services.queue).toEqual({ kind: 'postgres', url: services.databaseUrl })
+  })
+
+  test.each(['true', 'false'])('is on a Redis of our own that keeps what it has: %s', async (keep) => {
+    await using services = await open({ queue: true, env: { SCANFARM_REDIS_KEEP: keep } })
+    expect(services.queue?.kind).toBe('redis')
+    expect(existsSync(join(dataDir, 'services/redis/data/appendonlydir'))).toBe(keep === 'true')
+    rmSync(join(dataDir, 'services/redis/data'), { recursive: true })
   })
 
   test('is not opened when it is not needed', async () => {

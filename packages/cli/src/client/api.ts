@@ -20,7 +20,7 @@ const HINTS: Readonly<Record<number, string>> = {
 const withQuery = (path: string, query: Query): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  return search.size === 0 ? path : `${path}?${search}`
+  return search.size === 0 ? path : `${path}?${search.toString()}`
 }
 
 const readBody = async (answer: Response): Promise<Partial<ErrorBody>> => {

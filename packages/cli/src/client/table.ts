@@ -37,14 +37,16 @@ export const printTable = <T>(
   for (const row of cells) printLine(terminal, fit(align(row, widths), width))
 }
 
+const fieldText = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  return value === null || value === undefined ? '' : JSON.stringify(value)
+}
+
 /** Prints one thing, a line for each field. */
 export const printFields = (terminal: Terminal, fields: Readonly<Record<string, unknown>>): void => {
-  const names = Object.keys(fields)
-  const width = Math.max(...names.map((name) => name.length))
-  for (const [name, value] of Object.entries(fields)) {
-    const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
-    printLine(terminal, `${name.padEnd(width)}${GAP}${plain(text)}`)
-  }
+  const width = Math.max(...Object.keys(fields).map((name) => name.length))
+  for (const [name, value] of Object.entries(fields))
+    printLine(terminal, `${name.padEnd(width)}${GAP}${plain(fieldText(value))}`)
 }
 
 export const printJson = (terminal: Terminal, value: unknown): void =>

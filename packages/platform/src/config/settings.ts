@@ -57,6 +57,12 @@ export const SETTINGS = {
   },
   redis: {
     url: secret('Redis for the run queue; none: see `queue.kind`.', { env: ['REDIS_URL'] }),
+    keep: flag(
+      'Whether a Redis of our own keeps the queue over a restart; otherwise it is filled again from the database.',
+      {
+        default: true,
+      },
+    ),
   },
   queue: {
     kind: choice(

@@ -66,7 +66,11 @@ const openRedis = async (
   const program = await findRedisProgram(needs.searchPath ?? searchPath())
   if (!program) return undefined
   const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'redis')
-  const server = await share(scope, await redisServer(folder, program.path), needs.log)
+  const server = await share(
+    scope,
+    await redisServer(folder, program.path, { keep: needs.config.redis.keep }),
+    needs.log,
+  )
   return {
     value: { kind: 'redis', url: server.url },
     line: ownLine(`queue: own ${program.version}`, server, folder),

@@ -18,6 +18,11 @@ const START_TRIES = 5
 const RETRY_MS = 200
 const LOG_TAIL = 2_000
 
+export interface RedisOptions {
+  /** Keep the content over a restart, in a log on disk (default). */
+  readonly keep?: boolean
+}
+
 /** What is known of the server that was started in a folder. */
 interface Started {
   readonly identity: string
@@ -30,6 +35,7 @@ interface Place {
   readonly log: string
   readonly program: string
   readonly account: Account
+  readonly keep: boolean
 }
 
 const stateFile = (folder: string): string => join(folder, 'server.json')
@@ -61,7 +67,7 @@ const answers = async (port: number, password: string): Promise<true | undefined
 
 const urlOf = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}`
 
-/** Without eviction, because a queue that loses messages is none; with a log on disk, so that a restart keeps it. */
+/** Without eviction: a queue that loses messages is none. */
 const configText = (place: Place, port: number, password: string): string =>
   [
     'bind 127.0.0.1',
@@ -69,7 +75,7 @@ const configText = (place: Place, port: number, password: string): string =>
     `requirepass ${password}`,
     `dir "${place.data}"`,
     'save ""',
-    'appendonly yes',
+    `appendonly ${place.keep ? 'yes' : 'no'}`,
     'appendfsync everysec',
     'maxmemory-policy noeviction',
     'loglevel warning',
@@ -141,7 +147,11 @@ const stop = async (place: Place): Promise<void> => {
 }
 
 /** A Redis of our own in this folder, by a program of the machine. Listens on 127.0.0.1 alone. */
-export const redisServer = async (path: string, program: string): Promise<ServerKind> => {
+export const redisServer = async (
+  path: string,
+  program: string,
+  options: RedisOptions = {},
+): Promise<ServerKind> => {
   await mkdir(path, { recursive: true, mode: 0o711 })
   const folder = await realpath(path)
   const place: Place = {
@@ -150,6 +160,7 @@ export const redisServer = async (path: string, program: string): Promise<Server
     log: join(folder, 'server.log'),
     program,
     account: serviceAccount(),
+    keep: options.keep ?? true,
   }
   return { folder, running: () => answering(place), start: () => start(place), stop: () => stop(place) }
 }

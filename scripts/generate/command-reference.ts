@@ -1,0 +1,16 @@
+import { buildProgram } from '@scanfarm/cli'
+
+const WIDTH = 100
+
+/** What `--help` says of every command, as it would on a terminal of a fixed width. */
+export const commandReference = (): string => {
+  const program = buildProgram({ env: {}, out: process.stdout, err: process.stderr })
+  const parts: string[] = []
+  const visit = (command: typeof program, path: string): void => {
+    const text = command.configureHelp({ helpWidth: WIDTH }).helpInformation().trimEnd()
+    parts.push(`### ${path}\n\n\`\`\`text\n${text}\n\`\`\``)
+    for (const child of command.commands) visit(child, `${path} ${child.name()}`)
+  }
+  for (const command of program.commands) visit(command, `scanfarm ${command.name()}`)
+  return parts.join('\n\n')
+}
