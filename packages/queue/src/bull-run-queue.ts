@@ -25,9 +25,9 @@ export class BullRunQueue implements RunQueue {
   async add(messages: readonly QueueMessage[]): Promise<void> {
     for (const [requirementClass, group] of byClass(messages)) {
       const sender = await this.#sender(requirementClass)
-      // Every time: the list of classes may have been flushed since.
-      await this.#link.registerClass(requirementClass, queueName(this.#farmId, requirementClass))
-      for (const batch of inBatches(group)) await sender.addBulk(batch.map(bullMessage))
+      // Every time: the list of classes may have been flushed since. At once with the first batch, to save a round trip.
+      const registered = this.#link.registerClass(requirementClass, queueName(this.#farmId, requirementClass))
+      await Promise.all([registered, addAll(sender, group)])
     }
   }
 
@@ -103,6 +103,10 @@ export class BullRunQueue implements RunQueue {
 
 const byClass = <M extends MessageRef>(messages: readonly M[]): Map<string, M[]> =>
   Map.groupBy(messages, ({ requirementClass }) => requirementClass)
+
+const addAll = async (sender: Sender, messages: readonly QueueMessage[]): Promise<void> => {
+  for (const batch of inBatches(messages)) await sender.addBulk(batch.map(bullMessage))
+}
 
 function* inBatches<M>(messages: readonly M[]): Generator<M[]> {
   for (let at = 0; at < messages.length; at += BATCH) yield messages.slice(at, at + BATCH)

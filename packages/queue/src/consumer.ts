@@ -73,8 +73,27 @@ export class QueueConsumer implements Consumer {
   }
 
   async #fetch(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
+    const [only] = queues
+    return only && queues.length === 1 ? await this.#fetchFrom(only, max) : await this.#fetchBest(queues, max)
+  }
+
+  /** With one queue the first message is surely the best one: no need to look before. */
+  async #fetchFrom(queue: ClassQueue, max: number): Promise<Delivery[]> {
+    const looking = max > 1 ? this.#link.heads([queue.name], max).catch(() => []) : []
+    const [first, heads] = await Promise.all([this.#fetchAll([queue], [1]), looking])
+    const more = Math.min((heads[0]?.length ?? 0) - first.length, max - 1)
+    if (more <= 0) return first
+    // What is in hand must not be lost to an error now.
+    return [...first, ...(await this.#fetchAll([queue], [more]).catch(() => []))]
+  }
+
+  async #fetchBest(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
     const names = queues.map(({ name }) => name)
-    const counts = planTake(await this.#link.heads(names, max), max)
+    return await this.#fetchAll(queues, planTake(await this.#link.heads(names, max), max))
+  }
+
+  /** Rejects only when nothing was fetched. */
+  async #fetchAll(queues: readonly ClassQueue[], counts: readonly number[]): Promise<Delivery[]> {
     const fetches = queues.flatMap((queue, index) =>
       Array.from({ length: counts[index] ?? 0 }, () => this.#fetchOne(queue)),
     )

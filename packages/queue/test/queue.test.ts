@@ -255,6 +255,15 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.has([message(1, 'low')])).toEqual([false])
   })
 
+  test('brings a message back as often as its consumers die', async () => {
+    await using queue = await openQueue({ redeliverMs: 450 })
+    await using consumer = queue.consumer(serveAll)
+    await queue.add([message(1, 'low')])
+    for (let deaths = 0; deaths < 3; deaths += 1)
+      expect(await consumer.take(1, AbortSignal.timeout(PATIENCE_MS))).toMatchObject([{ runId: 1 }])
+    expect(await takeAll(consumer, 1)).toEqual([1])
+  })
+
   test('settling a message whose time ran out harms nobody', async () => {
     await using queue = await openQueue({ redeliverMs: 600 })
     await using slow = queue.consumer(serveAll)

@@ -41,9 +41,10 @@ export class Dispatcher {
    * marked before the queue has answered.
    */
   async dispatchOnce(): Promise<boolean> {
-    const classes = await this.#served.among(await this.#parts.outbox.takeableClasses())
+    const [classes] = await Promise.all([this.#parts.outbox.takeableClasses(), this.#served.refresh()])
     let more = false
-    for (const requirementClass of classes) more = (await this.#dispatchClass(requirementClass)) || more
+    for (const requirementClass of this.#served.among(classes))
+      more = (await this.#dispatchClass(requirementClass)) || more
     return more
   }
 

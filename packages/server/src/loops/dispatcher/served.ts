@@ -14,18 +14,17 @@ export class Served {
     this.#workers = workers
   }
 
-  async among(classes: readonly string[]): Promise<string[]> {
-    if (classes.length === 0) return []
-    await this.#refresh()
+  /** Does nothing while what is known is fresh. */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt < FRESH_MS) return
+    this.#capabilities = await this.#workers.liveCapabilities()
+    this.#readAt = performance.now()
+  }
+
+  among(classes: readonly string[]): string[] {
     return classes.filter((requirementClass) => {
       const needs = needsOf(requirementClass)
       return this.#capabilities.some((words) => canServe(words, needs))
     })
-  }
-
-  async #refresh(): Promise<void> {
-    if (performance.now() - this.#readAt < FRESH_MS) return
-    this.#capabilities = await this.#workers.liveCapabilities()
-    this.#readAt = performance.now()
   }
 }
