@@ -44,11 +44,15 @@ export async function listenHttp(
 const reachable = (name: string): string =>
   name === '0.0.0.0' ? '127.0.0.1' : name === '[::]' ? '[::1]' : name
 
+/** A connection that answered its last request after the close began would stay until its client goes. */
+const SWEEP_MS = 50
+
 const close = async (server: Server, drainMs: number): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
-  server.closeIdleConnections()
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   const limit = setTimeout(() => server.closeAllConnections(), drainMs)
   await promise
   clearTimeout(limit)
+  clearInterval(sweep)
 }

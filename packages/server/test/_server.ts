@@ -121,7 +121,6 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       ...options.settings,
     },
   })
-  await mkdir(config.dataDir, { recursive: true })
   const queue = options.master
     ? scope.use(
         await openRunQueue(

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config, Logger } from '@scanfarm/platform'
+import { makeDataDir, type Config, type Logger } from '@scanfarm/platform'
 import type { Access } from '@scanfarm/store'
 import { newToken, tokenHash } from './secret-hash.ts'
 
@@ -23,9 +23,11 @@ export async function makeFirstToken(
   const made = await access.addFirstToken({ name: 'first', role: 'admin', hash: tokenHash(token) })
   if (made === undefined || given !== undefined) return
   const file = join(config.dataDir, FILE_NAME)
+  // First, for only here can it be had when the file cannot be written.
+  announce(token, file)
+  await makeDataDir(config.dataDir)
   await writeFile(file, `${token}\n`, { mode: OWNER_ONLY })
   // The mode above only counts for a new file.
   await chmod(file, OWNER_ONLY)
   log.info('the first administrator token was made', { file })
-  announce(token, file)
 }

@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { request, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
+import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { startServer, type RunningServer } from '../src/index.ts'
+
+const TOKEN = 'sft_start_server_test'
+const OPEN_TO_COMMANDS = 0o711
+const DEADLINE_MS = 20_000
+
+const module = (name: string, command: string): string => `kind: module
+name: ${name}
+steps:
+  - name: only
+    type: bash
+    command: ${command}
+`
+
+let database: TestDatabase
+let folder = ''
+
+beforeAll(async () => {
+  database = await testDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'scanfarm-start-'))
+  await mkdir(join(folder, 'workflows'))
+  await writeFile(join(folder, 'workflows/quick.yaml'), module('quick', 'echo hello {{target}}'))
+  await writeFile(join(folder, 'workflows/slow.yaml'), module('slow', 'sleep 300'))
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+const config = (settings: Record<string, unknown> = {}): Config =>
+  readConfig({
+    env: {},
+    argvOverrides: {
+      data_dir: join(folder, 'data'),
+      'database.url': database.url,
+      'workflows.folders': [join(folder, 'workflows')],
+      'auth.initial_token': TOKEN,
+      'http.port': 0,
+      'local.slots': 2,
+      'server.drain_ms': 500,
+      ...settings,
+    },
+  })
+
+const start = async (settings?: Record<string, unknown>): Promise<RunningServer> => {
+  await mkdir(join(folder, 'data'), { recursive: true, mode: OPEN_TO_COMMANDS })
+  return startServer(config(settings), {}, { log: silentLogger, checkResponses: true })
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Record<string, unknown> & { data: Record<string, unknown> }
+}
+
+const call = async (server: RunningServer, method: string, path: string, body?: object): Promise<Answer> => {
+  const response = await fetch(`${server.url}/api${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    body: body && JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as Answer['body'] }
+}
+
+const submit = async (server: RunningServer, name: string): Promise<string> =>
+  String((await call(server, 'POST', '/runs', { module: name, target: 'a.example' })).body.run_uuid)
+
+const runUntil = async (
+  server: RunningServer,
+  uuid: string,
+  good: (run: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> => {
+  for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
+    const { data } = (await call(server, 'GET', `/runs/${uuid}`)).body
+    if (good(data)) return data
+  }
+  throw new Error('the run did not get there in time')
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** An upload whose second half comes when it is asked for. */
+const slowUpload = (server: RunningServer): { status: Promise<number | undefined>; finish(): void } => {
+  const upload = request(`${server.url}/api/upload-file`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'multipart/form-data; boundary=x' },
+  })
+  const status = once(upload, 'response').then(
+    ([response]: IncomingMessage[]) => response?.resume().statusCode,
+  )
+  status.catch(() => undefined)
+  upload.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nfirst\n')
+  return { status, finish: () => upload.end('second\r\n--x--\r\n') }
+}
+
+/** The first half of an upload is on its way to the artifact store. */
+const arrived = async (): Promise<void> => {
+  for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
+    const files = await readdir(join(folder, 'data/artifacts/~incoming')).catch(() => [])
+    if (files.length > 0) return
+  }
+  throw new Error('the upload did not arrive in time')
+}
+
+describe('a server with local slots', () => {
+  test('executes a local run and keeps its output', async () => {
+    await using server = await start()
+    const uuid = await submit(server, 'quick')
+    const run = await runUntil(server, uuid, ({ status }) => status === 'completed')
+    expect(run).toMatchObject({ total_steps: 1, completed_steps: 1, error_message: '' })
+    const steps = (await call(server, 'GET', `/runs/${uuid}/steps`)).body.data as unknown as unknown[]
+    expect(steps).toMatchObject([
+      { step_name: 'only', status: 'completed', output: 'hello a.example\n', exit_code: 0 },
+    ])
+  })
+
+  test('kills the processes of a run that is cancelled, and tells which', async () => {
+    await using server = await start()
+    const uuid = await submit(server, 'slow')
+    await runUntil(server, uuid, ({ status }) => status === 'running')
+    let pid = 0
+    for (
+      const limit = performance.now() + DEADLINE_MS;
+      pid === 0 && performance.now() < limit;
+      await delay(20)
+    ) {
+      const list = (await call(server, 'GET', '/runs?limit=1')).body.data as unknown as {
+        current_pid: number
+      }[]
+      pid = list[0]?.current_pid ?? 0
+    }
+    expect(isAlive(pid)).toBe(true)
+    const { status, body } = await call(server, 'DELETE', `/runs/${uuid}`)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ run_uuid: uuid, kill_method: 'registry' })
+    expect(body.killed_pids).toContain(pid)
+    expect(body.processes_terminated).toBe((body.killed_pids as number[]).length)
+    expect(isAlive(pid)).toBe(false)
+    await runUntil(server, uuid, (run) => run.status === 'cancelled')
+  })
+
+  test('lists its slots among the workers', async () => {
+    await using server = await start()
+    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
+      const { data } = (await call(server, 'GET', '/workers')).body
+      if (
+        (data as unknown as { kind: string; slots: number }[]).some(
+          ({ kind, slots }) => kind === 'server' && slots === 2,
+        )
+      )
+        return
+    }
+    throw new Error('the slots did not appear in time')
+  })
+})
+
+describe('a server that stops', () => {
+  test('hands back what it could not end, and the next server takes it', async () => {
+    let server = await start()
+    const uuid = await submit(server, 'slow')
+    await runUntil(server, uuid, ({ status }) => status === 'running')
+    await server[Symbol.asyncDispose]()
+    const kept = await database.store.runs.find(uuid)
+    expect(kept).toMatchObject({ status: 'queued' })
+    server = await start()
+    try {
+      await runUntil(server, uuid, ({ status }) => status === 'running')
+      expect((await call(server, 'DELETE', `/runs/${uuid}`)).status).toBe(200)
+    } finally {
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  test('answers the requests that it has, and takes no new ones', async () => {
+    const server = await start({ 'server.drain_ms': 10_000 })
+    const upload = slowUpload(server)
+    let stopping: PromiseLike<void> | undefined
+    try {
+      await arrived()
+    } finally {
+      stopping = server[Symbol.asyncDispose]()
+    }
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow('fetch failed')
+    upload.finish()
+    expect(await upload.status).toBe(200)
+    await stopping
+  })
+
+  test('cuts requests that do not end in time', async () => {
+    const server = await start({ 'server.drain_ms': 100 })
+    const upload = slowUpload(server)
+    try {
+      await arrived()
+    } finally {
+      await server[Symbol.asyncDispose]()
+    }
+    await expect(upload.status).rejects.toMatchObject({ code: 'ECONNRESET' })
+  })
+})
+
+describe('a server without local slots', () => {
+  test('keeps local runs waiting', async () => {
+    await using server = await start({ 'local.slots': 0 })
+    const uuid = await submit(server, 'quick')
+    const { data } = (await call(server, 'GET', `/runs/${uuid}`)).body
+    expect(data).toMatchObject({ status: 'queued' })
+    await call(server, 'DELETE', `/runs/${uuid}`)
+  })
+})
+
+describe('two servers on one database', () => {
+  test("make one first token, and serve each other's requests", async () => {
+    await using one = await start()
+    await using other = await start({ data_dir: join(folder, 'other-data') })
+    const uuid = await submit(one, 'quick')
+    await runUntil(other, uuid, ({ status }) => status === 'completed')
+  })
+})
