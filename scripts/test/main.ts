@@ -9,7 +9,12 @@ const root = join(import.meta.dirname, '../..')
 
 const test = async (folder: string): Promise<boolean> => {
   await using engines = await openEngines(neededEngines(root))
-  return await runJest({ root, args: process.argv.slice(2), env: engines.env, resultFile: resultPath(folder) })
+  return await runJest({
+    root,
+    args: process.argv.slice(2),
+    env: engines.env,
+    resultFile: resultPath(folder),
+  })
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'scanfarm-test-'))
