@@ -1,14 +1,8 @@
 export { lint, type LintOptions } from './check/lint.ts'
 export { Engine } from './execute/engine.ts'
 export { countSteps, execute } from './execute/execute.ts'
-export {
-  EXECUTE_LIMITS,
-  type ExecuteInput,
-  type ExecuteLimits,
-  type ExecuteResult,
-  type Folders,
-  type Ports,
-} from './execute/input.ts'
+export { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits, type ExecuteResult } from './execute/input.ts'
+export type { Folders, Owner, Ports } from './execute/surroundings.ts'
 export { checkParams } from './execute/params.ts'
 export type * from './functions/services.ts'
 export {

@@ -218,10 +218,7 @@ steps:
   test('runs modules after those they depend on and hands params and exports on', async () => {
     const { status, recorder } = await run(modules)
     expect(status).toBe('completed')
-    expect(recorder.byName('find')).toMatchObject({
-      module: 'probe',
-      output: expect.stringContaining('fast'),
-    })
+    expect(recorder.steps.find(({ module }) => module === 'probe')?.output).toContain('fast')
     expect(recorder.byName('print')).toMatchObject({
       module: 'last',
       output: 'of example.com 80,443 report\n',

@@ -1,6 +1,7 @@
 import { authored, data, fromJson, type Value } from '../template/value.ts'
 import type { Json } from '../model.ts'
-import type { ExecuteInput, Ports } from './input.ts'
+import type { ExecuteInput } from './input.ts'
+import type { Ports } from './surroundings.ts'
 import { targetVariables } from './target.ts'
 
 /** Threads when nothing says otherwise. */

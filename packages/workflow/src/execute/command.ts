@@ -1,8 +1,8 @@
 import type { Outcome, Runner } from '@scanfarm/contracts'
 import { Capture } from './capture.ts'
 import { inSeconds } from './duration.ts'
-import type { ExecuteInput } from './input.ts'
 import type { StepRun } from './place.ts'
+import type { Run } from './run.ts'
 import { failed, type StepEnd } from './step-end.ts'
 
 export interface CommandOptions {
@@ -26,10 +26,12 @@ const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, t
 }
 
 /** The environment of commands, with the folder of the operator's own programs in front of PATH. */
-export const environmentOf = ({ env, folders }: ExecuteInput): Readonly<Record<string, string>> =>
-  folders.binaries === undefined || folders.binaries === ''
-    ? env
-    : { ...env, PATH: `${folders.binaries}:${env['PATH'] ?? ''}` }
+export const environmentOf = (run: Run): Readonly<Record<string, string>> => {
+  const { env, folders } = run.input
+  const { binaries = '' } = folders
+  const path = run.env['PATH'] ?? env['PATH'] ?? ''
+  return binaries === '' ? { ...env, ...run.env } : { ...env, ...run.env, PATH: `${binaries}:${path}` }
+}
 
 /** Runs one shell command to its end; what it writes goes to the step's row as it comes. */
 export const runCommand = async (
@@ -46,7 +48,7 @@ export const runCommand = async (
   const outcome = await runner.run(
     {
       argv: ['/bin/sh', '-c', command],
-      env: environmentOf(run.input),
+      env: environmentOf(run),
       graceMs: run.limits.graceMs,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(cwd === undefined ? {} : { cwd }),

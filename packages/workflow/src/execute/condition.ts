@@ -1,29 +1,27 @@
 import { FUNCTIONS } from '../functions/registry.ts'
 import { evaluateExpr } from '../template/evaluate.ts'
-import { fromJson, isTruthy } from '../template/value.ts'
+import { fromJson, isTruthy, type Value } from '../template/value.ts'
 import { evaluate, type Evaluated } from './evaluate.ts'
 import type { StepRun } from './place.ts'
 
 export type Condition =
   { readonly kind: 'true' } | { readonly kind: 'false' } | Exclude<Evaluated, { kind: 'value' }>
 
-/** Is the expression true? A lone `{{variable}}`, the most common one by far, needs no engine. */
-export const condition = async (at: StepRun, source: string): Promise<Condition> => {
-  const { engine } = at.module.run
+const loneVariable = (at: StepRun, source: string): Value | undefined => {
   try {
-    const program = engine.program(source)
-    const [hole] = program.holes
-    if (hole !== undefined && /^\s*\$hole\[0\]\s*$/.test(program.code)) {
-      return { kind: isTruthy(evaluateExpr(hole.expr, at.scope)) ? 'true' : 'false' }
-    }
-    const variable = /^\s*(\w+)\s*$/.exec(program.code)?.[1]
-    if (variable !== undefined && !FUNCTIONS.has(variable)) {
-      const value = at.scope.get(variable)
-      if (value !== undefined) return { kind: isTruthy(value) ? 'true' : 'false' }
-    }
+    const { simple } = at.module.run.engine.program(source)
+    if (simple?.kind === 'hole') return evaluateExpr(simple.expr, at.scope)
+    return simple?.kind === 'name' && !FUNCTIONS.has(simple.name) ? at.scope.get(simple.name) : undefined
   } catch {
-    // The same error comes out of the evaluation, with its message.
+    // The evaluation tells the same with its message.
+    return undefined
   }
+}
+
+/** Is the expression true? A lone variable counts by what its text says: `false`, `0` and nothing are false. */
+export const condition = async (at: StepRun, source: string): Promise<Condition> => {
+  const lone = loneVariable(at, source)
+  if (lone !== undefined) return { kind: isTruthy(lone) ? 'true' : 'false' }
   const result = await evaluate(at, source)
   return result.kind === 'value' ? { kind: isTruthy(fromJson(result.value)) ? 'true' : 'false' } : result
 }

@@ -1,6 +1,10 @@
 import type { StepRun } from './place.ts'
 import { renderCommands, runCommands } from './steps/bash.ts'
+import { renderLoop, runForeach } from './steps/foreach.ts'
 import { functionsOf, runFunctions } from './steps/function.ts'
+import { renderHttp, runHttp } from './steps/http.ts'
+import { runParallel } from './steps/parallel.ts'
+import { renderRunner, runRemote } from './steps/remote-bash.ts'
 import { failed, type StepEnd } from './step-end.ts'
 
 /** A step made ready: everything rendered, nothing done. */
@@ -10,20 +14,38 @@ export interface Prepared {
   run(): Promise<StepEnd>
 }
 
+const kinds: Readonly<Record<string, (at: StepRun) => Prepared>> = {
+  bash(at) {
+    const { module } = at
+    const commands = renderCommands(at)
+    return {
+      command: commands.list.join('\n'),
+      run: async () => await runCommands(at, await module.run.runner(module.runner), commands),
+    }
+  },
+  'remote-bash'(at) {
+    const commands = renderCommands(at)
+    const spec = renderRunner(at)
+    return { command: commands.list.join('\n'), run: async () => await runRemote(at, spec, commands) }
+  },
+  function: (at) => ({ command: functionsOf(at).list.join('\n'), run: async () => await runFunctions(at) }),
+  'parallel-steps': (at) => ({
+    command: (at.step.parallel_steps ?? []).map(({ name }) => name).join(', '),
+    run: async () => await runParallel(at),
+  }),
+  foreach(at) {
+    const loop = renderLoop(at)
+    return { command: `foreach ${loop.input}`, run: async () => await runForeach(at, loop) }
+  },
+  http(at) {
+    const call = renderHttp(at)
+    return { command: `${call.method} ${call.url}`, run: async () => await runHttp(at, call) }
+  },
+}
+
 /** Throws `RenderError`. */
 export const prepare = (at: StepRun): Prepared => {
-  const { step, module } = at
-  switch (step.type) {
-    case 'bash': {
-      const commands = renderCommands(at)
-      return {
-        command: commands.list.join('\n'),
-        run: async () => await runCommands(at, await module.run.runner(module.runner), commands),
-      }
-    }
-    case 'function':
-      return { command: functionsOf(at).list.join('\n'), run: async () => await runFunctions(at) }
-    default:
-      return { command: '', run: async () => failed(`steps of type ${step.type} are not supported`) }
-  }
+  const kind = Object.hasOwn(kinds, at.step.type) ? kinds[at.step.type] : undefined
+  if (kind !== undefined) return kind(at)
+  return { command: '', run: async () => failed(`steps of type ${at.step.type} are not supported`) }
 }

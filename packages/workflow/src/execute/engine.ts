@@ -1,4 +1,6 @@
 import { ExpressionEngine, type EngineOptions } from '../expression/engine.ts'
+import { JqEngine } from '../expression/jq.ts'
+import { EXPRESSION_LIMITS } from '../expression/messages.ts'
 import { prepareProgram, type Program } from '../expression/source.ts'
 import { parseTemplate, type Template } from '../template/parse.ts'
 
@@ -27,6 +29,7 @@ export class Engine implements AsyncDisposable {
   readonly program: (text: string) => Program = remembering(prepareProgram)
   readonly #options: EngineOptions
   #expressions: ExpressionEngine | undefined
+  #jq: JqEngine | undefined
 
   constructor(options: EngineOptions = {}) {
     this.#options = options
@@ -38,7 +41,13 @@ export class Engine implements AsyncDisposable {
     return this.#expressions
   }
 
+  get jq(): JqEngine {
+    this.#jq ??= new JqEngine(this.#options.limits?.timeMs ?? EXPRESSION_LIMITS.timeMs)
+    return this.#jq
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#jq?.[Symbol.asyncDispose]()
     await this.#expressions?.[Symbol.asyncDispose]()
   }
 }

@@ -1,14 +1,13 @@
-import { mkdir } from 'node:fs/promises'
 import { FUNCTIONS } from '../functions/registry.ts'
-import type { ExecResult, FunctionContext } from '../functions/define.ts'
-import { SkipModule } from '../functions/utility.ts'
+import type { FunctionContext } from '../functions/define.ts'
+import { EndRun, SkipModule } from '../functions/utility.ts'
+import { evaluateSimple, type SimpleWorld } from '../expression/simple.ts'
 import type { Program } from '../expression/source.ts'
 import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { evaluateExpr } from '../template/evaluate.ts'
-import { asNumber, fromJson, Text, toJson, toPlain, type Value } from '../template/value.ts'
-import { Capture } from './capture.ts'
-import { environmentOf } from './command.ts'
+import { asNumber, Text, toJson, toPlain, type Value } from '../template/value.ts'
+import { functionContext } from './function-context.ts'
 import type { StepRun } from './place.ts'
 
 /** What became of an expression. */
@@ -63,29 +62,84 @@ export const evaluate = async (
 ): Promise<Evaluated> => {
   const { run } = at.module
   let skipped: SkipModule | undefined
+  let ended = ''
+  const host = async (name: string, args: Json[], signal: AbortSignal): Promise<Json> => {
+    try {
+      return await callFunction(
+        name,
+        args,
+        functionContext(at, signal, async (inner) => await valueOf(at, inner)),
+      )
+    } catch (error) {
+      if (error instanceof SkipModule) skipped = error
+      if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')
+      if (error instanceof EndRun) ended = error.message
+      throw error
+    }
+  }
   try {
     const program = run.engine.program(source)
-    const context = functionContext(at)
     const functions = functionsOf(program, at)
-    const outcome = await run.engine.expressions.evaluate({
-      code: program.code,
-      globals: { ...globalsFor(program, at, functions), ...extra },
-      functions: [...functions],
-      signal: run.signal,
-      host: async (name, args, signal) => {
-        try {
-          return await callFunction(name, args, { ...context, signal })
-        } catch (error) {
-          if (error instanceof SkipModule) skipped = error
-          throw error
-        }
-      },
-    })
+    if (program.simple !== undefined) {
+      const value = await evaluateSimple(program.simple, simpleWorld(at, functions, extra, host))
+      return run.signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
+    }
+    const globals = { ...globalsFor(program, at, functions), ...extra }
+    const request = { code: program.code, globals, functions: [...functions], signal: run.signal, host }
+    const outcome = await run.engine.expressions.evaluate(request)
     if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
-    return outcome
+    return ended === '' ? outcome : { kind: 'error', message: ended }
   } catch (error) {
+    if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
+    if (run.signal.aborted) return { kind: 'cancelled' }
     return { kind: 'error', message: messageOf(error) }
   }
+}
+
+/** Ends the wait for a function when the run is cancelled, also where the function itself does not notice. */
+const untilAborted = async <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(new Error('cancelled'))
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const simpleWorld = (
+  at: StepRun,
+  functions: ReadonlySet<string>,
+  extra: Readonly<Record<string, Json>>,
+  host: (name: string, args: Json[], signal: AbortSignal) => Promise<Json>,
+): SimpleWorld => {
+  const { signal } = at.module.run
+  const unknown = (name: string) => new Error(`ReferenceError: '${name}' is not defined`)
+  return {
+    name(name) {
+      const given = extra[name]
+      if (given !== undefined) return given
+      const value = at.scope.get(name)
+      if (value === undefined) throw unknown(name)
+      return asBoolean(value)
+    },
+    hole(expr, quoted) {
+      const value = evaluateExpr(expr, at.scope)
+      return quoted ? toPlain(value) : inCode(value)
+    },
+    async call(name, args) {
+      if (!functions.has(name)) throw unknown(name)
+      return await untilAborted(host(name, args, signal), signal)
+    },
+  }
+}
+
+const valueOf = async (at: StepRun, source: string): Promise<Json> => {
+  const result = await evaluate(at, source)
+  if (result.kind === 'value') return result.value
+  throw new Error(result.kind === 'error' ? result.message : 'stopped')
 }
 
 const callFunction = async (name: string, args: Json[], context: FunctionContext): Promise<Json> => {
@@ -99,83 +153,4 @@ const callFunction = async (name: string, args: Json[], context: FunctionContext
   const definition = FUNCTIONS.get(name)
   if (definition === undefined) throw new Error(`there is no function ${name}`)
   return await definition.run(args, context)
-}
-
-/** What the functions that a step calls may see and do. */
-export const functionContext = (at: StepRun): FunctionContext => {
-  const { run, scope, exported } = at.module
-  const { input } = run
-  return {
-    signal: run.signal,
-    folders: input.folders,
-    env: input.env,
-    ports: run.ports,
-    services: input.services ?? {},
-    workspace: input.workspace,
-    target: input.target,
-    runUuid: input.runUuid,
-    recorder: input.recorder,
-    variable: (name) => {
-      const value = at.scope.get(name)
-      return value === undefined ? undefined : toJson(value)
-    },
-    setVariable: (name, value) => {
-      scope.set(name, fromJson(value))
-      at.scope.set(name, fromJson(value))
-      exported.add(name)
-    },
-    print: (stream, text) => {
-      if (at.step.suppress_details !== true) void input.recorder.output(at.key, stream, Buffer.from(text))
-    },
-    exec: async (argv, options = {}) => await execHere(at, argv, options),
-    evaluate: async (expression) => {
-      const result = await evaluate(at, expression)
-      if (result.kind === 'value') return result.value
-      throw new Error(result.kind === 'error' ? result.message : 'stopped')
-    },
-  }
-}
-
-const execHere = async (
-  at: StepRun,
-  argv: readonly string[],
-  { timeoutMs, cwd }: { timeoutMs?: number; cwd?: string },
-): Promise<ExecResult> => {
-  const { run } = at.module
-  const runner = await run.runner({ type: 'host' })
-  const capture = new Capture(run.limits.captureBytes)
-  if (cwd !== undefined) await mkdir(cwd, { recursive: true })
-  let pid = 0
-  const outcome = await runner.run(
-    {
-      argv,
-      env: environmentOf(run.input),
-      graceMs: run.limits.graceMs,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(cwd === undefined ? {} : { cwd }),
-    },
-    {
-      signal: run.signal,
-      onStart: (started) => {
-        pid = started
-        run.pidStarted(started)
-      },
-      onOutput: (stream, chunk) => capture.add(stream, chunk),
-    },
-  )
-  if (pid !== 0) run.pidEnded(pid)
-  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
-    for (const killed of outcome.killed) run.killed.add(killed)
-  }
-  return {
-    exitCode: outcome.kind === 'exited' ? outcome.code : -1,
-    stdout: capture.text('stdout'),
-    stderr: capture.text('stderr'),
-    problem:
-      outcome.kind === 'exited'
-        ? ''
-        : 'reason' in outcome && outcome.reason !== undefined
-          ? outcome.reason
-          : outcome.kind,
-  }
 }

@@ -1,14 +1,18 @@
 import type { ResolvedWorkflow } from '../library/resolve.ts'
-import type { ModuleRef, Step, Workflow } from '../model.ts'
+import type { ModuleRef, Workflow } from '../model.ts'
 import { data, type Value } from '../template/value.ts'
+import { takeActions } from './after.ts'
 import { condition } from './condition.ts'
+import { unmetDependency } from './dependencies.ts'
+import { runHooks } from './hooks.ts'
 import { runModule } from './module.ts'
 import type { ModuleRun, StepRun } from './place.ts'
 import { RenderError, renderValue } from './render.ts'
 import { registerReports } from './reports.ts'
+import { ownRow, skipStep } from './row.ts'
 import type { Run } from './run.ts'
 import { Scope } from './scope.ts'
-import { skipStep } from './step.ts'
+import { runStep } from './step.ts'
 import { placeStep, type ListEnd } from './steps-in-order.ts'
 
 /** The module that a reference means: its file, or what is written in place. */
@@ -33,6 +37,7 @@ class Flow {
   readonly #ended = new Set<string>()
   readonly #started = new Set<string>()
   readonly #ends: { name: string; end: ListEnd }[] = []
+  #aborted = ''
 
   constructor(run: Run, resolved: ResolvedWorkflow, scope: Scope) {
     this.#run = run
@@ -45,8 +50,8 @@ class Flow {
     const refs = this.#resolved.root.modules ?? []
     const running = new Set<Promise<void>>()
     for (;;) {
-      for (const ref of this.#stops() ? [] : refs) {
-        if (running.size >= this.#run.limits.parallelModules) break
+      for (const ref of refs) {
+        if (this.#stops() || running.size >= this.#run.limits.parallelModules) break
         if (this.#started.has(ref.name) || !(ref.depends_on ?? []).every((name) => this.#ended.has(name)))
           continue
         this.#started.add(ref.name)
@@ -60,11 +65,12 @@ class Flow {
   }
 
   #stops(): boolean {
-    return this.#run.signal.aborted
+    return this.#run.signal.aborted || this.#aborted !== ''
   }
 
   #verdict(refs: readonly ModuleRef[]): ListEnd {
     if (this.#run.signal.aborted) return { kind: 'cancelled' }
+    if (this.#aborted !== '') return { kind: 'failed', error: this.#aborted }
     const waiting = refs.find(({ name }) => !this.#started.has(name))
     if (waiting !== undefined) {
       const error = `circular dependency detected: module ${waiting.name} has unmet dependencies`
@@ -78,13 +84,27 @@ class Flow {
     if (first !== undefined && !this.#ends.some(({ end }) => end.kind === 'completed')) {
       return { kind: 'failed', error: `module ${first.name} failed: ${first.error}` }
     }
-    for (const { name, error } of failures)
-      this.#run.input.recorder.log('warn', `module ${name} failed: ${error}`)
     return { kind: 'completed' }
   }
 
   async #module(ref: ModuleRef): Promise<void> {
     const end = await this.#outcome(ref)
+    if (end.kind === 'failed') this.#run.input.recorder.log('warn', `module ${ref.name} failed: ${end.error}`)
+    const actions =
+      end.kind === 'failed' ? ref.on_error : end.kind === 'completed' ? ref.on_success : undefined
+    if (actions !== undefined && !this.#run.signal.aborted) {
+      const list = end.kind === 'failed' ? 'on_error' : 'on_success'
+      const { abort } = await takeActions(this.#place(ref), actions, list).catch((error: unknown) => {
+        if (!(error instanceof RenderError)) throw error
+        this.#run.input.recorder.log('warn', `module ${ref.name}: ${list}: ${error.message}`)
+        return { abort: false }
+      })
+      const reason =
+        end.kind === 'failed'
+          ? `module ${ref.name} failed: ${end.error}`
+          : `module ${ref.name} aborted the flow`
+      if (abort) this.#aborted ||= reason
+    }
     this.#ended.add(ref.name)
     this.#ends.push({ name: ref.name, end })
   }
@@ -96,33 +116,35 @@ class Flow {
     if (exclude.includes(ref.name)) return this.#skip(ref, workflow, 'the module is excluded')
     const refused = await this.#condition(ref)
     if (refused !== undefined) return this.#skip(ref, workflow, refused)
-    const scope = new Scope(this.#scope)
-    let given: Map<string, Value>
     try {
-      given = this.#params(ref)
+      return await this.#runModule(ref, workflow)
     } catch (error) {
-      if (!(error instanceof RenderError)) throw error
-      return { kind: 'failed', error: error.message }
+      if (error instanceof RenderError) return { kind: 'failed', error: error.message }
+      throw error
     }
-    scope.setAll(given)
-    scope.set('FlowName', data(this.#resolved.root.name))
-    scope.set('flow_name', data(this.#resolved.root.name))
+  }
+
+  /** The params of the reference go before everything, then whatever the flow has under the same name. */
+  async #runModule(ref: ModuleRef, workflow: Workflow): Promise<ListEnd> {
+    const { engine } = this.#run
     const outer = this.#scope
-    const { end, exports } = await runModule(this.#run, {
+    const given = new Map(
+      Object.entries(ref.params ?? {}).map(([name, text]): [string, Value] => [
+        name,
+        renderValue(engine, text, outer),
+      ]),
+    )
+    const scope = new Scope(outer)
+    scope.setAll(given)
+    const plan = {
       workflow,
       name: ref.name,
       scope,
-      given: (name) => given.get(name) ?? outer.get(name),
-    })
-    this.#scope.setAll(exports)
+      given: (name: string) => given.get(name) ?? outer.get(name),
+    }
+    const { end, exports } = await runModule(this.#run, plan)
+    outer.setAll(exports)
     return end
-  }
-
-  #params(ref: ModuleRef): Map<string, Value> {
-    const { engine } = this.#run
-    return new Map(
-      Object.entries(ref.params ?? {}).map(([name, text]) => [name, renderValue(engine, text, this.#scope)]),
-    )
   }
 
   /** Why the module is not run, if its condition says so; a condition that cannot be evaluated skips, too. */
@@ -137,35 +159,56 @@ class Flow {
     return message
   }
 
+  /** A module as a place of its own in the flow: for its condition and actions. */
   #place(ref: ModuleRef): StepRun {
-    const step: Step = { name: ref.name, type: 'module' }
-    return { module: this.#moduleRun(ref), step, scope: this.#scope, key: ref.name }
-  }
-
-  #moduleRun(ref: ModuleRef): ModuleRun {
+    const module = flowModule(this.#run, this.#scope, ref.name)
     return {
-      run: this.#run,
-      name: ref.name,
-      runner: { type: 'host' },
+      module,
+      step: { name: ref.name, type: 'module', suppress_details: true },
       scope: this.#scope,
-      exported: new Set(),
+      key: ref.name,
     }
   }
 
   #skip(ref: ModuleRef, workflow: Workflow, reason: string): ListEnd {
-    const module = this.#moduleRun(ref)
+    const module = flowModule(this.#run, this.#scope, ref.name)
     for (const [index, step] of (workflow.steps ?? []).entries()) {
-      skipStep(placeStep(module, step, String(index + 1)), reason, true)
+      skipStep(placeStep(module, step, String(index + 1)), reason, ownRow(true))
     }
     return { kind: 'skipped', message: reason }
   }
 }
 
-/** The modules of a flow, each as soon as what it depends on has ended. */
+/** What hooks, conditions and actions of a flow run in: always on this machine. */
+const flowModule = (run: Run, scope: Scope, name: string): ModuleRun => ({
+  run,
+  name,
+  runner: { type: 'host' },
+  scope,
+  exported: new Set(),
+  runStep,
+})
+
+/** The modules of a flow, each as soon as what it depends on has ended, with the flow's hooks around them. */
 export const runFlow = async (run: Run, resolved: ResolvedWorkflow, scope: Scope): Promise<ListEnd> => {
-  const end = await new Flow(run, resolved, scope).run()
-  if (end.kind === 'completed' && run.input.dryRun !== true) {
-    await registerReports(run, resolved.root.reports ?? [], scope)
+  const { root } = resolved
+  scope.set('FlowName', data(root.name))
+  scope.set('flow_name', data(root.name))
+  const module = flowModule(run, scope, '')
+  if (root.dependencies !== undefined && run.input.skipValidation !== true) {
+    const place: StepRun = {
+      module,
+      step: { name: root.name, type: 'flow', suppress_details: true },
+      scope,
+      key: '',
+    }
+    const unmet = await unmetDependency(place, root.dependencies)
+    if (unmet !== undefined) return { kind: 'failed', error: unmet }
   }
-  return end
+  await runHooks(module, root.hooks?.pre_scan_steps ?? [], 'pre')
+  const end = await new Flow(run, resolved, scope).run()
+  if (end.kind !== 'completed') return end
+  await runHooks(module, root.hooks?.post_scan_steps ?? [], 'post')
+  if (run.input.dryRun !== true) await registerReports(run, root.reports ?? [], scope)
+  return run.signal.aborted ? { kind: 'cancelled' } : end
 }

@@ -1,4 +1,4 @@
-import type { Ports } from './input.ts'
+import type { Ports } from './surroundings.ts'
 import { randomText } from './builtins.ts'
 
 /** Arguments of `fn("a", 'b', c)`: quoted texts and bare words. */

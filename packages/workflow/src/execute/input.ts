@@ -2,33 +2,7 @@ import type { Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
 import type { FunctionServices } from '../functions/services.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Engine } from './engine.ts'
-
-/** Absolute folders on the executor's machine; `""` where there is none. */
-export interface Folders {
-  /** Where the run puts its files; exists. `{{Output}}` */
-  readonly output: string
-  /** Scratch space of this attempt; made when it is needed and left to the caller to remove. `{{TempDir}}` */
-  readonly temp: string
-  readonly base?: string
-  readonly workspaces?: string
-  /** Also put in front of PATH. */
-  readonly binaries?: string
-  readonly data?: string
-  readonly configs?: string
-  readonly scripts?: string
-  readonly workflows?: string
-  readonly templates?: string
-}
-
-/** What the outside world looks like to a run; given from outside so that a run can be repeated exactly. */
-export interface Ports {
-  now(): Date
-  /** Milliseconds of a clock that never jumps. */
-  monotonic(): number
-  /** 0 ≤ x < 1 */
-  random(): number
-  uuid(): string
-}
+import type { Folders, Owner, Ports } from './surroundings.ts'
 
 export interface ExecuteLimits {
   /** Bytes of stdout, and of stderr, that stay in memory for exports. */
@@ -77,6 +51,8 @@ export interface ExecuteInput {
   readonly folders: Folders
   /** The environment of every command: nothing of this process is inherited. */
   readonly env: Readonly<Record<string, string>>
+  /** Whom commands run as, where that is somebody else: files made for them are given to that user. */
+  readonly owner?: Owner
   /** Called once for each place where commands run; the runner is closed before `execute` returns. */
   openRunner(spec: RunnerSpec): Promise<Runner>
   /** Takes the place of the `runner` of every module. */

@@ -2,12 +2,16 @@ import type { RunnerSpec } from '@scanfarm/contracts'
 import { messageOf } from '../fault.ts'
 import type { Step, Workflow } from '../model.ts'
 import { authored, data, type Value } from '../template/value.ts'
+import { unmetDependency } from './dependencies.ts'
+import { runHooks } from './hooks.ts'
 import { setParams } from './params.ts'
-import type { ModuleRun } from './place.ts'
+import type { ModuleRun, StepRun } from './place.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
 import { runnerSpec } from './runner-spec.ts'
-import { Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
+import { runStep } from './step.ts'
+import { runByNeed } from './steps-by-need.ts'
 import { runInOrder, type ListEnd } from './steps-in-order.ts'
 
 export interface ModulePlan {
@@ -36,22 +40,52 @@ const needsRunner = (steps: readonly Step[]): boolean =>
 const specOf = (run: Run, workflow: Workflow): RunnerSpec =>
   run.input.runnerOverride ?? runnerSpec(workflow.runner, workflow.runner_config)
 
-/** Everything before the first step. Answers why the module cannot start, or the module ready to run. */
+/** The module itself as a place, for conditions and checks that belong to no step. */
+const placeOf = (module: ModuleRun, workflow: Workflow): StepRun => ({
+  module,
+  step: { name: workflow.name, type: 'module', suppress_details: true },
+  scope: module.scope,
+  key: '',
+})
+
+/** Everything before the first step: a module that is ready to run, or why it cannot. */
 const prepareModule = async (
   run: Run,
   { workflow, name, scope, given }: ModulePlan,
 ): Promise<ModuleRun | string> => {
   scope.set('ModuleName', data(workflow.name))
-  scope.set('module_name', data(workflow.name))
   try {
     const missing = await setParams(run, workflow.params ?? [], scope, given)
     if (missing !== '') return missing
-    const runner = specOf(run, workflow)
-    if (run.input.dryRun !== true && needsRunner(workflow.steps ?? [])) await run.runner(runner)
-    return { run, name, runner, scope, exported: new Set() }
+    const module: ModuleRun = {
+      run,
+      name,
+      runner: specOf(run, workflow),
+      scope,
+      exported: new Set(),
+      runStep,
+    }
+    if (workflow.dependencies !== undefined && run.input.skipValidation !== true) {
+      const unmet = await unmetDependency(placeOf(module, workflow), workflow.dependencies)
+      if (unmet !== undefined) return unmet
+    }
+    if (run.input.dryRun !== true && needsRunner(workflow.steps ?? [])) await run.runner(module.runner)
+    return module
   } catch (error) {
     return messageOf(error)
   }
+}
+
+const runSteps = async (module: ModuleRun, workflow: Workflow): Promise<ListEnd> => {
+  const { steps = [], hooks, reports = [] } = workflow
+  const dry = module.run.input.dryRun === true
+  await runHooks(module, hooks?.pre_scan_steps ?? [], 'pre')
+  const isGraph = steps.some((step) => (step.depends_on ?? []).length > 0)
+  const end = isGraph ? await runByNeed(module, steps) : await runInOrder(module, steps)
+  if (end.kind !== 'completed') return end
+  await runHooks(module, hooks?.post_scan_steps ?? [], 'post')
+  if (!dry) await registerReports(module.run, reports, module.scope)
+  return module.run.signal.aborted ? { kind: 'cancelled' } : end
 }
 
 /** One module from its params to its reports. */
@@ -62,12 +96,11 @@ export const runModule = async (run: Run, plan: ModulePlan): Promise<ModuleEnd> 
     const end: ListEnd = run.signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error: module }
     return { end, exports: new Map() }
   }
-  const end = await runInOrder(module, workflow.steps ?? [])
+  const end = await runSteps(module, workflow)
   const keeps = end.kind === 'completed' || end.kind === 'skipped'
-  const exports = new Map(
-    keeps ? [...module.exported].map((name): [string, Value] => [name, scope.get(name) ?? authored('')]) : [],
-  )
-  if (end.kind === 'completed' && run.input.dryRun !== true)
-    await registerReports(run, workflow.reports ?? [], scope)
-  return { end, exports }
+  const names = keeps ? [...module.exported] : []
+  return {
+    end,
+    exports: new Map(names.map((name): [string, Value] => [name, scope.get(name) ?? authored('')])),
+  }
 }

@@ -3,6 +3,7 @@ import { paramProblem } from '@scanfarm/contracts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Json, Param } from '../model.ts'
 import { fromJson, textOf, Text, toPlain, type Value } from '../template/value.ts'
+import { execOn } from './function-context.ts'
 import { generate } from './generators.ts'
 import { renderValue } from './render.ts'
 import type { Run } from './run.ts'
@@ -50,25 +51,10 @@ export const setParams = async (
 
 const execHere = async (run: Run, command: string): Promise<string> => {
   const runner = await run.runner({ type: 'host' })
-  const chunks: Buffer[] = []
-  let size = 0
-  await runner.run(
-    {
-      argv: ['/bin/sh', '-c', command],
-      env: run.input.env,
-      graceMs: run.limits.graceMs,
-      timeoutMs: GENERATOR_TIMEOUT_MS,
-    },
-    {
-      signal: run.signal,
-      onOutput(stream, chunk) {
-        if (stream !== 'stdout' || size > run.limits.captureBytes) return
-        size += chunk.length
-        chunks.push(chunk)
-      },
-    },
-  )
-  return Buffer.concat(chunks).toString('utf8').trim()
+  const { stdout } = await execOn(run, runner, ['/bin/sh', '-c', command], {
+    timeoutMs: GENERATOR_TIMEOUT_MS,
+  })
+  return stdout.trim()
 }
 
 /** A generator makes a value; it is no place for work. */

@@ -1,7 +1,9 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Step } from '../model.ts'
+import type { OpenRow } from './row.ts'
 import type { Run } from './run.ts'
 import type { Scope } from './scope.ts'
+import type { StepOutcome } from './step-end.ts'
 
 /** A module while it runs: what its steps have in common. */
 export interface ModuleRun {
@@ -12,7 +14,11 @@ export interface ModuleRun {
   readonly scope: Scope
   /** Names that steps exported, to be handed on to the flow. */
   readonly exported: Set<string>
+  readonly runStep: RunStep
 }
+
+/** Runs one step; here and not imported, because steps contain steps. */
+export type RunStep = (at: StepRun, rows: OpenRow) => Promise<StepOutcome>
 
 /** A step where it runs. */
 export interface StepRun {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
-import type { StepEnd } from './step-end.ts'
+import type { BadEnd } from './step-end.ts'
 import { Engine } from './engine.ts'
-import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits, type Ports } from './input.ts'
+import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from './input.ts'
+import type { Ports } from './surroundings.ts'
 
 const realPorts: Ports = {
   now: () => new Date(),
@@ -18,6 +19,8 @@ export class Run implements AsyncDisposable {
   readonly ports: Ports
   readonly limits: ExecuteLimits
   readonly killed = new Set<number>()
+  /** What `os_setenv` has added to the environment of commands. */
+  readonly env: Record<string, string> = {}
   readonly #ownEngine: boolean
   readonly #runners = new Map<string, Promise<Runner>>()
   readonly #pids: number[] = []
@@ -37,7 +40,7 @@ export class Run implements AsyncDisposable {
   }
 
   /** How the run's own signal ends a step: a timeout is a failure, everything else was asked for. */
-  interruption(): StepEnd {
+  interruption(): BadEnd {
     if (!this.timedOut) return { kind: 'cancelled' }
     return { kind: 'failed', error: 'interrupted: the run timed out' }
   }

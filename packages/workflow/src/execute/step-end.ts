@@ -22,4 +22,20 @@ export type StepEnd =
   /** `skip()`: the module ends here. */
   | { readonly kind: 'skip-module'; readonly message: string }
 
-export const failed = (error: string): StepEnd => ({ kind: 'failed', error })
+export type BadEnd = Exclude<StepEnd, { kind: 'done' }>
+
+/** What became of a step as a whole, when its row is closed and all that follows from it is done. */
+export type StepOutcome =
+  | {
+      readonly kind: 'completed'
+      readonly output: string
+      readonly exports: ReadonlyMap<string, Value>
+      readonly goto?: string | undefined
+    }
+  /** `goesOn`: the step itself says that its failure ends nothing. */
+  | { readonly kind: 'failed'; readonly error: string; readonly goesOn: boolean; readonly output: string }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'skip-module'; readonly message: string }
+
+export const failed = (error: string): BadEnd & { kind: 'failed' } => ({ kind: 'failed', error })

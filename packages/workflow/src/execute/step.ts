@@ -1,127 +1,116 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { messageOf } from '../fault.ts'
-import { authored } from '../template/value.ts'
-import type { Value } from '../template/value.ts'
+import { authored, type Value } from '../template/value.ts'
+import { decide, takeActions } from './after.ts'
 import { condition } from './condition.ts'
 import { prepare, type Prepared } from './dispatch.ts'
-import { evaluateExports, recordedExports } from './exports.ts'
+import { evaluateExports, recordedExports, withResults } from './exports.ts'
 import type { StepRun } from './place.ts'
 import { RenderError, renderPlain } from './render.ts'
-import { failed, type StepEnd } from './step-end.ts'
-
-/** Characters of a command in the record. */
-const MAX_COMMAND = 64 * 1024
-
-export type StepOutcome =
-  | {
-      readonly kind: 'completed'
-      readonly exports: ReadonlyMap<string, Value>
-      readonly end: StepEnd & { kind: 'done' }
-    }
-  | { readonly kind: 'failed'; readonly error: string; readonly goesOn: boolean }
-  | { readonly kind: 'skipped' }
-  | { readonly kind: 'cancelled' }
-  | { readonly kind: 'skip-module'; readonly message: string }
-
-/** The row of one step in the record, from opening to closing. */
-class Row {
-  readonly #at: StepRun
-  readonly #counts: boolean
-  readonly #from: number
-
-  constructor(at: StepRun, command: string, counts: boolean) {
-    const { run, name } = at.module
-    this.#at = at
-    this.#counts = counts
-    this.#from = run.ports.monotonic()
-    run.input.recorder.stepOpened({
-      key: at.key,
-      seq: run.nextSeq(),
-      name: at.step.name,
-      type: at.step.type,
-      module: name,
-      command: at.step.suppress_details === true ? '' : run.recordable(command, MAX_COMMAND),
-      startedAt: run.ports.now(),
-    })
-  }
-
-  close(
-    status: 'completed' | 'failed' | 'skipped' | 'cancelled',
-    more: { error?: string; exports?: Record<string, string>; exitCode?: number | undefined } = {},
-  ): void {
-    const { run } = this.#at.module
-    run.input.recorder.stepClosed(
-      {
-        key: this.#at.key,
-        status,
-        errorMessage: run.recordable(more.error ?? '', MAX_COMMAND),
-        exports: more.exports ?? {},
-        ...(more.exitCode === undefined ? {} : { exitCode: more.exitCode }),
-        durationMs: Math.max(0, Math.round(run.ports.monotonic() - this.#from)),
-        completedAt: run.ports.now(),
-      },
-      this.#counts,
-    )
-  }
-}
-
-/** A row for a step that does not run, with the reason. */
-export const skipStep = (at: StepRun, reason: string, counts: boolean): void =>
-  new Row(at, '', counts).close('skipped', { error: reason })
+import { withRetry } from './retry.ts'
+import { skipStep, type OpenRow, type Row } from './row.ts'
+import { failed, type BadEnd, type StepEnd, type StepOutcome } from './step-end.ts'
 
 /** `on_error: [{action: continue}]` goes on, whatever conditions its other actions have. */
 const continues = ({ step }: StepRun): boolean =>
   (step.on_error ?? []).some(({ action }) => action === 'continue')
 
-const preCondition = async (at: StepRun, counts: boolean): Promise<StepOutcome | undefined> => {
+const preCondition = async (at: StepRun, openRow: OpenRow): Promise<StepOutcome | undefined> => {
   const source = at.step.pre_condition
   if (source === undefined || source === '') return undefined
   const result = await condition(at, source)
-  if (result.kind === 'true') return undefined
-  if (result.kind === 'false') {
-    skipStep(at, 'pre-condition is false', counts)
-    return { kind: 'skipped' }
+  switch (result.kind) {
+    case 'true':
+      return undefined
+    case 'false':
+      skipStep(at, 'pre-condition is false', openRow)
+      return { kind: 'skipped' }
+    case 'skip-module':
+      skipStep(at, result.message === '' ? 'the module is skipped' : result.message, openRow)
+      return result
+    case 'cancelled':
+      return closeBadly(at, openRow(at, ''), at.module.run.interruption())
+    case 'error':
+      return closeBadly(at, openRow(at, source), failed(`pre-condition evaluation failed: ${result.message}`))
   }
-  if (result.kind === 'skip-module') {
-    skipStep(at, result.message === '' ? 'the module is skipped' : result.message, counts)
-    return result
-  }
-  if (result.kind === 'cancelled') return toOutcome(at, at.module.run.interruption(), new Row(at, '', counts))
-  return toOutcome(
-    at,
-    failed(`pre-condition evaluation failed: ${result.message}`),
-    new Row(at, source, counts),
-  )
 }
 
-const toOutcome = async (at: StepRun, end: StepEnd, row: Row): Promise<StepOutcome> => {
+const closeBadly = (at: StepRun, row: Row, end: BadEnd): StepOutcome => {
   if (end.kind === 'cancelled') {
     row.close('cancelled', { error: 'cancelled' })
     return { kind: 'cancelled' }
   }
   if (end.kind === 'skip-module') {
-    row.close('completed', {})
+    row.close('completed')
     return end
   }
-  if (end.kind === 'failed') {
-    row.close('failed', { error: end.error, exitCode: end.exitCode })
-    return { kind: 'failed', error: end.error, goesOn: continues(at) && !at.module.run.signal.aborted }
+  const { error, exitCode, output = '' } = end
+  row.close('failed', { error, exitCode, output })
+  return { kind: 'failed', error, goesOn: continues(at) && !at.module.run.signal.aborted, output }
+}
+
+/** Exports become variables where the step runs; those of a step of the module itself are handed on to the flow. */
+const keep = (at: StepRun, exports: ReadonlyMap<string, Value>): void => {
+  for (const [name, value] of exports) {
+    at.scope.set(name, value)
+    if (at.scope === at.module.scope) at.module.exported.add(name)
   }
+}
+
+const succeed = async (at: StepRun, row: Row, end: StepEnd & { kind: 'done' }): Promise<StepOutcome> => {
   const exports = await evaluateExports(at, end).catch((error: unknown) => ({
     kind: 'error' as const,
     message: messageOf(error),
   }))
-  if (exports.kind === 'cancelled') return await toOutcome(at, at.module.run.interruption(), row)
-  if (exports.kind === 'error') return await toOutcome(at, failed(exports.message), row)
-  row.close('completed', { exports: recordedExports(at, exports.values), exitCode: end.exitCode })
-  return { kind: 'completed', exports: exports.values, end }
+  if (exports.kind === 'cancelled') return closeBadly(at, row, at.module.run.interruption())
+  if (exports.kind === 'error') return closeBadly(at, row, { ...failed(exports.message), output: end.output })
+  const { values } = exports
+  keep(at, values)
+  row.close('completed', { exports: recordedExports(at, values), exitCode: end.exitCode, output: end.output })
+  return await afterSuccess(at, end, values)
+}
+
+const afterSuccess = async (
+  at: StepRun,
+  end: StepEnd & { kind: 'done' },
+  exports: ReadonlyMap<string, Value>,
+): Promise<StepOutcome> => {
+  const { step } = at
+  const output = end.output
+  if (step.on_success === undefined && step.decision === undefined)
+    return { kind: 'completed', output, exports }
+  try {
+    const seeing = withResults(at, end)
+    const { abort } = await takeActions(seeing, step.on_success ?? [], 'on_success', at)
+    if (abort)
+      return { kind: 'failed', error: `step '${step.name}' aborted the module`, goesOn: false, output }
+    return { kind: 'completed', output, exports, goto: await decide(seeing) }
+  } catch (error) {
+    if (error instanceof RenderError)
+      return { kind: 'failed', error: error.message, goesOn: continues(at), output }
+    throw error
+  }
+}
+
+const afterFailure = async (at: StepRun, outcome: StepOutcome): Promise<StepOutcome> => {
+  if (outcome.kind !== 'failed' || at.step.on_error === undefined || at.module.run.signal.aborted)
+    return outcome
+  try {
+    const { abort } = await takeActions(at, at.step.on_error, 'on_error')
+    return abort ? { ...outcome, goesOn: false } : outcome
+  } catch (error) {
+    if (!(error instanceof RenderError)) throw error
+    at.module.run.input.recorder.log('warn', `${at.step.name}: on_error: ${error.message}`)
+    return outcome
+  }
 }
 
 const dryRun = (at: StepRun, row: Row): StepOutcome => {
   void at.module.run.input.recorder.output(at.key, 'stdout', Buffer.from('[DRY-RUN] Skipped\n'))
   const exports = new Map(Object.keys(at.step.exports ?? {}).map((name) => [name, authored('true')]))
+  keep(at, exports)
   row.close('completed', { exports: recordedExports(at, exports) })
-  return { kind: 'completed', exports, end: { kind: 'done', stdout: '', output: '' } }
+  return { kind: 'completed', output: '', exports }
 }
 
 const performed = async (prepared: Prepared): Promise<StepEnd> => {
@@ -133,11 +122,11 @@ const performed = async (prepared: Prepared): Promise<StepEnd> => {
   }
 }
 
-/** One step with its row: condition, work, exports. What comes after it is the list's business. */
-export const runStep = async (at: StepRun, counts: boolean): Promise<StepOutcome> => {
+/** One step from its condition to its decision, with its row. `openRow` says how it is recorded. */
+export const runStep = async (at: StepRun, rows: OpenRow): Promise<StepOutcome> => {
   const { run } = at.module
   const { dryRun: dry = false } = run.input
-  const early = dry ? undefined : await preCondition(at, counts)
+  const early = dry ? undefined : await preCondition(at, rows)
   if (early !== undefined) return early
   if (run.signal.aborted) return { kind: 'cancelled' }
   let prepared: Prepared
@@ -147,9 +136,11 @@ export const runStep = async (at: StepRun, counts: boolean): Promise<StepOutcome
     prepared = prepare(at)
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
-    return await toOutcome(at, failed(error.message), new Row(at, at.step.command ?? '', counts))
+    const end = closeBadly(at, rows(at, at.step.command ?? ''), { kind: 'failed', error: error.message })
+    return await afterFailure(at, end)
   }
-  const row = new Row(at, prepared.command, counts)
+  const row = rows(at, prepared.command)
   if (dry) return dryRun(at, row)
-  return await toOutcome(at, await performed(prepared), row)
+  const end = await withRetry(at, async () => await performed(prepared))
+  return end.kind === 'done' ? await succeed(at, row, end) : await afterFailure(at, closeBadly(at, row, end))
 }

@@ -1,21 +1,15 @@
 import type { Step } from '../model.ts'
 import type { ModuleRun, StepRun } from './place.ts'
-import { runStep, type StepOutcome } from './step.ts'
+import { ownRow, skipStep } from './row.ts'
 
 export type ListEnd =
   | { readonly kind: 'completed' }
-  | { readonly kind: 'failed'; readonly error: string }
+  | { readonly kind: 'failed'; readonly error: string; readonly abort?: boolean }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'skipped'; readonly message: string }
 
-/** Exports of a step become variables of the module. */
-export const keepExports = (module: ModuleRun, outcome: StepOutcome): void => {
-  if (outcome.kind !== 'completed') return
-  for (const [name, value] of outcome.exports) {
-    module.scope.set(name, value)
-    module.exported.add(name)
-  }
-}
+/** A `goto` to this name leaves the list. */
+const END = '_end'
 
 export const placeStep = (module: ModuleRun, step: Step, key: string): StepRun => ({
   module,
@@ -24,16 +18,51 @@ export const placeStep = (module: ModuleRun, step: Step, key: string): StepRun =
   key: module.run.uniqueKey(module.name === '' ? key : `${module.name}/${key}`),
 })
 
-/** Steps one after the other; the first that fails ends the list unless it says `continue`. */
+/**
+ * Steps one after the other. The first that fails ends the list unless it says `continue`; a decision may go on
+ * elsewhere, also backwards, which the bound on started steps brings to an end. Steps that were never reached are
+ * recorded as skipped when the list completes.
+ */
 export const runInOrder = async (module: ModuleRun, steps: readonly Step[]): Promise<ListEnd> => {
   const { run } = module
-  for (const [index, step] of steps.entries()) {
+  const reached = new Set<number>()
+  let started = 0
+  for (let index = 0; index < steps.length;) {
+    const step = steps[index]
+    if (step === undefined) break
     if (run.signal.aborted) return { kind: 'cancelled' }
-    const outcome = await runStep(placeStep(module, step, String(index + 1)), true)
-    keepExports(module, outcome)
+    if (++started > run.limits.stepsPerModule) {
+      return {
+        kind: 'failed',
+        error: `more than ${run.limits.stepsPerModule} steps were started: does a goto loop?`,
+      }
+    }
+    const first = !reached.has(index)
+    reached.add(index)
+    const outcome = await module.runStep(placeStep(module, step, String(index + 1)), ownRow(first))
     if (outcome.kind === 'cancelled') return { kind: 'cancelled' }
-    if (outcome.kind === 'skip-module') return { kind: 'skipped', message: outcome.message }
+    if (outcome.kind === 'skip-module') {
+      skipRest(module, steps, reached, outcome.message === '' ? 'the module is skipped' : outcome.message)
+      return { kind: 'skipped', message: outcome.message }
+    }
     if (outcome.kind === 'failed' && !outcome.goesOn) return { kind: 'failed', error: outcome.error }
+    const goto = outcome.kind === 'completed' ? outcome.goto : undefined
+    if (goto === END) break
+    const target = goto === undefined ? -1 : steps.findIndex(({ name }) => name === goto)
+    if (goto !== undefined && target === -1) run.input.recorder.log('warn', `goto names no step: ${goto}`)
+    index = target === -1 ? index + 1 : target
   }
+  skipRest(module, steps, reached, 'a goto went past this step')
   return { kind: 'completed' }
+}
+
+const skipRest = (
+  module: ModuleRun,
+  steps: readonly Step[],
+  reached: ReadonlySet<number>,
+  reason: string,
+): void => {
+  for (const [index, step] of steps.entries()) {
+    if (!reached.has(index)) skipStep(placeStep(module, step, String(index + 1)), reason, ownRow(true))
+  }
 }

@@ -1,3 +1,4 @@
+import { parseSimple, type Simple } from './simple.ts'
 import { parseTemplate, TemplateError, type Expr } from '../template/parse.ts'
 
 /** An expression made ready for the engine: every `{{x}}` is a value now, no part of the program's text. */
@@ -8,6 +9,8 @@ export interface Program {
   readonly holes: readonly { readonly expr: Expr; readonly quoted: boolean }[]
   /** Names that the program may mean by its variables and functions. */
   readonly names: ReadonlySet<string>
+  /** The same as a tree, when it is simple enough to need no engine. */
+  readonly simple: Simple | undefined
   /** Names that are called, with their first place in the source. */
   readonly calls: ReadonlyMap<string, number>
 }
@@ -31,6 +34,7 @@ class Preparer {
     this.#run('')
     return {
       source: this.#source,
+      simple: parseSimple(this.#source),
       code: this.#code,
       holes: this.#holes,
       names: this.#names,

@@ -137,7 +137,10 @@ class Evaluation {
     }
     if (typeof dumped !== 'object' || dumped === null) return { kind: 'error', message: String(dumped) }
     const { name, message } = { name: 'Error', message: '', ...dumped }
-    return { kind: 'error', message: `${String(name)}: ${String(message)}` }
+    return {
+      kind: 'error',
+      message: name === 'Error' ? String(message) : `${String(name)}: ${String(message)}`,
+    }
   }
 }
 

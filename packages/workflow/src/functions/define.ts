@@ -1,5 +1,5 @@
-import type { OutputStream, RunRecorder } from '@scanfarm/contracts'
-import type { Folders, Ports } from '../execute/input.ts'
+import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { Folders, Owner, Ports } from '../execute/surroundings.ts'
 import type { Json } from '../model.ts'
 import type { FunctionServices } from './services.ts'
 
@@ -14,13 +14,21 @@ export interface FunctionContext {
   readonly target: string
   readonly runUuid: string
   readonly recorder: RunRecorder
+  /** Whom files that functions make are given to; missing: they stay with this process. */
+  readonly owner: Owner | undefined
   /** A variable as the step sees it. */
   variable(name: string): Json | undefined
   setVariable(name: string, value: Json): void
+  /** Sets a variable of the environment of all commands that follow. */
+  setEnv(name: string, value: string): void
   /** Writes to the step's output. */
   print(stream: OutputStream, text: string): void
   /** Runs a program on the executor's machine, whatever runner the module has. */
   exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>
+  /** Runs a shell command in another place, which is there for it alone. */
+  execOn(spec: RunnerSpec, command: string): Promise<ExecResult>
+  /** The results of a jq filter as JSON, one a line; rejects with the words of jq. */
+  jq(text: string, filter: string): Promise<string>
   /** Runs further expressions, as reports with functions inside need it. */
   evaluate(expression: string): Promise<Json>
 }

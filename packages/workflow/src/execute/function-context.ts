@@ -1,0 +1,99 @@
+import { mkdir } from 'node:fs/promises'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import type { ExecResult, FunctionContext } from '../functions/define.ts'
+import type { Json } from '../model.ts'
+import { fromJson, toJson } from '../template/value.ts'
+import { Capture } from './capture.ts'
+import { environmentOf } from './command.ts'
+import type { StepRun } from './place.ts'
+import type { Run } from './run.ts'
+
+/** What the functions that a step calls may see and do. */
+export const functionContext = (
+  at: StepRun,
+  signal: AbortSignal,
+  evaluate: (expression: string) => Promise<Json>,
+): FunctionContext => {
+  const { run, scope, exported } = at.module
+  const { input } = run
+  return {
+    signal,
+    folders: input.folders,
+    env: environmentOf(run),
+    ports: run.ports,
+    services: input.services ?? {},
+    workspace: input.workspace,
+    target: input.target,
+    runUuid: input.runUuid,
+    recorder: input.recorder,
+    owner: input.owner,
+    evaluate,
+    variable: (name) => {
+      const value = at.scope.get(name)
+      return value === undefined ? undefined : toJson(value)
+    },
+    setVariable: (name, value) => {
+      scope.set(name, fromJson(value))
+      at.scope.set(name, fromJson(value))
+      exported.add(name)
+    },
+    setEnv: (name, value) => {
+      run.env[name] = value
+    },
+    print: (stream, text) => {
+      if (at.step.suppress_details !== true) void input.recorder.output(at.key, stream, Buffer.from(text))
+    },
+    jq: async (text, filter) => await run.engine.jq.run(text, filter, signal),
+    exec: async (argv, options = {}) => await execOn(run, await run.runner({ type: 'host' }), argv, options),
+    execOn: async (spec, command) => await execElsewhere(run, spec, command),
+  }
+}
+
+const execElsewhere = async (run: Run, spec: RunnerSpec, command: string): Promise<ExecResult> => {
+  const runner = await run.input.openRunner(spec)
+  try {
+    return await execOn(run, runner, ['/bin/sh', '-c', command], {})
+  } finally {
+    await runner[Symbol.asyncDispose]()
+  }
+}
+
+/** Runs a program for a function and keeps the beginning of what it writes. */
+export const execOn = async (
+  run: Run,
+  runner: Runner,
+  argv: readonly string[],
+  { timeoutMs, cwd }: { timeoutMs?: number; cwd?: string },
+): Promise<ExecResult> => {
+  const capture = new Capture(run.limits.captureBytes)
+  if (cwd !== undefined) await mkdir(cwd, { recursive: true })
+  let pid = 0
+  const outcome = await runner.run(
+    {
+      argv,
+      env: environmentOf(run),
+      graceMs: run.limits.graceMs,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+    {
+      signal: run.signal,
+      onStart: (started) => {
+        pid = started
+        run.pidStarted(started)
+      },
+      onOutput: (stream, chunk) => capture.add(stream, chunk),
+    },
+  )
+  if (pid !== 0) run.pidEnded(pid)
+  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
+    for (const killed of outcome.killed) run.killed.add(killed)
+  }
+  const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : outcome.kind
+  return {
+    exitCode: outcome.kind === 'exited' ? outcome.code : -1,
+    stdout: capture.text('stdout'),
+    stderr: capture.text('stderr'),
+    problem: outcome.kind === 'exited' ? '' : reason,
+  }
+}

@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Retry } from '../model.ts'
+import { parseDuration } from './duration.ts'
+import type { StepRun } from './place.ts'
+import type { StepEnd } from './step-end.ts'
+
+const DELAY_MS = 1000
+const MAX_DELAY_MS = 60_000
+const FACTOR = 2
+
+const delayBefore = (retry: Retry, attempt: number): number => {
+  const first = parseDuration(retry.delay ?? '') ?? DELAY_MS
+  const longest = parseDuration(retry.max_delay ?? '') ?? MAX_DELAY_MS
+  return Math.min(longest, first * (retry.factor ?? FACTOR) ** (attempt - 1))
+}
+
+const worthAnother = (end: StepEnd, { exit_codes: codes }: Retry): boolean =>
+  end.kind === 'failed' &&
+  (codes === undefined || (end.exitCode !== undefined && codes.includes(end.exitCode)))
+
+/** Does the work, and does it again after a failure as often as the step's `retry` allows. */
+export const withRetry = async (at: StepRun, work: () => Promise<StepEnd>): Promise<StepEnd> => {
+  const { run } = at.module
+  const { retry = {} } = at.step
+  const attempts = Math.min(retry.attempts ?? 1, run.limits.attempts)
+  for (let attempt = 1; ; attempt++) {
+    const end = await work()
+    if (attempt >= attempts || !worthAnother(end, retry) || run.signal.aborted) return end
+    const delay = delayBefore(retry, attempt)
+    const reason = end.kind === 'failed' ? end.error : ''
+    await run.input.recorder.output(
+      at.key,
+      'stderr',
+      Buffer.from(`[retry ${attempt + 1}/${attempts} in ${Math.round(delay)}ms: ${reason}]\n`),
+    )
+    await pause(delay, undefined, { signal: run.signal }).catch(() => undefined)
+    if (run.signal.aborted) return run.interruption()
+  }
+}

@@ -1,0 +1,142 @@
+import { access } from 'node:fs/promises'
+import { linesOf } from '../../functions/lines.ts'
+import { authored, data, fromJson, type Value } from '../../template/value.ts'
+import { Capture } from '../capture.ts'
+import { evaluate } from '../evaluate.ts'
+import type { StepRun } from '../place.ts'
+import { pool } from '../pool.ts'
+import { renderPlain } from '../render.ts'
+import { rowForFailures } from '../row.ts'
+import { Scope } from '../scope.ts'
+import { failed, type StepEnd, type StepOutcome } from '../step-end.ts'
+import { teeFile, type TeeFile } from '../tee-file.ts'
+import { loopVariables, withLoopSyntax } from './loop-variables.ts'
+
+export interface Loop {
+  readonly input: string
+  readonly threads: number
+}
+
+/** Throws `RenderError`; a number of threads that is none is told by the step. */
+export const renderLoop = ({ module, step, scope }: StepRun): Loop => {
+  const { run } = module
+  const threads = renderPlain(run.engine, step.threads ?? '1', scope).trim()
+  return {
+    input: renderPlain(run.engine, step.input ?? '', scope),
+    threads: threads === '' ? 1 : Number(threads),
+  }
+}
+
+const items = async function* (path: string): AsyncGenerator<string> {
+  for await (const line of linesOf(path)) {
+    const item = line.trim()
+    if (item !== '') yield item
+  }
+}
+
+/** The loop's variable: the line, or what the author makes of it; when that fails, the line. */
+const valueOf = async (at: StepRun, variable: string, item: string): Promise<Value> => {
+  const source = at.step.variable_pre_process
+  if (source === undefined || source === '') return data(item)
+  const scope = new Scope(at.scope)
+  scope.set(variable, data(item))
+  // In an expression of the loop the line is a text, also where it stands without quotes.
+  const code = source.replaceAll(
+    new RegExp(String.raw`(["']?)\[\[\s*${variable}\s*\]\]\1`, 'g'),
+    ` ${variable} `,
+  )
+  const result = await evaluate({ ...at, scope }, code)
+  return result.kind === 'value' ? fromJson(result.value) : data(item)
+}
+
+class Tally {
+  completed = 0
+  failed = 0
+  skipped = 0
+  firstError = ''
+  skipModule: (StepOutcome & { kind: 'skip-module' }) | undefined
+
+  add(outcome: StepOutcome): void {
+    if (outcome.kind === 'completed') this.completed++
+    else if (outcome.kind === 'skipped') this.skipped++
+    else if (outcome.kind === 'skip-module') this.skipModule = outcome
+    else if (outcome.kind === 'failed') {
+      this.failed++
+      if (!outcome.goesOn && this.firstError === '') this.firstError = outcome.error
+    }
+  }
+
+  get total(): number {
+    return this.completed + this.failed + this.skipped
+  }
+
+  get line(): string {
+    return `${this.total} items: ${this.completed} completed, ${this.failed} failed, ${this.skipped} skipped`
+  }
+
+  get exports(): Record<string, Value> {
+    return { foreach_total: this.total, foreach_completed: this.completed, foreach_failed: this.failed }
+  }
+}
+
+/** One step for each line of a file, several at a time; memory does not grow with the number of lines. */
+export const runForeach = async (at: StepRun, { input, threads }: Loop): Promise<StepEnd> => {
+  const { run } = at.module
+  if (!Number.isInteger(threads)) return failed(`threads is not a whole number: ${at.step.threads ?? ''}`)
+  const missing = await access(input).then(
+    () => false,
+    () => true,
+  )
+  if (missing) return failed(`failed to count input lines: ${input} does not exist`)
+  const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input.owner)
+  try {
+    return await loop(at, input, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
+  } finally {
+    await file?.close()
+  }
+}
+
+const loop = async (
+  at: StepRun,
+  input: string,
+  threads: number,
+  file: TeeFile | undefined,
+): Promise<StepEnd> => {
+  const { run } = at.module
+  const variable = at.step.variable ?? 'item'
+  const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
+  const rows = rowForFailures(run.limits.foreachFailedRows)
+  const tally = new Tally()
+  const capture = new Capture(run.limits.captureBytes)
+  await pool(
+    items(input),
+    threads,
+    async (item, index) => {
+      const scope = new Scope(at.scope)
+      scope.setAll(loopVariables(variable, await valueOf(at, variable, item), item, index + 1))
+      const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
+      tally.add(outcome)
+      if (!('output' in outcome) || outcome.output === '') return
+      const chunk = Buffer.from(`${outcome.output}\n`)
+      capture.add('stdout', chunk)
+      await file?.write(chunk)
+    },
+    () => !run.signal.aborted && tally.skipModule === undefined,
+  )
+  if (run.signal.aborted) return run.interruption()
+  await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
+  if (tally.skipModule !== undefined) return tally.skipModule
+  const output = capture.output
+  if (tally.firstError !== '') return { kind: 'failed', error: `${tally.firstError} (${tally.line})`, output }
+  const streamed = at.step.exports?.['streaming_output']
+  return {
+    kind: 'done',
+    stdout: output,
+    output,
+    exports: {
+      ...tally.exports,
+      ...(streamed === undefined ? {} : { streaming_output: authored(streamed) }),
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import { parentPort } from 'node:worker_threads'
+import { raw } from 'jq-wasm'
+
+/** The inside of the thread that runs jq filters, one at a time. */
+const main = parentPort
+if (main === null) throw new Error('this file is the inside of a thread')
+
+main.on('message', ({ text, filter }: { text: string; filter: string }) => {
+  raw(text, filter, ['-c']).then(
+    (output) => main.postMessage({ output }),
+    (error: Error) => main.postMessage({ error: error.message }),
+  )
+})

@@ -1,0 +1,148 @@
+import type { Json } from '../model.ts'
+import { isObject } from './define.ts'
+import { fieldOf } from './jsonl.ts'
+import { sarifRows } from './sarif.ts'
+
+/** Rows of findings as the database takes them, out of what tools write. */
+
+export type Row = Record<string, Json>
+
+const pick = (row: Row, ...fields: string[]): Json | undefined => {
+  for (const field of fields) {
+    const value = fieldOf(row, field)
+    if (value !== undefined && value !== null && value !== '') return value
+  }
+  return undefined
+}
+
+const text = (row: Row, ...fields: string[]): string => {
+  const value = pick(row, ...fields)
+  if (value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const number = (row: Row, ...fields: string[]): number => Number(pick(row, ...fields) ?? 0) || 0
+
+const texts = (row: Row, ...fields: string[]): string[] => {
+  const value = pick(row, ...fields)
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item)))
+  return value === undefined ? [] : [String(value)]
+}
+
+const withoutEmpty = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(
+      ([, value]) => value !== '' && value !== 0 && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
+
+/** A line of httpx. */
+export const httpAsset = (row: Row): Row =>
+  withoutEmpty({
+    asset_value: text(row, 'host', 'input', 'asset_value', 'url'),
+    url: text(row, 'url'),
+    input: text(row, 'input'),
+    scheme: text(row, 'scheme'),
+    method: text(row, 'method'),
+    path: text(row, 'path'),
+    status_code: number(row, 'status_code', 'status-code'),
+    content_type: text(row, 'content_type', 'content-type'),
+    content_length: number(row, 'content_length', 'content-length'),
+    title: text(row, 'title'),
+    words: number(row, 'words'),
+    lines: number(row, 'lines'),
+    host_ip: text(row, 'host_ip', 'a.0', 'ip'),
+    dns_records: texts(row, 'a'),
+    technologies: texts(row, 'tech', 'technologies'),
+    response_time: text(row, 'time', 'response_time'),
+    asset_type: text(row, 'asset_type') || 'http',
+    is_cdn: pick(row, 'cdn', 'is_cdn') === true,
+    source: text(row, 'source') || 'httpx',
+    raw_json_data: JSON.stringify(row),
+  })
+
+/** A line of dnsx, or a bare host name. */
+export const dnsAsset = (row: Row): Row =>
+  withoutEmpty({
+    asset_value: text(row, 'host', 'asset_value', 'value'),
+    host_ip: texts(row, 'a')[0] ?? '',
+    dns_records: [...texts(row, 'a'), ...texts(row, 'aaaa'), ...texts(row, 'cname')],
+    asset_type: 'dns',
+    source: text(row, 'source') || 'dnsx',
+    raw_json_data: JSON.stringify(row),
+  })
+
+/** An open port of naabu or nmap. */
+export const portAsset = (row: Row, source: string): Row =>
+  withoutEmpty({
+    asset_value: `${text(row, 'host', 'ip')}:${text(row, 'port')}`,
+    host_ip: text(row, 'ip'),
+    open_ports: [text(row, 'port')],
+    title: [text(row, 'service'), text(row, 'product'), text(row, 'version')]
+      .filter((part) => part !== '')
+      .join(' '),
+    asset_type: 'port',
+    source,
+    raw_json_data: JSON.stringify(row),
+  })
+
+export const customAsset = (row: Row, type: string, source: string): Row =>
+  withoutEmpty({
+    ...row,
+    asset_value: text(row, 'asset_value', 'value', 'host', 'url', 'input', 'name'),
+    asset_type: text(row, 'asset_type') || type,
+    source: text(row, 'source') || source,
+  })
+
+const SEVERITIES = new Set(['critical', 'high', 'medium', 'low', 'info'])
+
+const severityOf = (word: string): string =>
+  SEVERITIES.has(word.toLowerCase()) ? word.toLowerCase() : 'info'
+
+/** A line of nuclei, or of any tool that names severity, what and where. */
+export const vulnerability = (row: Row): Row =>
+  withoutEmpty({
+    vuln_info: text(row, 'vuln_info', 'template-id', 'template_id', 'rule_id', 'rule', 'id', 'name'),
+    vuln_title: text(row, 'vuln_title', 'info.name', 'title', 'name'),
+    vuln_desc: text(row, 'vuln_desc', 'info.description', 'description', 'message'),
+    vuln_poc: text(row, 'vuln_poc', 'curl-command', 'poc'),
+    severity: severityOf(text(row, 'severity', 'info.severity', 'level')),
+    confidence: text(row, 'confidence') || 'Firm',
+    asset_type: text(row, 'asset_type') || 'web',
+    asset_value: text(row, 'asset_value', 'matched-at', 'matched_at', 'url', 'host', 'location', 'path'),
+    tags: texts(row, 'tags', 'info.tags'),
+    detail_http_request: text(row, 'request', 'detail_http_request'),
+    detail_http_response: text(row, 'response', 'detail_http_response'),
+    raw_vuln_json: JSON.stringify(row),
+  })
+
+/** A SARIF file: error is high, warning medium, note low, none info. */
+export const sarifVulnerabilities = (report: string): Row[] =>
+  sarifRows(report).map(({ severity, rule, tool, location, message, description }) => ({
+    vuln_info: rule,
+    vuln_title: message.split('\n')[0]?.slice(0, 200) || rule,
+    vuln_desc: description === '' ? message : description,
+    severity,
+    confidence: 'Firm',
+    asset_type: 'file',
+    asset_value: location,
+    tags: tool === '' ? [] : [tool],
+    raw_vuln_json: JSON.stringify({ rule, location, message, tool, severity }),
+  }))
+
+/** Severity of one line, for counting. */
+export const lineSeverity = (line: string): string => {
+  const json = /^\s*\{/.test(line) ? parse(line) : undefined
+  if (json !== undefined) return severityOf(text(json, 'severity', 'info.severity'))
+  return /\[(critical|high|medium|low|info)\]/i.exec(line)?.[1]?.toLowerCase() ?? ''
+}
+
+const parse = (line: string): Row | undefined => {
+  try {
+    const value = JSON.parse(line) as Json
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+import { basename } from 'node:path'
+import type { Json } from '../model.ts'
+import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { isThere, pathArg } from './files.ts'
+import type { NotifyService } from './services.ts'
+
+const service = ({ services }: FunctionContext): NotifyService => {
+  if (services.notify !== undefined) return services.notify
+  throw new Error('notifications are not set up: no channel in the settings')
+}
+
+const existing = async (args: readonly Json[], index: number, context: FunctionContext): Promise<string> => {
+  const path = pathArg(args, index, context)
+  if (!(await isThere(path))) throw new Error(`${path} does not exist`)
+  return path
+}
+
+const text =
+  (channelAt: number, textAt: number) =>
+  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+    const channel = channelAt < 0 ? '' : textArg(args, channelAt)
+    await service(context).send({ kind: 'telegram', channel, text: textArg(args, textAt) })
+    return true
+  }
+
+const file =
+  (channelAt: number, pathAt: number, captionAt: number) =>
+  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+    const path = await existing(args, pathAt, context)
+    const channel = channelAt < 0 ? '' : textArg(args, channelAt)
+    const caption = captionAt < 0 ? basename(path) : textArg(args, captionAt, basename(path))
+    await service(context).send({ kind: 'telegram', channel, text: caption, file: path })
+    return true
+  }
+
+export const NOTIFY_FUNCTIONS: FunctionGroup = {
+  title: 'Notifications (need channels in the settings)',
+  functions: [
+    fn('notify_telegram(message)', 'bool', 'Sends a message.', text(-1, 0)),
+    fn(
+      'notify_telegram_channel(channel, message)',
+      'bool',
+      'Sends a message to a named channel.',
+      text(0, 1),
+    ),
+    fn('send_telegram_file(path, caption?)', 'bool', 'Sends a file.', file(-1, 0, 1)),
+    fn(
+      'send_telegram_file_channel(channel, path, caption?)',
+      'bool',
+      'Sends a file to a named channel.',
+      file(0, 1, 2),
+    ),
+    fn('notify_message_as_file_telegram(path)', 'bool', 'Sends a file.', file(-1, 0, -1)),
+    fn(
+      'notify_message_as_file_telegram_channel(channel, path)',
+      'bool',
+      'Sends a file to a named channel.',
+      file(0, 1, -1),
+    ),
+    fn(
+      'notify_webhook(message)',
+      'bool',
+      'Posts a message to the webhooks of the settings.',
+      async (args, at) => {
+        await service(at).send({ kind: 'webhook', channel: '', text: textArg(args, 0) })
+        return true
+      },
+    ),
+    fn(
+      'send_webhook_event(type, data)',
+      'bool',
+      'Posts an event to the webhooks of the settings.',
+      async (args, at) => {
+        const event = { type: textArg(args, 0), data: args[1] ?? null }
+        await service(at).send({ kind: 'webhook', channel: '', text: textArg(args, 0), event })
+        return true
+      },
+    ),
+  ],
+}

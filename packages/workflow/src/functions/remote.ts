@@ -1,0 +1,165 @@
+import type { RunnerSpec } from '@scanfarm/contracts'
+import type { Json } from '../model.ts'
+import { fn, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { makeFolder, pathArg } from './files.ts'
+import { dirname } from 'node:path'
+
+const sshSpec = (
+  args: readonly Json[],
+  at: { host: number; user: number; key: number; password: number; port: number },
+): RunnerSpec => {
+  const host = textArg(args, at.host)
+  if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
+  const [user, keyFile, password] = [
+    textArg(args, at.user),
+    textArg(args, at.key),
+    textArg(args, at.password),
+  ]
+  return {
+    type: 'ssh',
+    host,
+    port: numberArg(args, at.port, 22),
+    ...(user === '' ? {} : { user }),
+    ...(keyFile === '' ? {} : { keyFile }),
+    ...(password === '' ? {} : { password }),
+  }
+}
+
+const sshExec = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
+  const { stdout, stderr, problem } = await context.execOn(spec, textArg(args, 1))
+  if (stderr !== '') context.print('stderr', stderr)
+  if (problem !== '') throw new Error(`ssh_exec: ${problem}`)
+  return stdout.trimEnd()
+}
+
+const rsync = async (context: FunctionContext, args: readonly string[]): Promise<Json> => {
+  const { exitCode, stderr, problem } = await context.exec(['rsync', '-az', ...args])
+  if (exitCode !== 0) throw new Error(`rsync: ${stderr.trim() || problem}`)
+  return true
+}
+
+const sshRsync = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const [host, user, key] = [textArg(args, 0), textArg(args, 3), textArg(args, 4)]
+  if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
+  const port = numberArg(args, 6, 22)
+  const shell = `ssh -p ${port}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
+  const remote = `${user === '' ? '' : `${user}@`}${host}:${textArg(args, 2)}`
+  return await rsync(context, ['-e', shell, '--', pathArg(args, 1, context), remote])
+}
+
+/** The name of a terminal session, as tmux can take it. */
+const session = (args: readonly Json[], index: number, context: FunctionContext): string => {
+  const name = textArg(args, index) || `scanfarm-${context.ports.uuid().slice(0, 8)}`
+  if (!/^[\w-]+$/.test(name)) throw new Error('the name of a session consists of letters, digits, - and _')
+  return name
+}
+
+const tmux = async (context: FunctionContext, ...args: string[]): Promise<string> => {
+  const { exitCode, stdout, stderr, problem } = await context.exec(['tmux', ...args])
+  if (exitCode !== 0) throw new Error(`tmux: ${stderr.trim() || problem}`)
+  return stdout.trimEnd()
+}
+
+const unsupported = (head: string, instead: string) =>
+  fn(head, 'never', `Not carried out: ${instead}`, () => {
+    throw new Error(instead)
+  })
+
+const FARM = 'the farm hands runs to workers itself; files reach other runs as artifacts'
+
+export const REMOTE_FUNCTIONS: FunctionGroup = {
+  title: 'Other machines, sessions and installers',
+  functions: [
+    fn(
+      'ssh_exec(host, command, user?, key?, password?, port?)',
+      'text',
+      'Runs a command on another host and answers its stdout.',
+      sshExec,
+    ),
+    fn(
+      'ssh_rsync(host, source, dest, user?, key?, password?, port?)',
+      'bool',
+      'Copies files to another host.',
+      sshRsync,
+    ),
+    unsupported('sync_from_master(source, dest)', FARM),
+    unsupported('sync_from_worker(id, ip, source, dest)', FARM),
+    unsupported('rsync_to_worker(id, ip, source, dest)', FARM),
+    unsupported('run_on_master(action, …)', FARM),
+    unsupported('run_on_worker(scope, action, …)', FARM),
+    fn(
+      'tmux_run(command, name?)',
+      'text',
+      'Starts a command in a tmux session; answers its name. It outlives the run.',
+      async (args, at) => {
+        const name = session(args, 1, at)
+        await tmux(at, 'new-session', '-d', '-s', name, textArg(args, 0))
+        return name
+      },
+    ),
+    fn(
+      'tmux_capture(name)',
+      'text',
+      'What the session shows.',
+      async (args, at) => await tmux(at, 'capture-pane', '-p', '-t', session(args, 0, at)),
+    ),
+    fn('tmux_send(name, keys)', 'bool', 'Types into the session.', async (args, at) => {
+      await tmux(at, 'send-keys', '-t', session(args, 0, at), '--', textArg(args, 1), 'Enter')
+      return true
+    }),
+    fn('tmux_kill(name)', 'bool', 'Ends the session.', async (args, at) => {
+      await tmux(at, 'kill-session', '-t', session(args, 0, at))
+      return true
+    }),
+    fn('tmux_list()', 'list', 'Names of the sessions.', async (_args, at) => {
+      const { stdout } = await at.exec(['tmux', 'list-sessions', '-F', '#{session_name}'])
+      return stdout.split('\n').filter((name) => name !== '')
+    }),
+    fn('go_getter(url, dest)', 'bool', 'Clones a repository or downloads a file.', async (args, at) => {
+      const url = textArg(args, 0).replace(/^git::/, '')
+      const dest = pathArg(args, 1, at)
+      await makeFolder(dirname(dest), at)
+      const isGit = textArg(args, 0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
+      const argv = isGit
+        ? ['git', 'clone', '--depth', '1', '--', url, dest]
+        : ['curl', '-fsSL', '-o', dest, '--', url]
+      const { exitCode, stderr, problem } = await at.exec(argv)
+      if (exitCode !== 0) throw new Error(`go_getter: ${stderr.trim() || problem}`)
+      return true
+    }),
+    fn(
+      'go_getter_with_sshkey(key, url, dest)',
+      'bool',
+      'Clones a repository with a private key.',
+      async (args, at) => {
+        const key = pathArg(args, 0, at)
+        const dest = pathArg(args, 2, at)
+        await makeFolder(dirname(dest), at)
+        const shell = `GIT_SSH_COMMAND=ssh -i '${key.replaceAll("'", '')}' -o IdentitiesOnly=yes`
+        const { exitCode, stderr, problem } = await at.exec([
+          'env',
+          shell,
+          'git',
+          'clone',
+          '--depth',
+          '1',
+          '--',
+          textArg(args, 1),
+          dest,
+        ])
+        if (exitCode !== 0) throw new Error(`go_getter_with_sshkey: ${stderr.trim() || problem}`)
+        return true
+      },
+    ),
+    unsupported(
+      'nix_install(package, dest?)',
+      'programs are installed by the operator of the worker, or come with a docker image',
+    ),
+    unsupported(
+      'filepath_installer(path, tool, dest?)',
+      'programs are installed by the operator of the worker, or come with a docker image',
+    ),
+    unsupported('run_agent(message, agent?)', 'use an agent step'),
+  ],
+}

@@ -1,0 +1,56 @@
+import type { Json } from '../model.ts'
+import { isObject } from './define.ts'
+
+const SEVERITY: Readonly<Record<string, string>> = {
+  error: 'high',
+  warning: 'medium',
+  note: 'low',
+  none: 'info',
+}
+
+const listOf = (value: Json | undefined): { [key: string]: Json }[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
+
+const at = (value: Json | undefined, ...path: string[]): Json | undefined =>
+  path.reduce<Json | undefined>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
+
+const textAt = (value: Json | undefined, ...path: string[]): string => {
+  const found = at(value, ...path)
+  return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
+}
+
+export interface SarifRow extends Record<string, Json> {
+  severity: string
+  rule: string
+  tool: string
+  location: string
+  message: string
+  description: string
+}
+
+/** The results of a SARIF file, flat. Throws when the text is not JSON. */
+export const sarifRows = (text: string): SarifRow[] => {
+  if (text.trim() === '') return []
+  const report = JSON.parse(text) as Json
+  return listOf(at(report, 'runs')).flatMap((run) => {
+    const rules = new Map(
+      listOf(at(run, 'tool', 'driver', 'rules')).map((rule) => [textAt(rule, 'id'), rule]),
+    )
+    return listOf(at(run, 'results')).map((result): SarifRow => {
+      const id = textAt(result, 'ruleId')
+      const rule = rules.get(id)
+      const level = textAt(result, 'level') || textAt(rule, 'defaultConfiguration', 'level') || 'warning'
+      const [place] = listOf(at(result, 'locations'))
+      const line = textAt(place, 'physicalLocation', 'region', 'startLine')
+      const file = textAt(place, 'physicalLocation', 'artifactLocation', 'uri')
+      return {
+        severity: SEVERITY[level] ?? 'info',
+        rule: id,
+        tool: textAt(run, 'tool', 'driver', 'name'),
+        location: line === '' ? file : `${file}:${line}`,
+        message: textAt(result, 'message', 'text'),
+        description: textAt(rule, 'fullDescription', 'text') || textAt(rule, 'shortDescription', 'text'),
+      }
+    })
+  })
+}

@@ -1,0 +1,145 @@
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import type { Json } from '../model.ts'
+import { fn, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { readText } from './file.ts'
+import { makeFolder, pathArg } from './files.ts'
+import type { StorageService, StoredFile } from './services.ts'
+
+const service = ({ services }: FunctionContext): StorageService => {
+  if (services.storage !== undefined) return services.storage
+  throw new Error('object storage is not set up in the settings')
+}
+
+/** Objects that one call may list or move. */
+const MAX_OBJECTS = 10_000
+
+const keyArg = (args: readonly Json[], index: number): string => {
+  const key = textArg(args, index).replace(/^\/+/, '')
+  if (key === '') throw new Error(`argument ${index + 1} must be a key of the object store`)
+  return key
+}
+
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { withFileTypes: true, recursive: true }))
+    .filter((item) => item.isFile())
+    .map((item) => join(item.parentPath, item.name))
+
+const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
+
+const matcher = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  )
+
+const list = async (pattern: string, context: FunctionContext): Promise<StoredFile[]> => {
+  const glob = /[*?]/.test(pattern)
+  const files = await service(context).list(pattern.replace(/[*?].*$/, ''), MAX_OBJECTS)
+  return glob ? files.filter(({ key }) => matcher(pattern).test(key)) : files
+}
+
+/** Keys as an indented tree. */
+const tree = (keys: readonly string[], prefix: string, depth: number): string => {
+  const lines = new Set<string>()
+  for (const key of keys) {
+    const parts = key.slice(prefix.length).replace(/^\//, '').split('/')
+    for (const [level, part] of parts.slice(0, depth).entries()) {
+      lines.add(`${'  '.repeat(level)}${part}${level < parts.length - 1 ? '/' : ''}`)
+    }
+  }
+  return [...lines].join('\n')
+}
+
+export const STORAGE_FUNCTIONS: FunctionGroup = {
+  title: 'Object store (needs one in the settings)',
+  functions: [
+    fn('cdn_upload(path, key)', 'bool', 'Uploads a file.', async (args, at) => {
+      await service(at).upload(pathArg(args, 0, at), keyArg(args, 1), at.signal)
+      return true
+    }),
+    fn('cdn_download(key, path)', 'bool', 'Downloads an object.', async (args, at) => {
+      const path = pathArg(args, 1, at)
+      await makeFolder(dirname(path), at)
+      await service(at).download(keyArg(args, 0), path, at.signal)
+      return true
+    }),
+    fn(
+      'cdn_exists(key)',
+      'bool',
+      'Is there such an object?',
+      async (args, at) => (await service(at).stat(keyArg(args, 0))) !== undefined,
+    ),
+    fn('cdn_delete(key)', 'bool', 'Removes an object.', async (args, at) => {
+      await service(at).remove(keyArg(args, 0))
+      return true
+    }),
+    fn(
+      'cdn_sync_upload(folder, prefix)',
+      'number',
+      'Uploads all files below a folder; answers how many.',
+      async (args, at) => {
+        const folder = pathArg(args, 0, at)
+        const files = await filesBelow(folder)
+        for (const path of files) {
+          await service(at).upload(
+            path,
+            `${keyArg(args, 1).replace(/\/$/, '')}/${relative(folder, path).split(sep).join('/')}`,
+            at.signal,
+          )
+        }
+        return files.length
+      },
+    ),
+    fn(
+      'cdn_sync_download(prefix, folder)',
+      'number',
+      'Downloads all objects of a prefix; answers how many.',
+      async (args, at) => {
+        const [prefix, folder] = [keyArg(args, 0), pathArg(args, 1, at)]
+        const files = await service(at).list(prefix, MAX_OBJECTS)
+        for (const { key } of files) {
+          const path = join(folder, key.slice(prefix.length))
+          if (relative(folder, path).startsWith('..'))
+            throw new Error(`the key ${key} leads out of the folder`)
+          await makeFolder(dirname(path), at)
+          await service(at).download(key, path, at.signal)
+        }
+        return files.length
+      },
+    ),
+    fn(
+      'cdn_get_presigned_url(key, minutes?)',
+      'text',
+      'An address that lets anybody read the object for a while.',
+      async (args, at) => await service(at).presign(keyArg(args, 0), Math.max(1, numberArg(args, 1, 60))),
+    ),
+    fn('cdn_list(pattern?)', 'list', 'Objects with key, size and last_modified.', async (args, at) =>
+      (await list(textArg(args, 0), at)).map(shown),
+    ),
+    fn('cdn_stat(key)', 'object', 'Key, size and last_modified, or nothing.', async (args, at) => {
+      const found = await service(at).stat(keyArg(args, 0))
+      return found === undefined ? null : shown(found)
+    }),
+    fn('cdn_read(key)', 'text', 'The text of an object.', async (args, at) => {
+      const path = join(at.folders.temp, `object-${at.ports.uuid()}`)
+      await makeFolder(dirname(path), at)
+      try {
+        await service(at).download(keyArg(args, 0), path, at.signal)
+        return await readText(path)
+      } finally {
+        await rm(path, { force: true })
+      }
+    }),
+    fn('cdn_ls_tree(prefix?, depth?)', 'text', 'The keys as a tree.', async (args, at) => {
+      const prefix = textArg(args, 0)
+      return tree(
+        (await list(prefix, at)).map(({ key }) => key),
+        prefix,
+        Math.max(1, numberArg(args, 1, 10)),
+      )
+    }),
+  ],
+}
