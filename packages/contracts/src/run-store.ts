@@ -123,6 +123,11 @@ export interface RunEnd extends RunKey {
   readonly killedPids: readonly number[]
 }
 
+/** The farm gave this worker up, or never knew it: it has to join anew, under a new id. */
+export class UnknownWorkerError extends Error {
+  override readonly name = 'UnknownWorkerError'
+}
+
 /**
  * The worker's side of the database. Every write carries (run, attempt); keys that come back were not written: the
  * caller no longer owns them and must stop, kill and write nothing more. All calls may be repeated after a lost answer.
@@ -131,7 +136,10 @@ export interface RunStore {
   join(worker: WorkerIntro): Promise<void>
   /** Renews the lease. `busy`: slots in use; `draining`: takes no more runs. */
   heartbeat(workerId: string, busy: number, draining?: boolean): Promise<HeartbeatReply>
-  /** Runs among the tickets that now belong to this worker, in no order; missing ones belong to somebody else. */
+  /**
+   * Runs among the tickets that now belong to this worker, in no order; missing ones belong to somebody else. Rejects
+   * with `UnknownWorkerError` where the farm does not know the worker: then nothing is decided about the tickets.
+   */
   claim(workerId: string, tickets: readonly Ticket[]): Promise<ClaimedRun[]>
   /** Up to `limit` queued local runs in priority order. */
   claimLocal(workerId: string, limit: number): Promise<ClaimedRun[]>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { ClaimedRun } from '@scanfarm/contracts'
+import { UnknownWorkerError, type ClaimedRun } from '@scanfarm/contracts'
 import { openRunStore } from '../src/index.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
@@ -122,7 +122,7 @@ describe('claiming', () => {
     expect(await db.runStore.claim(workerId, [{ runId: ticket, epoch: 1 }])).toHaveLength(1)
   })
 
-  test('gives nothing to a worker that never joined, left, or was declared lost', async () => {
+  test('refuses a worker that never joined, left, or was declared lost', async () => {
     const { runIds } = await submitted(db.store)
     const tickets = [{ runId: runIds[0] ?? 0, epoch: 0 }]
     const left = await joined(db.runStore)
@@ -130,7 +130,7 @@ describe('claiming', () => {
     const lost = await joined(db.runStore)
     await sql(`update workers set lost_at = now() where id = '${lost}'`)
     for (const workerId of ['nobody', left, lost]) {
-      expect(await db.runStore.claim(workerId, tickets)).toEqual([])
+      await expect(db.runStore.claim(workerId, tickets)).rejects.toThrow(UnknownWorkerError)
       expect(await db.runStore.claimLocal(workerId, 1)).toEqual([])
       expect(await db.runStore.heartbeat(workerId, 0)).toEqual({ known: false, runs: [] })
     }

@@ -4,7 +4,8 @@ import type { Consumer, Delivery } from '@scanfarm/queue'
 
 /**
  * Runs of the queue: a message names a run, the claim in Postgres decides who has it, and then the message goes at
- * once. A message whose claim found nothing goes as well: somebody else has the run, or it was cancelled.
+ * once. A message whose claim found nothing goes as well: somebody else has the run, or it was cancelled. A worker that
+ * was given up while it waited for messages decides nothing: it puts them back.
  */
 export function createQueueSource(options: {
   readonly store: Pick<RunStore, 'claim'>

@@ -103,15 +103,15 @@ begin
   return v_runs;
 end $$;
 
--- The claim decides who runs: of all that hold a ticket for the same epoch, one gets the run. A worker that was
--- declared lost gets nothing.
+-- The claim decides who runs: of all that hold a ticket for the same epoch, one gets the run. Null for a worker that
+-- is unknown or was declared lost: an empty list would say that its tickets are worth nothing to anybody.
 create function worker.claim(p_worker_id text, p_run_ids bigint[], p_epochs int[]) returns jsonb
 language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
   if not renew_lease(p_worker_id, null, null) then
-    return '[]';
+    return null;
   end if;
   select array_agg(id) into v_ids from (
     select r.id from runs r join unnest(p_run_ids, p_epochs) as t(run_id, epoch) on r.id = t.run_id

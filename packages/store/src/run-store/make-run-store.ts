@@ -1,11 +1,12 @@
-import type {
-  ClaimedRun,
-  HeartbeatReply,
-  RunEnd,
-  RunKey,
-  RunStore,
-  RunUpdate,
-  Ticket,
+import {
+  UnknownWorkerError,
+  type ClaimedRun,
+  type HeartbeatReply,
+  type RunEnd,
+  type RunKey,
+  type RunStore,
+  type RunUpdate,
+  type Ticket,
 } from '@scanfarm/contracts'
 import type pg from 'pg'
 import { persist, type Persistence } from '../retry.ts'
@@ -61,12 +62,13 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     const lane =
       claimLanes.get(workerId) ??
       groupCommit<ClaimItem, ClaimedRun>({
-        send: (tickets) =>
-          call('select worker.claim($1, $2::bigint[], $3::int[]) as answer', [
-            workerId,
-            tickets.map((ticket) => ticket.runId),
-            tickets.map((ticket) => ticket.epoch),
-          ]),
+        send: async (tickets) => {
+          const text = 'select worker.claim($1, $2::bigint[], $3::int[]) as answer'
+          const [runIds, epochs] = [tickets.map(({ runId }) => runId), tickets.map(({ epoch }) => epoch)]
+          const runs = await call<ClaimedRun[] | null>(text, [workerId, runIds, epochs])
+          if (runs === null) throw new UnknownWorkerError('the farm has given this worker up')
+          return runs
+        },
         keyOfItem: (ticket) => String(ticket.runId),
         keyOfResult: (run) => String(run.runId),
         maxItems: MAX_BATCH,
