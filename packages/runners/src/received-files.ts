@@ -37,9 +37,19 @@ export class ReceivedFiles {
     )
   }
 
-  count(bytes: number): void {
-    this.#left -= bytes
-    if (this.#left < 0) throw new Error(`more than ${MAX_PULL_BYTES} bytes came back; nothing more is taken`)
+  /** A stage of a pipeline that fails when more has come than may. */
+  counted(): (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
+    const count = (bytes: number): void => {
+      this.#left -= bytes
+      if (this.#left < 0)
+        throw new Error(`more than ${MAX_PULL_BYTES} bytes came back; nothing more is taken`)
+    }
+    return async function* (chunks) {
+      for await (const chunk of chunks) {
+        count(chunk.length)
+        yield chunk
+      }
+    }
   }
 
   #check(path: string): string {

@@ -40,7 +40,9 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
     try {
       const socket = await container.attach(HIJACK)
       await container.start()
-      return new DockerPlace(container, plan, graceMs, new ControlLane(new DockerChannel(socket)))
+      const control = new ControlLane(new DockerChannel(socket))
+      await control.ready()
+      return new DockerPlace(container, plan, graceMs, control)
     } catch (error) {
       await remove(container)
       throw error
@@ -107,7 +109,7 @@ async function remove(container: Container): Promise<void> {
 /** What the engine says about a container that cannot be made, with what to do about it. */
 export function explainStart(error: unknown, image: string): RunnerUnavailableError {
   const message = engineMessage(error)
-  const noShell = /exec: "?\/bin\/sh/.test(message)
+  const noShell = /exec.*\/bin\/sh/.test(message)
   return new RunnerUnavailableError(
     noShell
       ? `the image ${image} has no /bin/sh, which commands need: use an image with a shell`

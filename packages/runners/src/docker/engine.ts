@@ -1,5 +1,6 @@
 import Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
+import { codeOf, messageOf, property } from '../error-facts.ts'
 
 export interface EngineAddress {
   /** `unix:///run/docker.sock`, a path, `tcp://host:2375` or, with `tls`, `https://host:2376`. */
@@ -27,18 +28,15 @@ export function connectEngine({ engine, tls }: EngineAddress): Docker {
 }
 
 /** What the engine answered, without the words that the library puts around it. */
-export function engineMessage(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'json' in error) {
-    const { json } = error
-    if (typeof json === 'object' && json !== null && 'message' in json) return String(json.message)
-  }
-  return error instanceof Error ? error.message : String(error)
+export const engineMessage = (error: unknown): string => {
+  const message = property(property(error, 'json'), 'message')
+  return typeof message === 'string' ? message : messageOf(error)
 }
 
-export const statusOf = (error: unknown): number | undefined =>
-  typeof error === 'object' && error !== null && 'statusCode' in error && typeof error.statusCode === 'number'
-    ? error.statusCode
-    : undefined
+export const statusOf = (error: unknown): number | undefined => {
+  const status = property(error, 'statusCode')
+  return typeof status === 'number' ? status : undefined
+}
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket; is the engine installed and running?',
@@ -52,13 +50,10 @@ export async function reachEngine(
   { engine }: EngineAddress,
 ): Promise<{ readonly cpus: number }> {
   try {
-    const info: unknown = await docker.info()
-    const cpus = typeof info === 'object' && info !== null && 'NCPU' in info ? Number(info.NCPU) : 1
-    return { cpus }
+    return { cpus: Number(property(await docker.info(), 'NCPU')) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     throw new RunnerUnavailableError(
-      `the docker engine at ${engine} cannot be reached: ${ADVICE[code] ?? engineMessage(error)}`,
+      `the docker engine at ${engine} cannot be reached: ${ADVICE[codeOf(error)] ?? engineMessage(error)}`,
       { cause: error },
     )
   }

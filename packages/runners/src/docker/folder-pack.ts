@@ -3,6 +3,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { pack, type Pack } from 'tar-stream'
+import { messageOf } from '../error-facts.ts'
 
 /** The user of a container is not the one of this machine, and the container holds nothing but this run. */
 const FILE_MODE = 0o666
@@ -16,7 +17,7 @@ export function packPath(path: string, signal: AbortSignal): Pack {
   const stream = pack()
   addPath(stream, path, signal).then(
     () => stream.finalize(),
-    (error: unknown) => stream.destroy(error instanceof Error ? error : new Error(String(error))),
+    (error: unknown) => stream.destroy(new Error(messageOf(error), { cause: error })),
   )
   return stream
 }

@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { extract } from 'tar-stream'
 import { ReceivedFiles } from '../received-files.ts'
@@ -30,15 +29,5 @@ export async function unpackInto(
 
 async function writeFile(files: ReceivedFiles, target: string, content: Readable): Promise<void> {
   const file = await files.file(target)
-  const counter = new Transform({
-    transform(chunk: Buffer, _, done) {
-      try {
-        files.count(chunk.length)
-        done(null, chunk)
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)))
-      }
-    },
-  })
-  await pipeline(content, counter, file.createWriteStream())
+  await pipeline(content, files.counted(), file.createWriteStream())
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { endOf, type Launched, type Launcher, type LaunchRequest, type ProcessEnd } from './launcher.ts'
 import { startProcess } from './start-process.ts'
+import { codeOf, messageOf } from '../error-facts.ts'
 
 /**
  * Starts processes from this very process. Right for small programs that run one workflow; a program that grows starts
@@ -26,8 +27,7 @@ export const pidOf = (child: ChildProcess): number => child.pid ?? 0
 const endedOf = (child: ChildProcess): Promise<ProcessEnd> =>
   new Promise((resolve) => child.once('exit', (code, signal) => resolve(endOf(code, signal))))
 
-export function describeFailure(error: unknown): { code: string; message: string } {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return { code, message }
-}
+export const describeFailure = (error: unknown): { code: string; message: string } => ({
+  code: codeOf(error),
+  message: messageOf(error),
+})

@@ -17,6 +17,7 @@ import { ticksNow } from './process-table.ts'
 import { ResidentLauncher } from './resident-launcher.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
 import { StrayFinder } from './strays.ts'
+import { messageOf } from '../error-facts.ts'
 
 export interface HostRunnersOptions {
   /** Time between TERM and KILL where a command names none; default 1000. */
@@ -68,8 +69,9 @@ async function prepareFolder(folder: string, user: HostRunnersOptions['user']): 
     if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
     if (user !== undefined) await chown(folder, user.uid, user.gid)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new RunnerUnavailableError(`the run's folder ${folder} cannot be used: ${why}`, { cause: error })
+    throw new RunnerUnavailableError(`the run's folder ${folder} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    })
   }
 }
 

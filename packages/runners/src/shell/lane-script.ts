@@ -26,11 +26,12 @@ export function commandText({ nonce, marker, argv, env, cwd }: LaneCommand): str
   const words = [...(others.length > 0 ? ['"$scanfarm_env"', ...others] : []), ...argv.map(quote)]
   const start = ['/bin/sh -c "$scanfarm_start" sh', quote(nonce), quote(cwd), quote(argv[0] ?? ''), ...words]
   return [
+    'scanfarm_newest_pid; before=$newest',
     '(',
     ...exports,
     `exec $scanfarm_setsid ${start.join(' ')}`,
     ') </dev/null',
-    `scanfarm_finish ${quote(nonce)} ${quote(marker)} $?\n`,
+    `scanfarm_finish ${quote(nonce)} ${quote(marker)} "$before" $?\n`,
   ].join('\n')
 }
 

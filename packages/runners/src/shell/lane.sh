@@ -1,25 +1,46 @@
 # Functions of a shell that runs one command after the other. Everything of a command carries a marker in its
-# environment, by which it is found here. Signals and exit codes are those of the shell: 128 and more for a signal.
+# environment, by which it is found here. Exit codes are those of the shell: 128 and more for a signal.
 
 scanfarm_setsid=$(command -v setsid)
 scanfarm_env=$(command -v env)
 
-# marked MARKER: pids of living processes that carry it.
-scanfarm_marked() {
-  for file in $(grep -lsF -e "SCANFARM_MARKER=$1" /proc/[0-9]*/environ); do
+# newest_pid: the newest pid here, in $newest; 0 where the system does not tell it truly.
+scanfarm_newest_pid() {
+  newest=0
+  [ -n "$scanfarm_tells_pid" ] && read -r load1 load5 load15 tasks newest </proc/loadavg
+} 2>/dev/null
+
+# Some containers show the pid of another machine there: it must be close to one that was just given out.
+scanfarm_tells_pid=yes
+scanfarm_probe=$(/bin/sh -c 'echo $$')
+scanfarm_newest_pid
+[ "$newest" -ge "$scanfarm_probe" ] && [ "$newest" -lt $((scanfarm_probe + 1000)) ] || scanfarm_tells_pid=
+
+# find_marked MARKER PID: in $found the living processes newer than the pid that carry the marker. Mostly there is no
+# newer process at all, and no program needs to be started to know that. Where pids came round all of them count.
+scanfarm_find_marked() {
+  found=
+  files=
+  scanfarm_newest_pid
+  [ "$newest" -ge "$2" ] && oldest=$2 || oldest=0
+  for file in /proc/[0-9]*; do
+    [ "${file#/proc/}" -gt "$oldest" ] && files="$files $file/environ"
+  done
+  [ -n "$files" ] || return
+  for file in $(grep -lsF -e "SCANFARM_MARKER=$1" $files); do
     file=${file#/proc/}
-    echo "${file%/environ}"
+    found="$found ${file%/environ}"
   done
 }
 
-# family MARKER LEADER: those, and the living members of the leader's group and session.
-scanfarm_family() {
-  scanfarm_marked "$1"
+# find_family MARKER LEADER: in $found those of any age, and the living members of the leader's group and session.
+scanfarm_find_family() {
+  scanfarm_find_marked "$1" 0
   [ "$2" -gt 0 ] || return
   for folder in /proc/[0-9]*; do
     read -r line <"$folder/stat" || continue
     set -- "$1" "$2" ${line##*) }
-    [ "$3" != Z ] && { [ "$5" = "$2" ] || [ "$6" = "$2" ]; } && echo "${folder#/proc/}"
+    [ "$3" != Z ] && { [ "$5" = "$2" ] || [ "$6" = "$2" ]; } && found="$found ${folder#/proc/}"
   done 2>/dev/null
 }
 
@@ -28,14 +49,14 @@ scanfarm_kill_all() {
   killed=
   round=0
   while [ $round -lt $(($4 + 200)) ]; do
-    family=$(scanfarm_family "$2" "$3")
-    [ -n "$family" ] || break
-    killed="$killed $family"
+    scanfarm_find_family "$2" "$3"
+    [ -n "$found" ] || break
+    killed="$killed $found"
     if [ $round -ge "$4" ]; then
-      kill -KILL $family
+      kill -KILL $found
     elif [ $round -eq 0 ]; then
-      kill -TERM $family
-      kill -CONT $family
+      kill -TERM $found
+      kill -CONT $found
     fi
     round=$((round + 1))
     sleep 0.05
@@ -43,28 +64,30 @@ scanfarm_kill_all() {
   echo "$1 killed" $killed
 }
 
-# How often the kernel killed in this container for want of memory.
-scanfarm_oom_kills() {
-  count=0
+# count_oom_kills: in $oom_kills how often the kernel killed in this container for want of memory.
+scanfarm_count_oom_kills() {
+  oom_kills=0
   for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
     [ -r "$file" ] || continue
     while read -r key value; do
-      [ "$key" = oom_kill ] && count=$value
+      [ "$key" = oom_kill ] && oom_kills=$value
     done <"$file"
   done
 }
 
-# finish NONCE MARKER CODE: gives what the command left behind half a second, kills it, and tells the end.
+# finish NONCE MARKER PID CODE: gives what the command left behind half a second, kills it, and tells the end. PID was
+# the newest one before the command.
 scanfarm_finish() {
   round=0
   while [ $round -lt 200 ]; do
-    rest=$(scanfarm_marked "$2")
-    [ -n "$rest" ] || break
-    [ $round -ge 10 ] && kill -KILL $rest
+    scanfarm_find_marked "$2" "$3"
+    [ -n "$found" ] || break
+    [ $round -ge 10 ] && kill -KILL $found
     round=$((round + 1))
     sleep 0.05
   done 2>/dev/null
-  scanfarm_oom_kills
+  oom_kills=0
+  [ "$4" -eq 137 ] && scanfarm_count_oom_kills
   printf '%s end\n' "$1"
-  printf '%s end %s %s\n' "$1" "$3" "$count" >&2
+  printf '%s end %s %s\n' "$1" "$4" "$oom_kills" >&2
 }

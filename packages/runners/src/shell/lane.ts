@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OutputStream } from '@scanfarm/contracts'
 import { ControlScanner } from './control-scanner.ts'
 import { commandText, laneFunctions, type LaneCommand } from './lane-script.ts'
+import { messageOf } from '../error-facts.ts'
 
 export interface Piece {
   readonly stream: OutputStream
@@ -90,7 +91,7 @@ export class Lane {
         if (this.#job !== undefined) await this.#receive(this.#job, stream, bytes)
       }
     } catch (error) {
-      this.#why = error instanceof Error ? error.message : String(error)
+      this.#why = messageOf(error)
     } finally {
       this.#isGone = true
       this.#channel.close()

@@ -3,6 +3,7 @@ import { commandMarker } from '../marker.ts'
 import { followCommand, type ShellPlace } from './follow-command.ts'
 import type { Lane } from './lane.ts'
 import type { LanePool } from './lane-pool.ts'
+import { messageOf } from '../error-facts.ts'
 
 /** Runs commands in the shells of a place: the part that containers and ssh hosts share. */
 export class ShellCommands implements AsyncDisposable {
@@ -52,7 +53,7 @@ export class ShellCommands implements AsyncDisposable {
       return await this.#lanes.take(signal)
     } catch (error) {
       if (signal.aborted) return { kind: 'cancelled', killed: [] }
-      return { kind: 'not-started', reason: error instanceof Error ? error.message : String(error) }
+      return { kind: 'not-started', reason: messageOf(error) }
     }
   }
 }

@@ -28,7 +28,7 @@ case $program in
     [ -e "$program" ] || refuse missing
     runnable "$program" || refuse denied
     ;;
-  *) (on_path) || refuse missing ;;
+  *) on_path || refuse missing ;;
 esac
 printf '%s started %s\n' "$nonce" "$$" >&2
 exec "$@"

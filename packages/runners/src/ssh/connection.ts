@@ -5,6 +5,7 @@ import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { formatSshAddress, type SshAddress } from './address.ts'
 import { HostKeyCheck } from './host-key-check.ts'
 import type { SshTarget } from './target.ts'
+import { messageOf, property } from '../error-facts.ts'
 
 export interface KeepAlive {
   /** A host that has not answered `count` questions, one each `intervalMs`, is gone. */
@@ -124,7 +125,7 @@ async function reach(
     return socket
   } catch (error) {
     signal.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new HostUnreachableError(`the ssh host ${formatSshAddress(address)} cannot be reached: ${why}`, {
       cause: error,
     })
@@ -178,8 +179,7 @@ const configOf = (
 })
 
 function explainHandshake(target: SshTarget, error: unknown): string {
-  if (!(error instanceof Error && 'level' in error && error.level === 'client-authentication'))
-    return 'cannot be used'
+  if (property(error, 'level') !== 'client-authentication') return 'cannot be used'
   const tried = [
     target.keyFile && `the key ${target.keyFile}`,
     target.agent && 'the agent',
@@ -189,7 +189,7 @@ function explainHandshake(target: SshTarget, error: unknown): string {
 }
 
 function unavailable(address: SshAddress, what: string, error: unknown): RunnerUnavailableError {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return new RunnerUnavailableError(`the ssh host ${formatSshAddress(address)} ${what}: ${why}`, {
     cause: error,
   })

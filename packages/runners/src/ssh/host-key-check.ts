@@ -3,6 +3,7 @@ import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { formatSshAddress, type SshAddress } from './address.ts'
 import { fingerprint, keyType, KnownHosts } from './known-hosts.ts'
 import type { SshTarget } from './target.ts'
+import { messageOf } from '../error-facts.ts'
 
 const ALGORITHMS: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -40,7 +41,7 @@ export class HostKeyCheck {
     try {
       return this.#verify(key)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       this.refusal = new RunnerUnavailableError(`the file of known hosts cannot be used: ${why}`, {
         cause: error,
       })

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, appendFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { codeOf } from '../error-facts.ts'
 
 export type HostVerdict = 'known' | 'unknown' | 'changed' | 'revoked'
 
@@ -101,7 +102,7 @@ function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (codeOf(error) === 'ENOENT') return ''
     throw error
   }
 }

@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
 import { ReceivedFiles } from '../received-files.ts'
@@ -73,7 +72,7 @@ export class SftpFiles {
         await this.#pullOne(join(path, filename), attrs, files, signal, depth + 1)
     } else if (facts.isFile()) {
       const here = await files.file(path)
-      await pipeline(this.#sftp.createReadStream(path), counting(files), here.createWriteStream(), { signal })
+      await pipeline(this.#sftp.createReadStream(path), files.counted(), here.createWriteStream(), { signal })
     }
   }
 
@@ -93,18 +92,6 @@ export class SftpFiles {
     )
   }
 }
-
-const counting = (files: ReceivedFiles): Transform =>
-  new Transform({
-    transform(chunk: Buffer, _, done) {
-      try {
-        files.count(chunk.length)
-        done(null, chunk)
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)))
-      }
-    },
-  })
 
 const settled =
   (resolve: () => void, reject: (error: Error) => void) =>

@@ -11,6 +11,7 @@ import {
 } from '@scanfarm/contracts'
 import type { SftpFiles } from './sftp-files.ts'
 import type { SshPlace } from './ssh-place.ts'
+import { messageOf } from '../error-facts.ts'
 
 interface FolderThere {
   /** Host and this machine see the same files. */
@@ -38,7 +39,7 @@ async function makeFolder(files: SftpFiles, folder: string): Promise<boolean> {
   try {
     return await files.makeFolder(folder)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new RunnerUnavailableError(
       `the run's folder ${folder} cannot be made on the ssh host (${why}): let its user make folders there, or keep runs in a folder that exists for both`,
       { cause: error },

@@ -3,6 +3,7 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { RunnerUnavailableError, type RunnerSpec } from '@scanfarm/contracts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from './address.ts'
+import { messageOf } from '../error-facts.ts'
 
 export type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
 
@@ -71,7 +72,7 @@ function parseAddress(text: string): SshAddress {
   try {
     return parseSshAddress(text)
   } catch (error) {
-    throw new RunnerUnavailableError(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new RunnerUnavailableError(messageOf(error), { cause: error })
   }
 }
 
@@ -79,7 +80,7 @@ async function readKey(file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new RunnerUnavailableError(`the private key ${file} cannot be read: ${why}`, { cause: error })
   }
 }

@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals'
+import { ControlScanner } from '../src/shell/control-scanner.ts'
+import { Demux } from '../src/docker/demux.ts'
+
+const NONCE = '\x1e0123456789abcdef'
+
+/** What comes out when the text goes in cut into chunks of a size. */
+function scan(text: string, size: number): { output: string; words: string[] } {
+  const scanner = new ControlScanner(NONCE)
+  const bytes = Buffer.from(text)
+  const found = { output: '', words: [] as string[] }
+  for (let at = 0; at < bytes.length; at += size) {
+    for (const piece of scanner.scan(bytes.subarray(at, at + size))) {
+      if ('output' in piece) found.output += piece.output.toString('latin1')
+      else found.words.push(piece.words.join(' '))
+    }
+  }
+  return found
+}
+
+describe('what the shell says', () => {
+  test.each([1, 2, 3, 7, 16, 17, 18, 1000])(
+    'is told from what the program says, in chunks of %i bytes',
+    (size) => {
+      const almost = NONCE.slice(0, 10)
+      expect(scan(`${NONCE} started 12\nhello ${almost} and\x1e\n${almost}${NONCE} end 0 0\n`, size)).toEqual(
+        {
+          output: `hello ${almost} and\x1e\n${almost}`,
+          words: ['started 12', 'end 0 0'],
+        },
+      )
+    },
+  )
+
+  test('is not waited for without end', () => {
+    const scanner = new ControlScanner(NONCE)
+    expect(() => scanner.scan(Buffer.from(NONCE + 'x'.repeat(1_000)))).toThrow('endless')
+  })
+})
+
+describe('the stream of an engine', () => {
+  const frame = (stream: number, text: string): Buffer => {
+    const header = Buffer.from([stream, 0, 0, 0, 0, 0, 0, 0])
+    header.writeUInt32BE(Buffer.byteLength(text), 4)
+    return Buffer.concat([header, Buffer.from(text)])
+  }
+
+  test.each([1, 3, 8, 9, 1000])('is taken apart in chunks of %i bytes', (size) => {
+    const demux = new Demux()
+    const bytes = Buffer.concat([frame(1, 'out one '), frame(2, 'err'), frame(1, ''), frame(1, 'out two')])
+    const said = { stdout: '', stderr: '' }
+    for (let at = 0; at < bytes.length; at += size) {
+      for (const piece of demux.pieces(bytes.subarray(at, at + size)))
+        said[piece.stream] += piece.bytes.toString()
+    }
+    expect(said).toEqual({ stdout: 'out one out two', stderr: 'err' })
+  })
+
+  test('is taken apart in time proportional to its length', () => {
+    const line = frame(1, 'a short line\n')
+    const chunk = Buffer.concat(Array.from({ length: 65_536 / line.length }, () => line))
+    const demux = new Demux()
+    const startedAt = performance.now()
+    let bytes = 0
+    for (let index = 0; index < 512; index += 1)
+      for (const piece of demux.pieces(chunk)) bytes += piece.bytes.length
+    const mibPerSecond = (512 * chunk.length) / 2 ** 20 / ((performance.now() - startedAt) / 1_000)
+    expect(bytes).toBe(((512 * chunk.length) / line.length) * 13)
+    expect(mibPerSecond).toBeGreaterThan(20)
+  })
+})

@@ -1,0 +1,231 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { createDockerRunners, type DockerRunners, type DockerRunnersOptions } from '../src/index.ts'
+import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+import { alive, token, until } from './processes.ts'
+import { startRegistry, type TestRegistry } from './registry.ts'
+
+const exec = promisify(execFile)
+const NEVER = new AbortController().signal
+const MIB = 2 ** 20
+
+describe('the docker runner', () => {
+  let engine: TestEngine
+  let registry: TestRegistry
+  let folder: string
+  const opened: AsyncDisposable[] = []
+  const lines: string[] = []
+
+  beforeAll(async () => {
+    engine = await useEngine()
+    registry = await startRegistry()
+    folder = await mkdtemp(join(tmpdir(), 'scanfarm-docker-runs-'))
+    await chmod(folder, 0o777)
+  })
+  afterAll(async () => {
+    for (const each of opened.reverse()) await each[Symbol.asyncDispose]()
+    await registry?.[Symbol.asyncDispose]()
+    await engine?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  function provide(options: Partial<DockerRunnersOptions> = {}): DockerRunners {
+    const provider = createDockerRunners({
+      engine: engine.address,
+      owner: 'limits',
+      files: 'mount',
+      ...options,
+    })
+    opened.push(provider)
+    return provider
+  }
+
+  const context = (signal = NEVER) => ({
+    runUuid: crypto.randomUUID(),
+    attempt: 1,
+    folder,
+    marker: `limits-${crypto.randomUUID()}`,
+    signal,
+    log: (line: string) => void lines.push(line),
+  })
+
+  async function open(
+    spec: Partial<Extract<RunnerSpec, { type: 'docker' }>> = {},
+    options = {},
+  ): Promise<Runner> {
+    const runner = await provide(options).open({ type: 'docker', image: TEST_IMAGE, ...spec }, context())
+    opened.push(runner)
+    return runner
+  }
+
+  async function text(runner: Runner, script: string) {
+    let said = ''
+    const outcome = await runner.run(
+      { argv: ['sh', '-c', script], env: {} },
+      { signal: NEVER, onOutput: (_, chunk) => void (said += chunk.toString()) },
+    )
+    return { outcome, said }
+  }
+
+  const containers = async (filter: string): Promise<string[]> => {
+    const { stdout } = await exec('docker', ['--host', engine.address, 'ps', '-aq', '--filter', filter])
+    return stdout.split('\n').filter(Boolean)
+  }
+
+  test('tells which image was used, by digest', async () => {
+    const runner = await open()
+    expect(runner.facts).toEqual({
+      image: TEST_IMAGE,
+      image_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    })
+  })
+
+  test('gives commands the variables, volumes, user and folder of the workflow', async () => {
+    const volume = await mkdtemp(join(folder, 'volume-'))
+    await chmod(volume, 0o755)
+    await writeFile(join(volume, 'file'), 'from the volume')
+    const runner = await open({
+      env: { COLOUR: 'blue' },
+      volumes: [`${volume}:/data:ro`],
+      user: '1000:1000',
+      workdir: '/data',
+      network: 'none',
+    })
+    const { said } = await text(
+      runner,
+      'echo $COLOUR $IMAGE_VARIABLE; id -u; pwd; cat file; touch x || echo read-only',
+    )
+    expect(said).toContain('blue image\n1000\n/data\nfrom the volume')
+    expect(said).toContain('read-only\n')
+  })
+
+  test('keeps one container for all commands, or makes one for each', async () => {
+    const kept = await open()
+    await text(kept, 'echo here >/tmp/file')
+    expect((await text(kept, 'cat /tmp/file')).said).toBe('here\n')
+    const fresh = await open({ persistent: false })
+    await text(fresh, 'echo here >/tmp/file')
+    expect((await text(fresh, 'cat /tmp/file || echo none')).said).toContain('none')
+  })
+
+  test('names the lack of memory as the cause', async () => {
+    const runner = await open({}, { limits: { memoryBytes: 32 * MIB } })
+    const { outcome } = await text(runner, 'exec sort /dev/zero')
+    expect(outcome).toEqual({
+      kind: 'signalled',
+      signal: 'SIGKILL',
+      reason: expect.stringContaining('32 MiB'),
+    })
+    expect((await text(runner, 'exit 137')).outcome).toEqual({ kind: 'exited', code: 137 })
+  })
+
+  test('bounds the number of processes and forbids new privileges', async () => {
+    const runner = await open({}, { limits: { pids: 40 } })
+    const { said } = await text(
+      runner,
+      'grep NoNewPrivs /proc/self/status; for i in $(seq 60); do sleep 5 & done; kill $(jobs -p)',
+    )
+    expect(said).toMatch(/NoNewPrivs:\s+1/)
+    expect(said).toMatch(/can't fork/)
+  })
+
+  test('pulls a missing image, says so, and records its digest', async () => {
+    lines.length = 0
+    // The image has no shell, so that is as far as it goes.
+    await expect(open({ image: registry.image })).rejects.toThrow(/has no \/bin\/sh/)
+    expect(lines[0]).toBe(`pulling the image ${registry.image}`)
+    expect(lines.at(-1)).toBe(`pulled the image ${registry.image} as ${registry.digest}`)
+    await exec('docker', ['--host', engine.address, 'rmi', registry.image])
+  })
+
+  test('can be cancelled while it pulls an image', async () => {
+    registry.holdLayers = true
+    lines.length = 0
+    const cancel = new AbortController()
+    const opening = provide().open({ type: 'docker', image: registry.image }, context(cancel.signal))
+    opening.catch(() => {})
+    await until(() => lines.length > 0)
+    cancel.abort()
+    await expect(opening).rejects.toThrow(/abort/i)
+    registry.holdLayers = false
+  })
+
+  test('names an image that is nowhere', async () => {
+    const image = registry.image.replace('tool', 'no-such-tool')
+    await expect(open({ image })).rejects.toMatchObject({
+      name: 'RunnerUnavailableError',
+      message: expect.stringContaining(`the image ${image} is not on the engine and could not be pulled`),
+    })
+  })
+
+  test('says what to do when there is no engine', async () => {
+    await expect(open({}, { engine: 'unix:///no/such.sock' })).rejects.toMatchObject({
+      name: 'RunnerUnavailableError',
+      message: expect.stringContaining('/no/such.sock cannot be reached: there is no such socket'),
+    })
+  })
+
+  test('finds out by itself whether the engine sees our files', async () => {
+    const runner = await open({}, { files: undefined })
+    expect(runner.sharesFiles).toBe(true)
+    expect((await readdir(folder)).filter((name) => name.startsWith('.scanfarm-'))).toEqual([])
+  })
+
+  test('takes nothing back that would leave the folder of the run', async () => {
+    const runner = await open({}, { files: 'copy' })
+    await text(runner, 'mkdir -p out; echo x >out/file; ln -s /etc out/link; ln -s /etc/passwd out/passwd')
+    await symlink('/etc', join(folder, 'evil'))
+    await runner.pull(join(folder, 'out'), NEVER)
+    expect(await readdir(join(folder, 'out'))).toEqual(['file'])
+    await text(runner, 'mkdir -p evil; echo x >evil/scanfarm-was-here')
+    await expect(runner.pull(join(folder, 'evil'), NEVER)).rejects.toThrow('leads outside')
+    await rm(join(folder, 'evil'))
+  })
+
+  test('says that a command is lost when its container is taken away, and never guesses a code', async () => {
+    const word = token()
+    const runner = await open()
+    const lost = text(runner, `sleep ${word}`)
+    await until(async () => (await alive(word)).length > 0)
+    await exec('docker', [
+      '--host',
+      engine.address,
+      'rm',
+      '-f',
+      ...(await containers('label=scanfarm.owner=limits')),
+    ])
+    expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('container') })
+    expect(await alive(word)).toEqual([])
+  })
+
+  test('takes its container along when the program is killed', async () => {
+    const word = token()
+    const program = fileURLToPath(new URL('./stand-in-docker-worker.ts', import.meta.url))
+    const worker = spawn(process.execPath, [program, engine.address, folder, `sleep ${word}; true`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    await until(async () => (await alive(word)).length > 0)
+    worker.kill('SIGKILL')
+    await once(worker, 'exit')
+    await until(async () => (await alive(word)).length === 0)
+    await until(async () => (await containers('label=scanfarm.owner=stand-in')).length === 0)
+  })
+
+  test('a sweep removes the containers of runs that are over, of its owner only', async () => {
+    const provider = provide({ owner: 'sweeper' })
+    const [dead, living] = [context(), context()]
+    for (const each of [dead, living])
+      opened.push(await provider.open({ type: 'docker', image: TEST_IMAGE }, each))
+    opened.push(await provide({ owner: 'other' }).open({ type: 'docker', image: TEST_IMAGE }, dead))
+    expect(await provider.sweepContainers(({ runUuid }) => runUuid === living.runUuid)).toBe(1)
+    expect(await containers('label=scanfarm.owner=sweeper')).toHaveLength(1)
+    expect(await containers('label=scanfarm.owner=other')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A TCP road to a port of this machine that can fall silent without breaking, like a host that vanishes. */
+export interface Road extends AsyncDisposable {
+  readonly port: number
+  freeze(): void
+  /** New connections pass again; the old ones are cut. */
+  repair(): void
+}
+
+export async function buildRoad(to: number): Promise<Road> {
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let frozen = false
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1')
+    const pair = [near, far] as const
+    pairs.add(pair)
+    near.pipe(far)
+    far.pipe(near)
+    if (frozen) halt(pair)
+    for (const socket of pair) {
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        for (const each of pair) each.destroy()
+        pairs.delete(pair)
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    freeze() {
+      frozen = true
+      for (const pair of pairs) halt(pair)
+    },
+    repair() {
+      frozen = false
+      for (const [near, far] of pairs) {
+        near.destroy()
+        far.destroy()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const [near] of pairs) near.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function halt([near, far]: readonly [Socket, Socket]): void {
+  near.unpipe(far).pause()
+  far.unpipe(near).pause()
+}

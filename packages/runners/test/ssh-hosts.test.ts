@@ -1,0 +1,283 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { createSshRunners, type SshRunnersOptions } from '../src/index.ts'
+import { buildRoad } from './frozen-road.ts'
+import { alive, token, until } from './processes.ts'
+import { makeKey, startSshServer, type TestSshServer } from './ssh-server.ts'
+
+const exec = promisify(execFile)
+const NEVER = new AbortController().signal
+type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
+
+describe('the ssh runner', () => {
+  let server: TestSshServer
+  let scratch: string
+  let folder: string
+  let opened: AsyncDisposable[]
+
+  beforeAll(async () => {
+    server = await startSshServer()
+    scratch = await mkdtemp(join(tmpdir(), 'scanfarm-ssh-'))
+  })
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]()
+    await rm(scratch, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    opened = []
+    folder = await mkdtemp(join(server.root, 'run-'))
+  })
+  afterEach(async () => {
+    for (const each of opened.reverse()) await each[Symbol.asyncDispose]()
+  })
+
+  async function open(spec: Partial<SshSpec> = {}, options: SshRunnersOptions = {}): Promise<Runner> {
+    const { keyFile, knownHosts, port, user } = server
+    const provider = createSshRunners({ keyFile, knownHosts, attempts: 1, ...options })
+    opened.push(provider)
+    const runner = await provider.open({ type: 'ssh', host: '127.0.0.1', port, user, ...spec }, context())
+    opened.push(runner)
+    return runner
+  }
+
+  const context = () => ({
+    runUuid: crypto.randomUUID(),
+    attempt: 1,
+    folder,
+    marker: `ssh-${crypto.randomUUID()}`,
+    signal: NEVER,
+    log: () => {},
+  })
+
+  async function text(runner: Runner, script: string) {
+    let said = ''
+    const outcome = await runner.run(
+      { argv: ['sh', '-c', script], env: {} },
+      { signal: NEVER, onOutput: (_, chunk) => void (said += chunk.toString()) },
+    )
+    return { outcome, said }
+  }
+
+  const hostKey = async (): Promise<string> =>
+    (await readFile(server.knownHosts, 'utf8')).split(' ').slice(1, 3).join(' ')
+
+  async function knownHostsOf(content: string): Promise<string> {
+    const file = join(await mkdtemp(join(scratch, 'known-')), 'known_hosts')
+    await writeFile(file, content)
+    return file
+  }
+
+  describe('lets itself in', () => {
+    test('with a key, and tells whose key the host showed', async () => {
+      const runner = await open()
+      expect((await text(runner, 'id -un')).said).toBe(`${server.user}\n`)
+      expect(runner.facts).toEqual({
+        host: `${server.user}@127.0.0.1:${server.port}`,
+        host_key: expect.stringMatching(/^SHA256:/),
+      })
+    })
+
+    test('with a password', async () => {
+      const runner = await open({ password: server.password }, { keyFile: undefined })
+      expect((await text(runner, 'id -un')).said).toBe(`${server.user}\n`)
+    })
+
+    test('with an agent', async () => {
+      const socket = join(scratch, 'agent')
+      const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: ['ignore', 'pipe', 'inherit'] })
+      await once(agent.stdout, 'data')
+      await exec('ssh-add', ['-q', server.keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket } })
+      const runner = await open({}, { keyFile: undefined, agent: socket })
+      expect((await text(runner, 'id -un')).said).toBe(`${server.user}\n`)
+      agent.kill()
+      await once(agent, 'exit')
+    })
+
+    test('through a jump host', async () => {
+      await using second = await startSshServer()
+      const knownHosts = await knownHostsOf(
+        (await readFile(server.knownHosts, 'utf8')) + (await readFile(second.knownHosts, 'utf8')),
+      )
+      await copyFile(second.keyFile, join(scratch, 'second'))
+      folder = second.root
+      // Both servers take the same key: the second one's is added to the first.
+      const authorized = join(server.root, '..', 'authorized_keys')
+      await writeFile(
+        authorized,
+        (await readFile(authorized, 'utf8')) + (await readFile(`${second.keyFile}.pub`, 'utf8')),
+      )
+      const jump = `${server.user}@127.0.0.1:${server.port}`
+      const runner = await open({ port: second.port, jump, keyFile: second.keyFile, knownHosts })
+      expect((await text(runner, 'echo $SSH_CONNECTION')).said).toMatch(new RegExp(` ${second.port}\n$`))
+      for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
+    })
+
+    test('or says with what it tried', async () => {
+      const keyFile = join(scratch, 'other_key')
+      await makeKey(keyFile)
+      await expect(open({ keyFile })).rejects.toMatchObject({
+        name: 'RunnerUnavailableError',
+        message: expect.stringContaining(`does not let ${server.user} in with the key ${keyFile}`),
+      })
+      await expect(open({ keyFile: '/no/key' })).rejects.toThrow('the private key /no/key cannot be read')
+    })
+  })
+
+  describe('trusts a host', () => {
+    test('only when its key is known, and shows how to make it known', async () => {
+      const knownHosts = await knownHostsOf('')
+      await expect(open({ knownHosts })).rejects.toMatchObject({
+        name: 'RunnerUnavailableError',
+        message: expect.stringMatching(
+          /is not known: it shows ssh-ed25519 SHA256:.*ssh-keyscan -p \d+ 127.0.0.1 >> /,
+        ),
+      })
+    })
+
+    test('on first use where that is allowed, and remembers its key', async () => {
+      const knownHosts = await knownHostsOf('')
+      await open({ knownHosts, hostKeys: 'accept-new' })
+      expect(await readFile(knownHosts, 'utf8')).toBe(`[127.0.0.1]:${server.port} ${await hostKey()}\n`)
+      await open({ knownHosts })
+    })
+
+    test.each(['strict', 'accept-new'] as const)(
+      'never with another key than the known one (%s)',
+      async (hostKeys) => {
+        const other = join(scratch, `host-${hostKeys}`)
+        await makeKey(other)
+        const knownHosts = await knownHostsOf(
+          `[127.0.0.1]:${server.port} ${await readFile(`${other}.pub`, 'utf8')}`,
+        )
+        await expect(open({ knownHosts, hostKeys })).rejects.toThrow('shows another key than')
+      },
+    )
+
+    test('that is listed under a hashed name or a pattern, unless the key is revoked', async () => {
+      const key = await hostKey()
+      const hashed = await knownHostsOf(`[127.0.0.1]:${server.port} ${key}\n`)
+      await exec('ssh-keygen', ['-q', '-H', '-f', hashed])
+      expect(await readFile(hashed, 'utf8')).toMatch(/^\|1\|/)
+      await open({ knownHosts: hashed })
+      await open({ knownHosts: await knownHostsOf(`# list\n[127.0.0.?]:*,!other ${key}\n`) })
+      const revoked = await knownHostsOf(`[127.0.0.1]:* ${key}\n@revoked * ${key}\n`)
+      await expect(open({ knownHosts: revoked })).rejects.toThrow('revokes')
+    })
+  })
+
+  test('names a host that cannot be reached, after some tries', async () => {
+    await expect(open({ port: 1 }, { attempts: 2 })).rejects.toMatchObject({
+      name: 'RunnerUnavailableError',
+      message: expect.stringContaining('127.0.0.1:1 cannot be reached: connect ECONNREFUSED'),
+    })
+  })
+
+  test('says so when the folder of the run cannot be made there', async () => {
+    const runner = await open()
+    await text(runner, `touch ${server.root}/closed`)
+    folder = join(server.root, 'closed', 'run')
+    await mkdir(folder, { recursive: true })
+    await expect(open()).rejects.toMatchObject({
+      name: 'RunnerUnavailableError',
+      message: expect.stringContaining(`the run's folder ${folder} cannot be made on the ssh host`),
+    })
+  })
+
+  test('removes the folder that it made on the host', async () => {
+    const runner = await open()
+    await text(runner, 'echo secret >file')
+    const second = await open({ workdir: '/' })
+    expect((await text(second, `cat ${folder}/file`)).said).toBe('secret\n')
+    await runner[Symbol.asyncDispose]()
+    expect((await text(second, `ls ${folder}`)).said).toMatch(/No such file/)
+  })
+
+  test('sees when host and worker share their files, and copies nothing onto itself', async () => {
+    folder = await mkdtemp(join('/dev/shm', 'scanfarm-shared-'))
+    await exec('chown', ['60123', folder])
+    await writeFile(join(folder, 'file'), 'same')
+    const runner = await open()
+    expect(runner.sharesFiles).toBe(true)
+    await runner.push(join(folder, 'file'), NEVER)
+    await runner[Symbol.asyncDispose]()
+    expect(await readFile(join(folder, 'file'), 'utf8')).toBe('same')
+    await rm(folder, { recursive: true })
+  })
+
+  test('brings back no more than the folder of the run may hold', async () => {
+    const runner = await open()
+    await text(runner, 'mkdir out; echo x >out/file; ln -s /etc out/etc; ln -s / up')
+    await runner.pull(join(folder, 'out'), NEVER)
+    expect((await readdir(join(folder, 'out'))).sort()).toEqual(['file'])
+    await expect(runner.pull('/etc/passwd', NEVER)).rejects.toThrow('lies outside')
+    await expect(runner.pull(join(folder, 'missing'), NEVER)).rejects.toThrow('does not exist on the host')
+  })
+
+  test('a host that vanishes ends the command within the keep-alive bound, and the next command reconnects', async () => {
+    const word = token()
+    await using road = await buildRoad(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+    const runner = await open(
+      { port: road.port, knownHosts },
+      { keepAlive: { intervalMs: 100, count: 3 }, attempts: 5 },
+    )
+    const lost = text(runner, `sleep ${word}`)
+    await until(async () => (await alive(word)).length > 0)
+    road.freeze()
+    const frozenAt = Date.now()
+    expect((await lost).outcome).toEqual({
+      kind: 'lost',
+      reason: expect.stringMatching(/connection is gone: Keepalive/i),
+    })
+    expect(Date.now() - frozenAt).toBeLessThan(2_000)
+    road.repair()
+    expect(await text(runner, 'echo back')).toEqual({ outcome: { kind: 'exited', code: 0 }, said: 'back\n' })
+    await until(async () => (await alive(word)).length === 0)
+    for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
+  })
+
+  test('what runs on the host ends when the program is killed', async () => {
+    const [word, stray] = [token(), token()]
+    const program = fileURLToPath(new URL('./stand-in-ssh-worker.ts', import.meta.url))
+    const script = `setsid sleep ${stray} & sleep ${word}; true`
+    const { port, user, keyFile, knownHosts } = server
+    const worker = spawn(
+      process.execPath,
+      [program, String(port), user, keyFile, knownHosts, folder, script],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    )
+    await until(async () => (await alive(word)).length > 0 && (await alive(stray)).length > 0)
+    worker.kill('SIGKILL')
+    await once(worker, 'exit')
+    await until(async () => (await alive(word)).length + (await alive(stray)).length === 0)
+  })
+
+  test('more commands at once than one connection allows neither fail nor mix', async () => {
+    const runner = await open()
+    const said = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => (await text(runner, `sleep 0.2; echo ${n}`)).said),
+    )
+    expect(said).toEqual(Array.from({ length: 30 }, (_, n) => `${n}\n`))
+  })
+
+  test('runs share a connection', async () => {
+    const provider = createSshRunners({ keyFile: server.keyFile, knownHosts: server.knownHosts })
+    opened.push(provider)
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: server.port, user: server.user }
+    const both = [await provider.open(spec, context()), await provider.open(spec, context())]
+    opened.push(...both)
+    const said = await Promise.all(
+      both.map(async (runner) => (await text(runner, 'echo $SSH_CONNECTION')).said),
+    )
+    expect(said[0]).toBe(said[1])
+  })
+})
