@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type JobStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUniqueViolation } from './connection.ts'
-import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft } from './store.ts'
+import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft, TargetStream } from './store.ts'
 import { storable, storableJson } from './text.ts'
 
 /** Above this the targets are stored first and their runs come later, chunk by chunk. */
@@ -31,15 +31,16 @@ const newJobId = (): string => randomBytes(8).toString('hex')
 async function submit(
   db: Kysely<unknown>,
   draft: JobDraft,
-  targets: readonly TargetDraft[],
+  targets: readonly TargetDraft[] | TargetStream,
   options: SubmitOptions,
 ): Promise<Submitted> {
-  if (targets.length === 0) throw new RangeError('a job needs at least one target')
+  const count = 'chunks' in targets ? targets.count : targets.length
+  if (count === 0) throw new RangeError('a job needs at least one target')
   for (;;) {
     const job: SubmittedJob = {
       jobId: newJobId(),
-      targetCount: targets.length,
-      runUuid: targets.length === 1 ? randomUUID() : undefined,
+      targetCount: count,
+      runUuid: count === 1 ? randomUUID() : undefined,
     }
     try {
       return await insertJob(db, job, draft, targets, options)
@@ -57,7 +58,7 @@ async function insertJob(
   db: Kysely<unknown>,
   job: SubmittedJob,
   draft: JobDraft,
-  targets: readonly TargetDraft[],
+  targets: readonly TargetDraft[] | TargetStream,
   options: SubmitOptions,
 ): Promise<Submitted> {
   const { idempotency, start = true } = options
@@ -71,8 +72,7 @@ async function insertJob(
           body: answer.body,
         })
       : null
-  const insert = async (on: Kysely<unknown>, stored: boolean) => {
-    const now = stored ? [] : targets
+  const insert = async (on: Kysely<unknown>, now: readonly TargetDraft[], stored: boolean) => {
     const { rows } = await sql<{ made: { job_no?: number; kept?: KeptAnswer & { request_hash: string } } }>`
       select submit_job(${storableJson(jobColumns(job, draft, start))}::jsonb, ${now.map((t) => storable(t.target))}::text[],
         ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb) as made
@@ -80,14 +80,15 @@ async function insertJob(
     return rows[0]?.made ?? {}
   }
 
-  const large = targets.length > MAX_RUNS_AT_ONCE
-  const made = large
-    ? await db.transaction().execute(async (tx) => {
-        const result = await insert(tx, true)
-        if (result.job_no !== undefined) await storeTargets(tx, result.job_no, targets)
+  const isSmall = !('chunks' in targets) && targets.length <= MAX_RUNS_AT_ONCE
+  const made = isSmall
+    ? await insert(db, targets, false)
+    : await db.transaction().execute(async (tx) => {
+        const result = await insert(tx, [], true)
+        if (result.job_no === undefined) return result
+        await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
         return result
       })
-    : await insert(db, false)
   if (!made.kept) return { job }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
@@ -126,13 +127,17 @@ const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) => ({
 const storeTargets = async (
   tx: Kysely<unknown>,
   jobNo: number,
-  targets: readonly TargetDraft[],
+  targets: Iterable<readonly TargetDraft[]> | AsyncIterable<readonly TargetDraft[]>,
 ): Promise<void> => {
-  for (let from = 0; from < targets.length; from += CHUNK) {
-    const chunk = targets.slice(from, from + CHUNK)
-    await sql`insert into job_targets (job_no, chunk, targets, workspaces) values (${jobNo}, ${from / CHUNK},
+  let number = 0
+  for await (const chunk of targets) {
+    await sql`insert into job_targets (job_no, chunk, targets, workspaces) values (${jobNo}, ${number++},
       ${chunk.map((t) => storable(t.target))}, ${chunk.map((t) => t.workspace)})`.execute(tx)
   }
+}
+
+function* slices(targets: readonly TargetDraft[]): Generator<readonly TargetDraft[]> {
+  for (let from = 0; from < targets.length; from += CHUNK) yield targets.slice(from, from + CHUNK)
 }
 
 interface JobRow extends Omit<JobStatus, 'runs'> {

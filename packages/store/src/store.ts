@@ -72,6 +72,13 @@ export interface TargetDraft {
   readonly workspace: string
 }
 
+/** Too many targets to hold in memory. */
+export interface TargetStream {
+  readonly count: number
+  /** Tells all of them anew each time it is asked, at most 10,000 at once; an error of it leaves nothing behind. */
+  chunks(): AsyncIterable<readonly TargetDraft[]>
+}
+
 export interface SubmittedJob {
   readonly jobId: string
   readonly targetCount: number
@@ -95,7 +102,7 @@ export interface Jobs {
    */
   submit(
     draft: JobDraft,
-    targets: readonly TargetDraft[],
+    targets: readonly TargetDraft[] | TargetStream,
     options?: {
       start?: boolean
       idempotency?: { key: string; requestHash: string; answer: (job: SubmittedJob) => KeptAnswer }

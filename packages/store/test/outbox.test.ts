@@ -74,15 +74,26 @@ describe('taking from the outbox', () => {
   test('a row that was sent goes, one that came back under a new epoch meanwhile stays', async () => {
     await submitted(db.store, {}, targets(2))
     const rows = await take(db.store)
-    const workerId = await joined(db.runStore)
-    const [first] = await db.runStore.claim(workerId, rows.slice(0, 1))
+    const [first] = await db.runStore.claim(await joined(db.runStore), rows.slice(0, 1))
     if (!first) throw new Error('nothing claimed')
     await db.runStore.handBack([keyOf(first)])
+    const again = { runId: first.runId, epoch: 1, priority: 'normal', requirementClass: '' }
     await db.store.outbox.remove(rows)
-    expect(await take(db.store)).toEqual([
-      { runId: first.runId, epoch: 1, priority: 'normal', requirementClass: '' },
-    ])
+    expect(await take(db.store)).toEqual([again])
+    // Now it is marked as sent as well, by another dispatcher perhaps.
+    await db.store.outbox.remove(rows)
+    await sql("update outbox set sent_at = now() - interval '61 s'")
+    expect(await take(db.store)).toEqual([again])
     await db.store.outbox.remove([])
+  })
+
+  test('a row that was put back and not sent yet stays, though a late dispatcher thinks that it sent it', async () => {
+    const { runIds } = await submitted(db.store)
+    const rows = await take(db.store)
+    await db.store.outbox.remove(rows)
+    await db.store.recovery.enqueueAgain(rows)
+    await db.store.outbox.remove(rows)
+    expect(ids(await take(db.store))).toEqual(runIds)
   })
 })
 

@@ -9,7 +9,7 @@ const QUERIES = [
               case when a.attcollation <> 0 and a.attcollation <> 'pg_catalog."default"'::regcollation
                    then ' collate ' || a.attcollation::regcollation else '' end,
               case when a.attnotnull then ' not null' else '' end,
-              case when a.attidentity <> '' then ' identity'
+              case when a.attidentity <> '' and not c.relispartition then ' identity'
                    else coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '') end), E'\\n' order by a.attnum)
            from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
            where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as text

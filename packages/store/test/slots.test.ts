@@ -56,16 +56,20 @@ describe('a slot of a job', () => {
     expect(await nextIds()).toEqual([])
   })
 
-  test('stays with a run that is handed back', async () => {
-    const { a } = await twoRunning()
-    await db.runStore.handBack([keyOf(a)])
-    expect(await nextIds()).toEqual([a.runId])
-  })
-
-  test('stays with a run that is queued again after its worker was lost', async () => {
-    const { a, b } = await twoRunning()
-    await sql(`select requeue_runs(array[${a.runId}, ${b.runId}]::bigint[], 1)`)
-    expect(await nextIds()).toEqual([a.runId, b.runId])
+  test.each([
+    ['is handed back', (run: ClaimedRun) => db.runStore.handBack([keyOf(run)])],
+    [
+      'is queued again after its worker was lost',
+      (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 1)`),
+    ],
+  ])('stays with a run that %s, and is freed by its end', async (_how, lose) => {
+    const { runIds, a } = await twoRunning()
+    await lose(a)
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+    const [again, more] = await claimAll(db.store, db.runStore, workerId)
+    expect([again?.runId, more]).toEqual([a.runId, undefined])
+    if (again) await db.runStore.finish([ended(again)])
+    expect(await nextIds()).toEqual([runIds[2]])
   })
 
   test('is freed when the reaper gives a run up', async () => {

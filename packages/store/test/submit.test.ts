@@ -195,7 +195,8 @@ describe('an idempotency key', () => {
 
 describe('large jobs', () => {
   test('10,000 targets are one statement, and the job counts them', async () => {
-    const { jobId } = await submitted(db.store, {}, targets(10_000))
+    const answer = await db.store.jobs.submit(draft(), targets(10_000))
+    const jobId = 'job' in answer ? answer.job.jobId : ''
     const status = await db.store.jobs.status(jobId)
     expect(status).toMatchObject({
       total_runs: 10_000,
