@@ -1,30 +1,52 @@
 import { AppError, targetProblem, type FieldError } from '@scanfarm/contracts'
+import { SeenHashes } from './seen-hashes.ts'
 
 const MAX_PROBLEMS = 50
+/** The target that a line names; undefined for blank lines and comments. */
+export const targetOf = (line: string): string | undefined => {
+  const target = line.trim()
+  return target === '' || target.startsWith('#') ? undefined : target
+}
+
+export interface ListLimits {
+  readonly maxTargets: number
+  /** Lists that are longer are not kept in memory, only hashes of their targets. */
+  readonly maxHeld: number
+}
+
+export interface ListedTargets {
+  readonly count: number
+  /** Repetitions that were left out. */
+  readonly dropped: number
+  /** In their order, each once; undefined when they are too many to be held. */
+  readonly targets: readonly string[] | undefined
+}
 
 /** Collects targets: trims, drops blank lines, comments and repetitions, and notes what is wrong with which. */
 export class TargetList {
-  readonly #seen = new Set<string>()
   readonly #problems: FieldError[] = []
-  readonly #maxTargets: number
+  readonly #limits: ListLimits
+  #held: Set<string> | undefined = new Set()
+  #seen: SeenHashes | undefined
+  #count = 0
   #dropped = 0
 
-  constructor(maxTargets: number) {
-    this.#maxTargets = maxTargets
+  constructor(limits: ListLimits) {
+    this.#limits = limits
   }
 
   /** `place` says where it stood, for the caller: a JSON pointer, and what to put before the message. */
   add(line: string, place: () => { path: string; prefix: string }): void {
-    const target = line.trim()
-    if (target === '' || target.startsWith('#')) return
-    if (this.#seen.has(target)) {
+    const target = targetOf(line)
+    if (target === undefined) return
+    const problem = targetProblem(target)
+    if (problem !== undefined) return this.#note(problem, place())
+    if (!this.#isNew(target)) {
       this.#dropped += 1
       return
     }
-    const problem = targetProblem(target)
-    if (problem !== undefined) this.#note(problem, place())
-    else if (this.#seen.size >= this.#maxTargets) throw tooMany(this.#maxTargets)
-    else this.#seen.add(target)
+    this.#count += 1
+    if (this.#count > this.#limits.maxTargets) throw tooMany(this.#limits.maxTargets)
   }
 
   /** The list is refused for certain and more of it need not be read. */
@@ -32,18 +54,31 @@ export class TargetList {
     return this.#problems.length >= MAX_PROBLEMS
   }
 
-  /** Targets in their order; refuses a list with problems, and an empty one. */
-  finish(field: string): { targets: string[]; dropped: number } {
+  /** Refuses a list with problems, and an empty one. */
+  finish(field: string): ListedTargets {
     const [first] = this.#problems
     if (first !== undefined) {
       const more = this.#problems.length > 1 ? ` (and ${this.#problems.length - 1} more)` : ''
       throw new AppError('invalid_target', `${field}: ${first.message}${more}`, { details: this.#problems })
     }
-    if (this.#seen.size === 0)
+    if (this.#count === 0)
       throw new AppError('invalid_target', `${field}: no target was given`, {
         details: [{ path: `/${field}`, message: 'holds no target' }],
       })
-    return { targets: [...this.#seen], dropped: this.#dropped }
+    return { count: this.#count, dropped: this.#dropped, targets: this.#held && [...this.#held] }
+  }
+
+  #isNew(target: string): boolean {
+    if (this.#seen !== undefined) return this.#seen.add(target)
+    const held = this.#held ?? new Set()
+    if (held.has(target)) return false
+    held.add(target)
+    if (held.size > this.#limits.maxHeld) {
+      this.#seen = new SeenHashes()
+      for (const one of held) this.#seen.add(one)
+      this.#held = undefined
+    }
+    return true
   }
 
   #note(problem: string, { path, prefix }: { path: string; prefix: string }): void {

@@ -681,3 +681,21 @@ describe('POST /runs with an Idempotency-Key', () => {
     )
   })
 })
+
+describe('POST /runs with a file of 150,000 targets', () => {
+  test('202 creates them all, chunk by chunk', async () => {
+    await using large = await testServer()
+    const lines = Array.from({ length: 150_000 }, (_, index) => `host-${index}.example`)
+    const upload = await large.operator
+      .post('/api/upload-file')
+      .attach('file', Buffer.from(lines.join('\n')), 'large.txt')
+      .expect(200)
+    expect(upload.body.lines).toBe(150_000)
+    const { body } = await post({ module: 'probe', target_file: upload.body.path }, large).expect(202)
+    expect(body).toMatchObject({ target_count: 150_000, message: '150000 runs queued' })
+    while (await large.store.jobs.expandOnce());
+    expect(await totalRuns(large)).toBe(150_000)
+    const last = await large.viewer.get('/api/runs?target=host-149999.example').expect(200)
+    expect(last.body.data).toMatchObject([{ status: 'queued', workspace: 'host-149999.example' }])
+  })
+})

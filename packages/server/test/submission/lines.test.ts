@@ -6,9 +6,9 @@ const read = async (...chunks: (string | Buffer)[]): Promise<string[]> => {
     for (const chunk of chunks) yield Buffer.from(chunk)
   })()
   const lines: string[] = []
-  for await (const { text, number } of linesOf(source)) {
-    lines.push(text)
-    expect(number).toBe(lines.length)
+  for await (const { first, texts } of linesOf(source)) {
+    expect(first).toBe(lines.length + 1)
+    lines.push(...texts)
   }
   return lines
 }

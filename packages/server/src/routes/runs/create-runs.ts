@@ -7,7 +7,6 @@ import { fieldProblems } from '../../submission/field-rules.ts'
 import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
 import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
 import { planJob, refuseMode } from '../../submission/plan-job.ts'
-import { workspaceOf } from '../../submission/workspace-name.ts'
 
 const ACCEPTED = 202
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -56,7 +55,7 @@ export const createRuns = route(
       JSON.stringify(created(body, draft, gathered, job, http.root))
     const submitted = await store.jobs.submit(
       draft,
-      gathered.targets.map((target) => ({ target, workspace: body.workspace ?? workspaceOf(target) })),
+      gathered.drafts,
       key === undefined
         ? {}
         : {
@@ -75,18 +74,18 @@ export const createRuns = route(
 const created = (
   body: CreateRuns,
   draft: JobDraft,
-  { targets, dropped }: Gathered,
+  { count, targets = [], dropped }: Gathered,
   job: SubmittedJob,
   root: string,
 ): RunsCreated => {
-  const single = targets.length === 1
+  const single = count === 1
   return {
-    message: single ? 'Run queued' : `${targets.length} runs queued`,
+    message: single ? 'Run queued' : `${count} runs queued`,
     workflow: draft.workflowName,
     kind: draft.workflowKind,
     ...(single ? { target: targets[0] } : {}),
-    target_count: targets.length,
-    ...(!single && body.targets !== undefined ? { targets } : {}),
+    target_count: count,
+    ...(!single && body.targets !== undefined ? { targets: [...targets] } : {}),
     ...(!single && draft.concurrency !== null ? { concurrency: draft.concurrency } : {}),
     priority: draft.priority,
     run_mode: draft.runMode,

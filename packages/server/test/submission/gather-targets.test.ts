@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream'
+import { describe, expect, test } from '@jest/globals'
+import type { TargetDraft } from '@scanfarm/store'
+import { gatherTargets } from '../../src/submission/gather-targets.ts'
+
+const PATH = 'uploads/0123456789abcdef-list.txt'
+const LIMITS = { folders: [], maxTargets: 1_000_000 }
+
+/** A store whose upload may be another one each time it is read. */
+const storeOf = (...contents: readonly (() => Iterable<string>)[]) => {
+  let reads = 0
+  return {
+    get: async () => {
+      const content = contents[Math.min(reads, contents.length - 1)] ?? (() => [])
+      reads += 1
+      const chunks = (function* () {
+        for (const text of content()) yield Buffer.from(text)
+      })()
+      return { size: 0, body: Readable.from(chunks) }
+    },
+  }
+}
+
+const hosts = (count: number) =>
+  function* (): Generator<string> {
+    for (let index = 0; index < count; index += 1) yield `host-${index}.example\n`
+  }
+
+const collect = async (chunks: AsyncIterable<readonly TargetDraft[]>): Promise<number[]> => {
+  const sizes: number[] = []
+  for await (const chunk of chunks) sizes.push(chunk.length)
+  return sizes
+}
+
+describe('targets of a long file', () => {
+  test('are counted first and told again in chunks, without repetitions', async () => {
+    const content = function* (): Generator<string> {
+      yield* hosts(100_005)()
+      yield 'host-7.example\n# note\n\nlast.example'
+    }
+    const gathered = await gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS)
+    expect(gathered).toMatchObject({ count: 100_006, dropped: 1, targets: undefined })
+    if (!('chunks' in gathered.drafts)) throw new Error('a long list is to be a stream')
+    for (const _ of [1, 2])
+      expect(await collect(gathered.drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 6])
+  })
+
+  test('that changes between the two readings is refused', async () => {
+    const store = storeOf(hosts(100_001), hosts(100_000))
+    const { drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
+    if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
+    await expect(collect(drafts.chunks())).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  test('are refused as a whole for one bad line at the end', async () => {
+    const content = function* (): Generator<string> {
+      yield* hosts(150_000)()
+      yield 'a;b\n'
+    }
+    await expect(
+      gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
+    ).rejects.toMatchObject({
+      code: 'invalid_target',
+      details: [{ path: '/target_file', message: 'line 150001: a target must not contain the character ;' }],
+    })
+  })
+
+  test('are not read to the end when there is nothing but bad lines', async () => {
+    let told = 0
+    const content = function* (): Generator<string> {
+      for (; told < 1_000_000; told += 1) yield 'a;b\n'
+    }
+    await expect(
+      gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
+    ).rejects.toMatchObject({
+      code: 'invalid_target',
+    })
+    expect(told).toBeLessThan(2_000)
+  })
+})
