@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
+import { engineAnswers, type EngineAddress } from './docker/engine.ts'
 
 export interface CapabilityQuestions {
   /** Programs to look for, such as `nmap`. */
@@ -8,17 +9,20 @@ export interface CapabilityQuestions {
   readonly path: string
   /** Words given by the operator, taken over as they are. */
   readonly labels?: readonly string[]
+  /** The engine that docker commands would use, if any. */
+  readonly docker?: EngineAddress
 }
 
 /**
- * The words that say what commands on this machine can do, sorted: `tool:NAME` for each program found on the path, and
- * the operator's labels.
+ * The words that say what commands on this machine can do, sorted: `tool:NAME` for each program found on the path,
+ * `docker` when the engine answers, and the operator's labels.
  */
 export async function detectCapabilities(questions: CapabilityQuestions): Promise<string[]> {
   const tools = await Promise.all(
     questions.tools.map(async (tool) => ((await isOnPath(tool, questions.path)) ? [`tool:${tool}`] : [])),
   )
-  return [...new Set([...tools.flat(), ...(questions.labels ?? [])])].sort()
+  const docker = questions.docker !== undefined && (await engineAnswers(questions.docker)) ? ['docker'] : []
+  return [...new Set([...tools.flat(), ...docker, ...(questions.labels ?? [])])].sort()
 }
 
 async function isOnPath(program: string, path: string): Promise<boolean> {

@@ -9,4 +9,4 @@ export {
 export type { ContainerLimits } from './docker/container-plan.ts'
 export type { IsLive } from './docker/sweep.ts'
 export { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
-export { formatSshAddress, parseSshAddress, type SshAddress } from './ssh/address.ts'
+export { createRunners, type Runners, type RunnersOptions } from './runners.ts'

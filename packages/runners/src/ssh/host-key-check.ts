@@ -1,6 +1,5 @@
 import type { ConnectConfig, ServerHostKeyAlgorithm } from 'ssh2'
-import { RunnerUnavailableError } from '@scanfarm/contracts'
-import { formatSshAddress, type SshAddress } from './address.ts'
+import { RunnerUnavailableError, formatSshAddress, type SshAddress } from '@scanfarm/contracts'
 import { fingerprint, keyType, KnownHosts } from './known-hosts.ts'
 import type { SshTarget } from './target.ts'
 import { messageOf } from '../error-facts.ts'

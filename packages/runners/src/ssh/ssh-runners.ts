@@ -4,8 +4,8 @@ import {
   type RunnerContext,
   type RunnerProvider,
   type RunnerSpec,
+  formatSshAddress,
 } from '@scanfarm/contracts'
-import { formatSshAddress } from './address.ts'
 import type { KeepAlive } from './connection.ts'
 import { SshHost, type HostLimits } from './ssh-host.ts'
 import { SshPlace } from './ssh-place.ts'

@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { RunnerUnavailableError, type RunnerSpec } from '@scanfarm/contracts'
-import { formatSshAddress, parseSshAddress, type SshAddress } from './address.ts'
+import {
+  RunnerUnavailableError,
+  type RunnerSpec,
+  formatSshAddress,
+  parseSshAddress,
+  type SshAddress,
+} from '@scanfarm/contracts'
 import { messageOf } from '../error-facts.ts'
 
 export type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>

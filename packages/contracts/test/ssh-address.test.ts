@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatSshAddress, parseSshAddress } from '../src/index.ts'
+import { formatSshAddress, parseSshAddress } from '../src/ssh-address.ts'
 
 describe('an ssh address', () => {
   test.each([

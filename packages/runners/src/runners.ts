@@ -1,0 +1,71 @@
+import {
+  formatSshAddress,
+  RunnerUnavailableError,
+  type Runner,
+  type RunnerContext,
+  type RunnerProvider,
+  type RunnerSpec,
+} from '@scanfarm/contracts'
+import { createDockerRunners, type DockerRunnersOptions } from './docker/docker-runners.ts'
+import type { IsLive } from './docker/sweep.ts'
+import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
+import { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
+
+export interface RunnersOptions {
+  readonly host?: HostRunnersOptions
+  /** `images`: those that runs may use, `*` as wildcard; default all. Missing: no docker. */
+  readonly docker?: DockerRunnersOptions & { readonly images?: readonly string[] }
+  /** `hosts`: those that runs may reach, as `host` or `user@host:port`, `*` as wildcard; default all. Missing: no ssh. */
+  readonly ssh?: SshRunnersOptions & { readonly hosts?: readonly string[] }
+}
+
+export interface Runners extends RunnerProvider {
+  /** Removes containers whose attempt is not live any more; resolves with their number, 0 without docker. */
+  sweepContainers(isLive: IsLive): Promise<number>
+}
+
+const EVERYTHING = ['*']
+
+/** All runners that the operator allows behind one door. Close the opened runners before it. */
+export function createRunners(options: RunnersOptions): Runners {
+  const host = createHostRunners(options.host)
+  const docker = options.docker && createDockerRunners(options.docker)
+  const ssh = options.ssh && createSshRunners(options.ssh)
+  const providerOf = (spec: RunnerSpec): RunnerProvider => {
+    if (spec.type === 'host') return host
+    const provider = spec.type === 'docker' ? docker : ssh
+    if (provider === undefined)
+      throw new RunnerUnavailableError(`${spec.type} commands are switched off here`)
+    return provider
+  }
+  return {
+    async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
+      const provider = providerOf(spec)
+      refuseUnlisted(spec, options)
+      return await provider.open(spec, context)
+    },
+    async sweepContainers(isLive) {
+      return (await docker?.sweepContainers(isLive)) ?? 0
+    },
+    async [Symbol.asyncDispose]() {
+      await using _ = host
+      await using __ = docker
+      await ssh?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function refuseUnlisted(spec: RunnerSpec, { docker, ssh }: RunnersOptions): void {
+  if (spec.type === 'docker' && !isListed(docker?.images ?? EVERYTHING, [spec.image]))
+    throw new RunnerUnavailableError(`the image ${spec.image} is not among those that the settings allow`)
+  if (spec.type !== 'ssh') return
+  const names = [spec.host, formatSshAddress(spec)]
+  if (!isListed(ssh?.hosts ?? EVERYTHING, names))
+    throw new RunnerUnavailableError(`the ssh host ${names[1]} is not among those that the settings allow`)
+}
+
+const isListed = (patterns: readonly string[], names: readonly string[]): boolean =>
+  patterns.some((pattern) => {
+    const source = pattern.split('*').map(RegExp.escape).join('.*')
+    return names.some((name) => new RegExp(`^${source}$`).test(name))
+  })

@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import type { RunnerSpec } from '@scanfarm/contracts'
+import { createRunners, detectCapabilities, type RunnersOptions } from '../src/index.ts'
+
+const NEVER = new AbortController().signal
+
+async function open(options: RunnersOptions, spec: RunnerSpec): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-runners-'))
+  await using runners = createRunners(options)
+  const context = { runUuid: 'r', attempt: 1, folder, marker: 'runners-1', signal: NEVER, log: () => {} }
+  try {
+    await using runner = await runners.open(spec, context)
+    return runner.type
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const docker = { engine: '/no/such.sock', owner: 'test' }
+const ssh = { attempts: 1 }
+
+test('the kind of a runner decides where commands run', async () => {
+  expect(await open({}, { type: 'host' })).toBe('host')
+  await expect(open({ docker }, { type: 'docker', image: 'x' })).rejects.toThrow('/no/such.sock')
+  await expect(open({ ssh }, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('127.0.0.1:1')
+})
+
+test('a kind that is not set up is switched off', async () => {
+  await expect(open({}, { type: 'docker', image: 'x' })).rejects.toThrow('docker commands are switched off')
+  await expect(open({}, { type: 'ssh', host: 'x' })).rejects.toThrow('ssh commands are switched off')
+})
+
+test('images and hosts that the settings do not list are refused before anything happens', async () => {
+  const images = { docker: { ...docker, images: ['ghcr.io/ours/*', 'alpine:3'] } }
+  await expect(open(images, { type: 'docker', image: 'alpine:4' })).rejects.toThrow('not among those')
+  await expect(open(images, { type: 'docker', image: 'ghcr.io/ours/tool:1' })).rejects.toThrow(
+    '/no/such.sock',
+  )
+  const hosts = { ssh: { ...ssh, hosts: ['127.0.0.*', 'scan@box:2222'] } }
+  await expect(open(hosts, { type: 'ssh', host: 'box', port: 22, user: 'scan' })).rejects.toThrow(
+    'not among those',
+  )
+  await expect(open(hosts, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('ECONNREFUSED')
+})
+
+test('the tools on the path, the engine and the labels become words', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-tools-'))
+  await writeFile(join(folder, 'tool'), '', { mode: 0o755 })
+  await writeFile(join(folder, 'data'), '', { mode: 0o644 })
+  const tools = ['tool', 'data', 'sh', 'no-such-tool']
+  const path = `${folder}:/bin`
+  expect(await detectCapabilities({ tools, path, labels: ['zone:a'], docker })).toEqual([
+    'tool:sh',
+    'tool:tool',
+    'zone:a',
+  ])
+  await rm(folder, { recursive: true })
+})
