@@ -45,7 +45,7 @@ async function startOnce(farm: Farm, db: Database, pipe: Pipe, folder: string): 
     const { job_id } = await post(farm, { module: 'ping', target: 'idle.example.com', params: { folder } })
     jobId = job_id
   })
-  await untilEnded(db, jobId, { limitMs: ENDED_MS })
+  await untilEnded(db, jobId, { limitMs: ENDED_MS, pollMs: 10 })
   return ms
 }
 

@@ -26,6 +26,8 @@ export interface FarmOptions {
   readonly slots?: number
   /** Wait for the disk as in production; default false. */
   readonly durable?: boolean
+  /** More settings of the Postgres server, such as those of a profiler. */
+  readonly postgres?: Readonly<Record<string, string>>
   /** More settings for all programs, as environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -95,7 +97,10 @@ export class Farm implements AsyncDisposable {
     await chmod(folder, PASSABLE)
     await writeWorkflows(join(folder, 'workflows'))
     const postgres = scope.use(
-      await PrivatePostgres.start(join(folder, 'postgres'), { durable: options.durable === true }),
+      await PrivatePostgres.start(join(folder, 'postgres'), {
+        durable: options.durable === true,
+        settings: options.postgres,
+      }),
     )
     const redis = options.queue === 'postgres' ? undefined : scope.use(await PrivateRedis.start())
     const farm = new Farm(folder, postgres, redis, options, scope)
@@ -171,6 +176,8 @@ export class Farm implements AsyncDisposable {
       SCANFARM_WORKER_LEASE_MS: String(LEASE_MS),
       SCANFARM_LOCAL_SLOTS: '1',
       SCANFARM_LOG_FORMAT: 'json',
+      // Starting a program is mostly compiling it: after the first one of a machine the rest find that done.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'scanfarm-farm-compile-cache'),
       ...this.#options.env,
     }
   }

@@ -89,9 +89,13 @@ export class PrivatePostgres implements AsyncDisposable {
     this.url = url
   }
 
-  /** `durable: false` leaves out the waits for the disk. */
-  static async start(folder: string, options: { durable: boolean }): Promise<PrivatePostgres> {
-    const server = await postgresServer(folder, { settings: options.durable ? {} : CARELESS })
+  /** `durable: false` leaves out the waits for the disk; `settings` are more settings of the server. */
+  static async start(
+    folder: string,
+    options: { durable: boolean; settings?: Readonly<Record<string, string>> },
+  ): Promise<PrivatePostgres> {
+    const settings = { ...(options.durable ? {} : CARELESS), ...options.settings }
+    const server = await postgresServer(folder, { settings })
     return new PrivatePostgres(server, await server.start())
   }
 

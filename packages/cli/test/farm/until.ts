@@ -10,6 +10,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 30_000,
+  pollMs = POLL_MS,
 ): Promise<T> {
   const deadline = performance.now() + limitMs
   let lastError: unknown
@@ -20,7 +21,7 @@ export async function until<T>(
     } catch (error) {
       lastError = error
     }
-    await delay(POLL_MS)
+    await delay(pollMs)
   }
   throw new Error(`gave up after ${limitMs} ms waiting until ${what}`, { cause: lastError })
 }
