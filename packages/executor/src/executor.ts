@@ -1,5 +1,5 @@
 import { startAlarm } from './alarm.ts'
-import { removeAttempt, runFolders } from './folders.ts'
+import { WorkFolders } from './folders.ts'
 import { KnownCancels } from './known-cancels.ts'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
 import type { ExecutorOptions, RunEnding } from './options.ts'
@@ -23,6 +23,12 @@ export interface ExecutorStatus {
   readonly silenceMs: number
 }
 
+/**
+ * A run whose work is over gives its slot free at once, while its end is being written; but when the database is slow
+ * or away no more than this many runs for each slot may wait for that.
+ */
+const ENDINGS_PER_SLOT = 4
+
 /** After a drain's deadline: time for killing, handing back and leaving. */
 const WIND_UP_MS = 10_000
 
@@ -37,6 +43,7 @@ export class Executor implements AsyncDisposable {
   readonly #sessions = new Set<Session>()
   readonly #serving = new Set<Promise<void>>()
   readonly #cancels: KnownCancels
+  readonly #folders: WorkFolders
   readonly #presence: Presence
   readonly #writer: Writer
   readonly #performer: Performer
@@ -52,10 +59,11 @@ export class Executor implements AsyncDisposable {
     this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
     this.#times = { ...EXECUTOR_TIMES, ...options.times }
     this.#cancels = new KnownCancels(this.#times.rememberCancelMs)
-    const { store, log, intro, source } = options
+    const { store, log, intro, source, folder, owner } = options
+    this.#folders = new WorkFolders(folder, owner)
     const retry = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#writer = new Writer({ store, log, retry, giveUp: this.#giveUp.signal })
-    this.#performer = createPerformer(options, this.#limits, retry)
+    this.#performer = createPerformer(options, this.#folders, this.#limits, retry)
     this.#presence = new Presence({
       store,
       intro,
@@ -70,8 +78,12 @@ export class Executor implements AsyncDisposable {
     })
   }
 
-  /** Begins to join and to take runs; nothing of it needs the database to be there. */
+  /**
+   * Begins to join and to take runs; nothing of it needs the database to be there. Throws when runs could not work in
+   * the work folder.
+   */
   start(): void {
+    this.#options.log.debug('runs work here', { folder: this.#folders.base })
     this.#presence.start()
     this.#taking ??= this.#take()
     this.#flushing ??= setInterval(() => this.#writer.flush(this.#sessions), this.#times.flushMs / 2)
@@ -80,7 +92,7 @@ export class Executor implements AsyncDisposable {
   get status(): ExecutorStatus {
     const { workerId, silenceMs } = this.#presence
     const { slots } = this.#options.intro
-    return { joined: workerId !== undefined, workerId, slots, busy: this.#sessions.size, silenceMs }
+    return { joined: workerId !== undefined, workerId, slots, busy: this.#working(), silenceMs }
   }
 
   /** Ids of runs that shall end, here or elsewhere; also such as may be claimed here only in a moment. */
@@ -117,6 +129,7 @@ export class Executor implements AsyncDisposable {
     const { workerId } = this.#presence
     await this.#presence[Symbol.asyncDispose]()
     await this.#performer[Symbol.asyncDispose]()
+    await this.#folders[Symbol.asyncDispose]()
     if (workerId === undefined) return
     await store.leave(workerId).catch((error: unknown) => {
       log.warn('could not leave the farm; the lease will run out', { reason: reasonOf(error) })
@@ -134,10 +147,10 @@ export class Executor implements AsyncDisposable {
   }
 
   async #take(): Promise<void> {
-    const { source, intro, log } = this.#options
+    const { source, log } = this.#options
     const { signal } = this.#stopTaking
     for (let failures = 0; !signal.aborted;) {
-      const free = intro.slots - this.#sessions.size
+      const free = this.#free()
       const { workerId } = this.#presence
       if (workerId === undefined || free <= 0) {
         await this.#change.promise
@@ -155,6 +168,19 @@ export class Executor implements AsyncDisposable {
     }
   }
 
+  #working(): number {
+    let working = 0
+    for (const session of this.#sessions) if (!session.ending) working += 1
+    return working
+  }
+
+  #free(): number {
+    const { slots } = this.#options.intro
+    const working = this.#working()
+    const endings = this.#sessions.size - working
+    return endings < slots * ENDINGS_PER_SLOT ? slots - working : 0
+  }
+
   #begin(run: ClaimedRun): void {
     const session = this.#open(run)
     if (run.cancelRequested || this.#cancels.has(run.runId)) session.stop('cancel')
@@ -168,7 +194,7 @@ export class Executor implements AsyncDisposable {
   }
 
   #open(run: ClaimedRun): Session {
-    const folders = runFolders(this.#options.folder, run)
+    const folders = this.#folders.of(run)
     const { artifacts, collect, log } = this.#options
     return new Session(run, {
       folders,
@@ -198,7 +224,7 @@ export class Executor implements AsyncDisposable {
       onRunEnded?.(ending, seconds)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await session.journal[Symbol.asyncDispose]()
-      await removeAttempt(session.folders)
+      await this.#folders.clear(session.folders)
     } catch (error) {
       log.error('a run could not be wound up', { run_id: session.key.runId, error })
     }
@@ -211,6 +237,7 @@ export class Executor implements AsyncDisposable {
     const outcome: Verdict = await this.#performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.journal.settle()
     session.ending = true
+    this.#changed()
     if (session.stopped !== 'drain' && session.stopped !== 'lost')
       await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (session.stopped === 'drain') await this.#writer.handBack([session.key])

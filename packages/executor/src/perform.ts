@@ -1,7 +1,7 @@
-import type { ClaimedRun, Runner, RunnerSpec } from '@scanfarm/contracts'
+import { chooseRunner, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { Engine, execute, parseResolved, type ResolvedWorkflow } from '@scanfarm/workflow'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
-import { makeRunFolders } from './folders.ts'
+import type { WorkFolders } from './folders.ts'
 import type { ExecutorLimits } from './limits.ts'
 import type { ExecutorOptions } from './options.ts'
 import { backOff, reasonOf, type Backoff } from './retry.ts'
@@ -17,7 +17,12 @@ export interface Performer extends AsyncDisposable {
 /** Tries to read a pinned workflow, which the claim has just shown to exist. */
 const WORKFLOW_TRIES = 5
 
-export function createPerformer(options: ExecutorOptions, limits: ExecutorLimits, retry: Backoff): Performer {
+export function createPerformer(
+  options: ExecutorOptions,
+  workFolders: WorkFolders,
+  limits: ExecutorLimits,
+  retry: Backoff,
+): Performer {
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
   )
@@ -40,8 +45,8 @@ export function createPerformer(options: ExecutorOptions, limits: ExecutorLimits
       if (session.signal.aborted) return CANCELLED
       try {
         const workflow = await workflowOf(session)
-        makeRunFolders(session.folders, options.owner)
-        return await perform(session, workflow, engine, options)
+        await workFolders.make(session.folders, session.run.workspace)
+        return await perform(session, workflow, { engine, workFolders, options })
       } catch (error) {
         if (!isUnavailable(error))
           options.log.error('a run failed outside of its steps', { run_id: session.key.runId, error })
@@ -55,13 +60,18 @@ export function createPerformer(options: ExecutorOptions, limits: ExecutorLimits
 const isUnavailable = (error: unknown): boolean =>
   Error.isError(error) && error.name === 'RunnerUnavailableError'
 
+interface Surroundings {
+  readonly engine: Engine
+  readonly workFolders: WorkFolders
+  readonly options: ExecutorOptions
+}
+
 const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
 
 const perform = async (
   session: Session,
   workflow: ResolvedWorkflow,
-  engine: Engine,
-  options: ExecutorOptions,
+  { engine, workFolders, options }: Surroundings,
 ): Promise<Verdict> => {
   const { run, folders, journal, signal } = session
   const result = await execute({
@@ -72,7 +82,7 @@ const perform = async (
     runUuid: run.runUuid,
     runId: run.runId,
     attempt: run.attempt,
-    folders: { output: folders.workspace, temp: folders.attempt, base: options.folder },
+    folders: { output: folders.workspace, temp: folders.attempt, base: workFolders.base },
     env: environmentOf(run, folders, options.path ?? DEFAULT_PATH),
     openRunner: (spec) => openRunner(session, spec, options),
     runnerOverride: overrideOf(run),
@@ -104,24 +114,13 @@ const openRunner = async (
   return pacedRunner(runner, () => journal.room())
 }
 
-/** The runner that the caller asked for, as a specification; `null`: as the workflow says. */
+/**
+ * The runner that the caller asked for; `null`: as the workflow says, also where the caller named only its kind and the
+ * workflow has the rest.
+ */
 const overrideOf = ({ runner }: ClaimedRun): RunnerSpec | null => {
-  switch (runner?.type) {
-    case undefined:
-      return null
-    case 'docker':
-      return { type: 'docker', image: runner.dockerImage ?? '' }
-    case 'ssh':
-      return { type: 'ssh', ...sshAddress(runner.sshHost ?? '') }
-    default:
-      return { type: 'host' }
-  }
-}
-
-/** Takes `user@host:port` apart; an IPv6 address with a port stands in brackets. */
-const sshAddress = (text: string): { host: string; user?: string; port?: number } => {
-  const match = /^(?:([^@]+)@)?(?:\[([^\]]+)\]|([^:]+)|(.*))(?::(\d+))?$/.exec(text)
-  const host = match?.[2] ?? match?.[3] ?? match?.[4] ?? text
-  const [user, port] = [match?.[1], match?.[5]]
-  return { host, ...(user !== undefined && { user }), ...(port !== undefined && { port: Number(port) }) }
+  const incomplete =
+    (runner?.type === 'docker' && runner.dockerImage === undefined) ||
+    (runner?.type === 'ssh' && runner.sshHost === undefined)
+  return runner === null || incomplete ? null : chooseRunner({ type: 'host' }, runner)
 }

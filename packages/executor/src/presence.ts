@@ -78,7 +78,7 @@ export class Presence implements AsyncDisposable {
     this.#inDoubt = false
     const expected = [...sessions].filter((session) => !session.ending)
     const claimed = this.#options.claiming()
-    const reply = await store.heartbeat(workerId, sessions.size, this.#options.draining())
+    const reply = await store.heartbeat(workerId, expected.length, this.#options.draining())
     this.#answered()
     if (reply.known) await this.#compare(reply, expected, claimed)
     else this.#expelled()
