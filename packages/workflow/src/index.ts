@@ -1,4 +1,6 @@
 export { lint, type LintOptions } from './check/lint.ts'
+export { lintPaths, type LintedPaths } from './check/lint-paths.ts'
+export { renderProblems, type ProblemFormat } from './check/render-problems.ts'
 export { Engine } from './execute/engine.ts'
 export { countSteps, execute } from './execute/execute.ts'
 export { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits, type ExecuteResult } from './execute/input.ts'
@@ -22,4 +24,5 @@ export { folderSource, memorySource, type SourceEntry, type WorkflowSource } fro
 export { READ_LIMITS, type ReadLimits } from './limits.ts'
 export type * from './model.ts'
 export { hasErrors, inOrder, placeOf, WorkflowError, type Problem, type Severity } from './problem.ts'
+export { workflowJsonSchema, type JsonSchema } from './read/json-schema.ts'
 export { requirements } from './requirements.ts'

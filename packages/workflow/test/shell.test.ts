@@ -91,6 +91,19 @@ const PLACES: Readonly<Record<string, readonly [command: string, expected: (valu
     `(cat <<EOF)\nX\nEOF\nprintf '%s\\001' X`,
     (value) => `${value}\n${value}\u0001`,
   ],
+  'script of another shell in double quotes': [
+    `sh -c "printf '%s\\001' X"; bash -ec "printf '%s\\001' X"`,
+    (value) => `${value}\u0001${value}\u0001`,
+  ],
+  'script of another shell in single quotes': [
+    `sh -c 'printf "%s\\001" "X" X; :'`,
+    (value) => `${value}\u0001${value}\u0001`,
+  ],
+  'quotes in the script of another shell': [
+    `v=1; sh -c "printf '%s|' \\"X\\" 'X' $v"`,
+    (value) => `${value}|${value}|1|`,
+  ],
+  eval: [`eval "printf '%s\\001' X" && eval 'printf "%s\\001" X'`, (value) => `${value}\u0001${value}\u0001`],
   comment: [`# about X\nprintf '%s\\001' X`, (value) => `${value}\u0001`],
   'behind a case': [
     `printf '%s\\001' "$(case a in a) printf '%s.' X ;; (b) echo "b)" ;; esac)" X`,
@@ -167,6 +180,11 @@ describe('a value in a shell command', () => {
     }
     expect(sh(renderCommand(pieces('echo $((X+1))', '41')))).toBe('42\n')
     expect(() => renderCommand(pieces('echo X', 'a\0b'))).toThrow('NUL')
+  })
+
+  test('cannot be the whole script of another shell', () => {
+    expect(renderCommand(pieces('sh -c X', 'id; id'))).toBe(`sh -c ''\\''id; id'\\'''`)
+    expect(renderCommand(pieces('timeout 5 bash -c "nmap X"', 'a b'))).toBe(`timeout 5 bash -c "nmap 'a b'"`)
   })
 
   test("leaves the author's own text as it is", () => {

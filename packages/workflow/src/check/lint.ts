@@ -1,6 +1,8 @@
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import { hasErrors, inOrder, type Problem } from '../problem.ts'
 import { readWorkflow, type ReadFile } from '../read/document.ts'
+import { checkHabits } from './habits.ts'
+import { checkMeaning } from './meaning.ts'
 import { reporter } from './report.ts'
 import { checkStructure } from './structure.ts'
 
@@ -14,7 +16,12 @@ export const readChecked = (text: string, file: string, options: LintOptions = {
   if (read.workflow === undefined) return read
   const problems: Problem[] = [...read.problems]
   // Rules about meaning only confuse where the shape is not right yet.
-  if (!hasErrors(problems)) checkStructure(read.workflow, reporter(file, read.locate, problems))
+  if (!hasErrors(problems)) {
+    const report = reporter(file, read.locate, problems)
+    checkStructure(read.workflow, report)
+    checkHabits(read.workflow, report)
+    checkMeaning(read.workflow, report)
+  }
   return { ...read, problems: inOrder(problems) }
 }
 

@@ -10,6 +10,13 @@ export const pool = async <Item>(
 ): Promise<void> => {
   const running = new Set<Promise<void>>()
   let index = 0
+  if (width <= 1 && Symbol.iterator in items) {
+    for (const item of items) {
+      if (!go()) return
+      await work(item, index++)
+    }
+    return
+  }
   for await (const item of items) {
     if (!go()) break
     const task = work(item, index++).finally(() => running.delete(task))

@@ -4,7 +4,7 @@ import { codeOf } from '../fault.ts'
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Param, Trigger, Workflow } from '../model.ts'
 import { hasErrors, type Problem } from '../problem.ts'
-import { looksLikeWorkflow } from '../read/document.ts'
+import { looksLikeWorkflow, type Locate, type Place } from '../read/document.ts'
 import { folderSource, memorySource, type WorkflowSource } from './source.ts'
 
 /** What lists show of a workflow, also of a broken one. */
@@ -22,6 +22,8 @@ export interface WorkflowEntry {
   readonly problems: readonly Problem[]
   /** Missing when the file is broken. */
   readonly workflow: Workflow | undefined
+  /** Where the file refers to others: its parent under `extends`, each module under its name. */
+  readonly references: Readonly<Record<string, Place>>
 }
 
 export interface LibraryOptions {
@@ -60,7 +62,7 @@ const toEntry = (
 ): WorkflowEntry | undefined => {
   const readable = text.length <= limits.fileBytes * 2
   if (readable && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text)) return undefined
-  const { workflow, problems } = readChecked(text, path, { limits })
+  const { workflow, problems, locate } = readChecked(text, path, { limits })
   return {
     name: workflow?.name === undefined || workflow.name === '' ? baseName(path) : workflow.name,
     kind: workflow?.kind ?? (/^kind:\s*["']?flow/m.test(text) ? 'flow' : 'module'),
@@ -73,8 +75,19 @@ const toEntry = (
     source,
     problems,
     workflow: hasErrors(problems) ? undefined : workflow,
+    references: referencesOf(workflow, locate),
   }
 }
+
+const referencesOf = (workflow: Workflow | undefined, locate: Locate): Record<string, Place> => ({
+  ...(workflow?.extends === undefined ? {} : { extends: locate(['extends']) }),
+  ...Object.fromEntries(
+    (workflow?.modules ?? []).map(({ name }, index) => [
+      `modules.${name}`,
+      locate(['modules', index, 'path']),
+    ]),
+  ),
+})
 
 const tooLarge = (source: string, path: string, limits: ReadLimits): WorkflowEntry => ({
   name: baseName(path),
@@ -98,6 +111,7 @@ const tooLarge = (source: string, path: string, limits: ReadLimits): WorkflowEnt
     },
   ],
   workflow: undefined,
+  references: {},
 })
 
 /** `./`, `../` and plain relative paths, seen from the file that names them; `undefined` outside of the source. */

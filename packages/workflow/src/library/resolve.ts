@@ -23,10 +23,15 @@ const first = (problems: readonly Problem[]): string => {
 const broken = (entry: WorkflowEntry, problems = entry.problems): WorkflowError =>
   new WorkflowError('invalid', `workflow '${entry.name}' cannot be used: ${first(problems)}`, problems)
 
-const problemAt = (entry: WorkflowEntry, rule: string, message: string, hint = ''): Problem => ({
+const problemAt = (
+  entry: WorkflowEntry,
+  reference: string,
+  rule: string,
+  message: string,
+  hint = '',
+): Problem => ({
   file: entry.path,
-  line: 0,
-  column: 0,
+  ...(entry.references[reference] ?? { line: 0, column: 0 }),
   rule,
   severity: 'error',
   message,
@@ -47,16 +52,18 @@ const flatten = (
   if (parent === undefined) {
     const known = library.list().map(({ name }) => name)
     const message = `the parent '${parentName}' does not exist`
-    throw broken(entry, [problemAt(entry, 'unknown-workflow', message, didYouMean(parentName, known))])
+    throw broken(entry, [
+      problemAt(entry, 'extends', 'unknown-workflow', message, didYouMean(parentName, known)),
+    ])
   }
   if (chain.includes(parent)) {
     throw broken(entry, [
-      problemAt(entry, 'circular-inheritance', `circular inheritance detected: ${parentName}`),
+      problemAt(entry, 'extends', 'circular-inheritance', `circular inheritance detected: ${parentName}`),
     ])
   }
   if (parent.kind !== entry.kind) {
     const message = `a ${entry.kind} cannot extend '${parentName}', which is a ${parent.kind}`
-    throw broken(entry, [problemAt(entry, 'kind-mismatch', message)])
+    throw broken(entry, [problemAt(entry, 'extends', 'kind-mismatch', message)])
   }
   return inherit(flatten(library, parent, chain), entry.workflow)
 }
@@ -66,7 +73,7 @@ const checked = (library: WorkflowLibrary, entry: WorkflowEntry): Workflow => {
   if (entry.workflow?.extends === undefined) return workflow
   const problems: Problem[] = []
   checkStructure(workflow, (_path, rule, severity, message, hint = '') => {
-    problems.push({ ...problemAt(entry, rule, message, hint), severity })
+    problems.push({ ...problemAt(entry, 'extends', rule, message, hint), severity })
   })
   if (hasErrors(problems)) throw broken(entry, problems)
   return workflow
@@ -81,16 +88,19 @@ const modulesOf = (
   const problems: Problem[] = []
   for (const ref of flow.modules ?? []) {
     if (ref.path === undefined || (ref.steps ?? []).length > 0) continue
+    const at = `modules.${ref.name}`
     const found = library.find(ref.path, 'module', entry) ?? library.find(ref.name, 'module', entry)
     if (found === undefined) {
       const known = library.list().map(({ name }) => name)
       const message = `module '${ref.name}' refers to '${ref.path}', which does not exist`
-      problems.push(problemAt(entry, 'unknown-workflow', message, didYouMean(ref.path, known)))
+      problems.push(problemAt(entry, at, 'unknown-workflow', message, didYouMean(ref.path, known)))
     } else if (found.kind !== 'module') {
-      problems.push(problemAt(entry, 'kind-mismatch', `'${ref.path}' is a flow; flows consist of modules`))
+      problems.push(
+        problemAt(entry, at, 'kind-mismatch', `'${ref.path}' is a flow; flows consist of modules`),
+      )
     } else if (found.workflow === undefined) {
       problems.push(
-        problemAt(entry, 'broken-module', `module '${ref.name}': ${first(found.problems)}`),
+        problemAt(entry, at, 'broken-module', `module '${ref.name}': ${first(found.problems)}`),
         ...found.problems,
       )
     } else {

@@ -1,3 +1,4 @@
+import { commandFrame, scriptFollows, type CommandFrame, type Frame as FrameOf } from './frames.ts'
 import {
   bareWord,
   insideBackquotes,
@@ -8,72 +9,12 @@ import {
   singleQuoted,
 } from './quote.ts'
 
+type Frame = FrameOf<ShellLexer>
+
 /** A value cannot be put where the author wants it without changing what the command means. */
 export class UnsafePlaceError extends Error {
   override readonly name = 'UnsafePlaceError'
 }
-
-interface HereDocument {
-  delimiter: string
-  /** A quoted delimiter switches every expansion off. */
-  quoted: boolean
-  /** `<<-`: leading tabs are dropped. */
-  strip: boolean
-}
-
-interface CommandFrame {
-  readonly kind: 'command'
-  /** The whole command, a subshell, or a substitution. */
-  readonly opener: '' | '(' | '$('
-  comment: boolean
-  wordStarted: boolean
-  /** The word so far while it is nothing but unquoted letters of the author; `undefined` for any other. */
-  literal: string | undefined
-  /** A keyword or command name may come next. */
-  commandPosition: boolean
-  lastChar: string
-  /** Open `case` commands, innermost last. */
-  readonly cases: ('subject' | 'in' | 'pattern' | 'body')[]
-  /** Announced, and to be read from the next line on; a subshell shares those of the command around it. */
-  readonly hereDocuments: HereDocument[]
-  /** The here-document operator whose delimiter is being read. */
-  reading: (HereDocument & { started: boolean; quote: string }) | undefined
-}
-
-type Frame =
-  | CommandFrame
-  | { readonly kind: 'single' }
-  | { readonly kind: 'dollar-single' }
-  | { readonly kind: 'double' }
-  | {
-      readonly kind: 'brace'
-      readonly quoted: boolean
-      phase: 'name' | 'word' | 'pattern'
-      length: number
-      murky: boolean
-    }
-  | { readonly kind: 'arithmetic'; depth: number; closing: boolean }
-  | {
-      readonly kind: 'backquote'
-      readonly inner: ShellLexer
-      held: boolean
-      raw: string
-      readonly quoted: boolean
-    }
-  | { readonly kind: 'here-document'; readonly document: HereDocument; line: string }
-
-const commandFrame = (opener: CommandFrame['opener'], hereDocuments: HereDocument[] = []): CommandFrame => ({
-  kind: 'command',
-  opener,
-  comment: false,
-  wordStarted: false,
-  literal: '',
-  commandPosition: true,
-  lastChar: '',
-  cases: [],
-  hereDocuments,
-  reading: undefined,
-})
 
 const KEEPS_POSITION = new Set([
   'if',
@@ -190,6 +131,7 @@ export class ShellLexer {
       top.raw = ''
       return
     }
+    if (pending !== '' && 'script' in top && top.script !== undefined) this.#feedScript('$')
     if (pending === '\\') {
       // Bare, it would have quoted the first character, which is quoted anyway; inside quotes it is itself.
       if (top.kind !== 'command' && !(top.kind === 'brace' && !top.quoted)) this.#out += '\\\\'
@@ -215,11 +157,11 @@ export class ShellLexer {
           throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
         return top.comment ? text.replaceAll(/[\r\n]/g, ' ') : this.#bare(top, text, next)
       case 'single':
-        return insideSingle(text)
+        return insideSingle(this.#inScript(top.script, text, next))
       case 'dollar-single':
         throw new UnsafePlaceError('a value cannot stand inside $\'…\', which not every shell knows; use "…"')
       case 'double':
-        return insideDouble(text)
+        return insideDouble(this.#inScript(top.script, text, next))
       case 'brace':
         return this.#inBrace(top, text)
       case 'arithmetic':
@@ -238,8 +180,26 @@ export class ShellLexer {
       throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
     const first = frame.commandPosition && !frame.wordStarted
     const descriptor = /^\d+$/.test(text) && /^[<>]/.test(next)
+    const word = scriptFollows(frame) ? this.#inScript(new ShellLexer(), text, '') : text
     this.#startWord(frame, undefined)
-    return descriptor ? singleQuoted(text) : bareWord(text, first)
+    return descriptor ? singleQuoted(word) : bareWord(word, first)
+  }
+
+  /** A value in the text of a script is escaped for its place there, too. */
+  #inScript(script: ShellLexer | undefined, text: string, next: string): string {
+    if (script === undefined) return text
+    if (!script.#settled)
+      throw new UnsafePlaceError('a value cannot stand behind \\ or $ in a script for another shell')
+    script.value(text, next)
+    return script.take()
+  }
+
+  /** The author's text of a script, as the other shell will read it. */
+  #feedScript(text: string): void {
+    const top = this.#top()
+    if ((top.kind !== 'double' && top.kind !== 'single') || top.script === undefined) return
+    top.script.feed(text)
+    top.script.take()
   }
 
   #inBrace(frame: Frame & { kind: 'brace' }, text: string): string {
@@ -287,6 +247,7 @@ export class ShellLexer {
     const word = frame.literal
     frame.wordStarted = false
     frame.literal = ''
+    frame.words.push(word ?? '')
     const state = frame.cases.at(-1)
     const set = (next: 'in' | 'pattern') => {
       frame.cases[frame.cases.length - 1] = next
@@ -301,6 +262,7 @@ export class ShellLexer {
     if (state === 'pattern') return
     if (frame.commandPosition && word === 'case') frame.cases.push('subject')
     frame.commandPosition = frame.commandPosition && word !== undefined && KEEPS_POSITION.has(word)
+    if (frame.commandPosition) frame.words.length = 0
   }
 
   #emit(char: string): void {
@@ -317,6 +279,7 @@ export class ShellLexer {
       case 'single':
         this.#emit(char)
         if (char === "'") this.#frames.pop()
+        else this.#feedScript(char)
         return
       case 'dollar-single':
         if (char === '\\') this.#pending = '\\'
@@ -327,6 +290,7 @@ export class ShellLexer {
         if (this.#expansion(char, true)) return
         this.#emit(char)
         if (char === '"') this.#frames.pop()
+        else this.#feedScript(char)
         return
       case 'brace':
         return this.#inBraceChar(top, char)
@@ -344,6 +308,7 @@ export class ShellLexer {
       return true
     }
     if (char !== '`') return false
+    this.#feedScript('x')
     this.#emit(char)
     this.#frames.push({ kind: 'backquote', inner: new ShellLexer(), held: false, raw: '', quoted })
     return true
@@ -358,6 +323,7 @@ export class ShellLexer {
       // A backslash and a line break vanish together: what follows continues the same word or line.
       if (top.kind === 'command' && char !== '\n') this.#startWord(top, undefined)
       if (top.kind === 'here-document') top.line += `\\${char}`
+      this.#feedScript('$`"\\'.includes(char) ? char : char === '\n' ? '' : `\\${char}`)
       return
     }
     if (pending === '$') return this.#afterDollar(char)
@@ -389,6 +355,7 @@ export class ShellLexer {
     const quoted = top.kind === 'brace' ? top.quoted : top.kind !== 'command'
     if (top.kind === 'command') this.#startWord(top, undefined)
     if (top.kind === 'here-document') top.line += '$'
+    this.#feedScript(/[A-Za-z0-9_@*#?$!({-]/.test(char) ? 'x' : '$')
     if (char === '(') {
       this.#pending = '$('
     } else if (char === '{') {
@@ -426,8 +393,12 @@ export class ShellLexer {
     }
     this.#emit(char)
     if (char === "'" || char === '"') {
+      const script = scriptFollows(frame) ? new ShellLexer() : undefined
       this.#startWord(frame, undefined)
-      this.#frames.push({ kind: char === '"' ? 'double' : 'single' })
+      this.#frames.push({
+        kind: char === '"' ? 'double' : 'single',
+        ...(script === undefined ? {} : { script }),
+      })
     } else if (char === '#' && !frame.wordStarted) frame.comment = true
     else if (char === ' ' || char === '\t') this.#blank(frame)
     else if (char === '\n') this.#newline(frame)
@@ -443,6 +414,7 @@ export class ShellLexer {
   #newline(frame: CommandFrame): void {
     this.#endWord(frame)
     frame.commandPosition = true
+    frame.words.length = 0
     frame.lastChar = '\n'
     if (
       this.#frames.some(
@@ -466,6 +438,7 @@ export class ShellLexer {
     const state = frame.cases.at(-1)
     if (char === '>') return
     frame.commandPosition = true
+    frame.words.length = 0
     if (char === '(' && before === '(' && frame.opener === '(') {
       this.#lost = 'a value cannot stand inside or behind ((…)), which some shells calculate'
     }

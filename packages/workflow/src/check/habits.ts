@@ -1,0 +1,169 @@
+import { parseDuration } from '../execute/duration.ts'
+import { GENERATORS } from '../execute/generators.ts'
+import { TARGET_TYPES } from '../execute/dependencies.ts'
+import type { AgentTool, Workflow } from '../model.ts'
+import { AGENT_PRESETS } from '../llm/presets.ts'
+import { didYouMean } from '../suggest.ts'
+import type { Report } from './report.ts'
+import { everyStep } from './walk.ts'
+
+const CRON_FIELD = /^(\*|[\d*/,\-A-Za-z]+)$/
+
+const triggers = (workflow: Workflow, report: Report): void => {
+  for (const [index, trigger] of (workflow.triggers ?? []).entries()) {
+    const path = ['triggers', index]
+    const fields = (trigger.schedule ?? '').trim().split(/\s+/)
+    const isCron = fields.length === 5 && fields.every((field) => CRON_FIELD.test(field))
+    if (trigger.on === 'cron' && !isCron) {
+      report(
+        [...path, 'schedule'],
+        'wrong-value',
+        'error',
+        'a cron trigger needs a schedule of five fields',
+        'For example: 0 3 * * *',
+      )
+    }
+    if (trigger.on === 'watch' && (trigger.path ?? '') === '') {
+      report(path, 'missing-required-field', 'error', 'a watch trigger needs path')
+    }
+    const window = trigger.event?.dedupe_window
+    if (window !== undefined && parseDuration(window) === undefined) {
+      report(
+        [...path, 'event', 'dedupe_window'],
+        'wrong-value',
+        'error',
+        `'${window}' is not a duration`,
+        'For example: 30s, 5m, 1h30m',
+      )
+    }
+  }
+}
+
+const steps = (workflow: Workflow, report: Report): void => {
+  for (const { step, path, siblings, position } of everyStep(workflow)) {
+    const { timeout, retry, decision } = step
+    if (
+      timeout !== undefined &&
+      !timeout.includes('{{') &&
+      !timeout.trim().startsWith('-') &&
+      parseDuration(timeout) === undefined
+    ) {
+      report(
+        [...path, 'timeout'],
+        'wrong-value',
+        'error',
+        `'${timeout}' is not a duration`,
+        'For example: 90, 30s, 5m, 1h30m, 2d',
+      )
+    }
+    for (const key of ['delay', 'max_delay'] as const) {
+      const text = retry?.[key]
+      if (text !== undefined && parseDuration(text) === undefined) {
+        report(
+          [...path, 'retry', key],
+          'wrong-value',
+          'error',
+          `'${text}' is not a duration`,
+          'For example: 500ms, 30s',
+        )
+      }
+    }
+    if (retry?.attempts !== undefined && (!Number.isInteger(retry.attempts) || retry.attempts < 1)) {
+      report(
+        [...path, 'retry', 'attempts'],
+        'wrong-value',
+        'error',
+        'retry.attempts must be a whole number from 1 on',
+      )
+    }
+    const isGraph =
+      position === 'module' && siblings.some(({ depends_on: needs }) => (needs ?? []).length > 0)
+    const jumps = [
+      ...Object.values(decision?.cases ?? {}),
+      decision?.default,
+      ...(decision?.conditions ?? []),
+    ]
+    if (isGraph && jumps.some((branch) => branch?.goto !== undefined)) {
+      report(
+        [...path, 'decision'],
+        'goto-in-graph',
+        'warning',
+        'a goto has no effect where steps have depends_on',
+      )
+    }
+    agentTools(step.agent_tools ?? [], [...path, 'agent_tools'], report)
+  }
+}
+
+const agentTools = (
+  tools: readonly AgentTool[],
+  path: readonly (string | number)[],
+  report: Report,
+): void => {
+  const seen = new Set<string>()
+  for (const [index, { preset, name, handler }] of tools.entries()) {
+    const at = [...path, index]
+    if (preset !== undefined && !AGENT_PRESETS.includes(preset)) {
+      report(
+        at,
+        'wrong-value',
+        'error',
+        `there is no preset tool '${preset}'`,
+        didYouMean(preset, AGENT_PRESETS),
+      )
+    }
+    if (preset === undefined && (name === undefined || handler === undefined)) {
+      report(at, 'missing-required-field', 'error', 'a tool needs preset, or name and handler')
+    }
+    const key = preset ?? name ?? ''
+    if (seen.has(key)) report(at, 'duplicate-tool-name', 'error', `the tool '${key}' occurs twice`)
+    seen.add(key)
+  }
+}
+
+const inheritance = (workflow: Workflow, report: Report): void => {
+  if (workflow.extends === undefined) return
+  for (const key of ['steps', 'modules', 'params', 'hooks', 'dependencies', 'triggers', 'reports'] as const) {
+    if (workflow[key] === undefined) continue
+    const message = `"${key}" of a workflow with extends has no effect`
+    report([key], 'ignored-with-extends', 'warning', message, `Write it under override.`)
+  }
+}
+
+const words = (workflow: Workflow, report: Report): void => {
+  for (const [index, type] of (workflow.dependencies?.target_types ?? []).entries()) {
+    if (TARGET_TYPES.includes(type)) continue
+    report(
+      ['dependencies', 'target_types', index],
+      'wrong-value',
+      'error',
+      `unknown target_types: ${type}`,
+      didYouMean(type, TARGET_TYPES),
+    )
+  }
+  for (const [index, { generator }] of (workflow.params ?? []).entries()) {
+    const name = /^\s*(\w+)\s*\(/.exec(generator ?? '')?.[1]
+    if (
+      generator === undefined ||
+      generator === '' ||
+      (name !== undefined && Object.hasOwn(GENERATORS, name))
+    )
+      continue
+    const hint = didYouMean(name ?? generator, Object.keys(GENERATORS))
+    report(
+      ['params', index, 'generator'],
+      'wrong-value',
+      'error',
+      `there is no generator '${generator}'`,
+      hint,
+    )
+  }
+}
+
+/** Rules about values that have a form of their own, and about what is written without effect. */
+export const checkHabits = (workflow: Workflow, report: Report): void => {
+  inheritance(workflow, report)
+  triggers(workflow, report)
+  words(workflow, report)
+  steps(workflow, report)
+}

@@ -1,0 +1,85 @@
+import { readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { messageOf } from '../fault.ts'
+import { openLibrary, type WorkflowLibrary } from '../library/library.ts'
+import { resolveWorkflow } from '../library/resolve.ts'
+import { folderSource } from '../library/source.ts'
+import { READ_LIMITS } from '../limits.ts'
+import { hasErrors, inOrder, WorkflowError, type Problem } from '../problem.ts'
+import { looksLikeWorkflow } from '../read/document.ts'
+import { lint } from './lint.ts'
+
+export interface LintedPaths {
+  /** Workflow files that were looked at. */
+  readonly files: number
+  readonly problems: Problem[]
+}
+
+const problemOf = (file: string, rule: string, message: string): Problem => ({
+  file,
+  line: 0,
+  column: 0,
+  rule,
+  severity: 'error',
+  message,
+  hint: '',
+})
+
+/** What cannot be told from the file alone: parents and modules that do not exist, circles of inheritance. */
+const references = (library: WorkflowLibrary, path: string, shown: string): Problem[] => {
+  try {
+    resolveWorkflow(library, { name: path })
+    return []
+  } catch (error) {
+    if (!(error instanceof WorkflowError)) throw error
+    return error.problems
+      .filter(({ file, severity }) => file === path && severity === 'error')
+      .map((problem) => ({ ...problem, file: shown }))
+  }
+}
+
+const lintFile = async (
+  path: string,
+  shown: string,
+  library: WorkflowLibrary,
+  inLibrary: string,
+): Promise<Problem[]> => {
+  const { size } = await stat(path)
+  if (size > READ_LIMITS.fileBytes) {
+    return [problemOf(shown, 'too-big', `The file is larger than ${READ_LIMITS.fileBytes} bytes.`)]
+  }
+  const problems = lint(await readFile(path, 'utf8'), shown)
+  return hasErrors(problems) ? problems : [...problems, ...references(library, inLibrary, shown)]
+}
+
+/**
+ * Checks files, and all workflow files below folders, with everything they refer to. References are looked for beside
+ * a file, below the folder that was named, and in `folders`.
+ */
+export const lintPaths = async (
+  paths: readonly string[],
+  folders: readonly string[] = [],
+): Promise<LintedPaths> => {
+  const problems: Problem[] = []
+  let files = 0
+  for (const path of paths) {
+    const facts = await stat(path).catch((error: unknown) => messageOf(error))
+    if (typeof facts === 'string') {
+      problems.push(problemOf(path, 'not-found', facts))
+      continue
+    }
+    const isFolder = facts.isDirectory()
+    const root = resolve(isFolder ? path : dirname(path))
+    const library = await openLibrary([root, ...folders])
+    const found = isFolder ? await folderSource(root).list() : [{ path: basename(path) }]
+    for (const { path: inside } of found) {
+      const file = join(root, inside)
+      const shown = isFolder ? join(path, inside) : path
+      // Other YAML lies beside workflows; what was named itself is always meant.
+      if (isFolder && !looksLikeWorkflow(await readFile(file, 'utf8'))) continue
+      files++
+      problems.push(...(await lintFile(file, shown, library, inside)))
+    }
+  }
+  return { files, problems: inOrder(problems) }
+}
