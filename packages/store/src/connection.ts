@@ -103,3 +103,6 @@ export const isConnectionLoss = (error: unknown): boolean => {
 export const isConflict = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
+
+/** The schema, or a function in it, is not there: the database was not migrated far enough. */
+export const isMissingSchema = (error: unknown): boolean => ['3F000', '42883'].includes(codeOf(error))

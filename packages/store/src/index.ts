@@ -1,5 +1,6 @@
 export type * from './store.ts'
 export type { ConnectionOptions, StoreLog } from './connection.ts'
-export { migrate, schemaVersion } from './migrate.ts'
+export { migrate } from './migrate.ts'
+export { schemaVersion } from './schema-version.ts'
 export { openStore, type StoreOptions } from './open-store.ts'
-export { openRunStore, type RunStoreOptions } from './run-store/open-run-store.ts'
+export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-store/open-run-store.ts'

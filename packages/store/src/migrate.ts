@@ -3,9 +3,6 @@ import { Migrator } from 'kysely/migration'
 import { openPool } from './connection.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 
-/** Name of the newest migration that this program knows. */
-export const schemaVersion: string = Object.keys(MIGRATIONS).at(-1) ?? ''
-
 /**
  * Brings the database to `schemaVersion` in one transaction. Safe when several programs start at once: they queue on a
  * lock and all but the first find nothing to do.

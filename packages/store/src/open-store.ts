@@ -6,13 +6,13 @@ import { makeFarm } from './farm.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
 import { listen } from './listen.ts'
-import { schemaVersion } from './migrate.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeRecovery } from './recovery.ts'
 import { guarded } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
 import { makeRuns } from './runs.ts'
+import { demandSchema } from './schema-version.ts'
 import type { Store } from './store.ts'
 import { makeTotals } from './totals.ts'
 import { makeWorkers } from './workers.ts'
@@ -63,10 +63,7 @@ const check = async (db: Kysely<unknown>): Promise<void> => {
   const latest = rows[0]?.present
     ? await sql<{ name: string }>`select name from kysely_migration order by name desc limit 1`.execute(db)
     : undefined
-  const found = latest?.rows[0]?.name ?? 'nothing'
-  if (found !== schemaVersion) {
-    throw new Error(`the database schema is ${found}, this program needs ${schemaVersion}: run the migration`)
-  }
+  demandSchema(latest?.rows[0]?.name)
 }
 
 const maintain = async (db: Kysely<unknown>): Promise<void> => {

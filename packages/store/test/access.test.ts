@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { openStore } from '../src/index.ts'
+import { openRunStore, openStore } from '../src/index.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -133,7 +133,18 @@ describe('what every master shares', () => {
       poolSize: 1,
       applicationName: 'test',
     })
-    for (const call of [away.check(), away.runs.find('1'), away.access.anyToken(), away.farmId()]) {
+    await using worker = await openRunStore({
+      url: 'postgres://nobody@127.0.0.1:1/none',
+      poolSize: 1,
+      applicationName: 'test',
+    })
+    for (const call of [
+      worker.farmId(),
+      away.check(),
+      away.runs.find('1'),
+      away.access.anyToken(),
+      away.farmId(),
+    ]) {
       await expect(call).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfter: 2 })
     }
   })

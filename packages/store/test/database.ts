@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import type { RunStore } from '@scanfarm/contracts'
 import pg from 'pg'
 import { migrate } from '../src/migrate.ts'
-import { openRunStore } from '../src/run-store/open-run-store.ts'
+import { openRunStore, type WorkerStore } from '../src/run-store/open-run-store.ts'
 import { openStore } from '../src/open-store.ts'
 import type { Store } from '../src/store.ts'
 
@@ -15,7 +14,7 @@ export interface OpenDatabase {
 export interface TestDatabase extends OpenDatabase {
   readonly store: Store
   /** A worker's side, on a pool of its own. */
-  readonly runStore: RunStore
+  readonly runStore: WorkerStore
 }
 
 const serverUrl = (): string => {

@@ -9,7 +9,7 @@ import {
   type RunStatus,
 } from '@scanfarm/contracts'
 import type pg from 'pg'
-import { migrate, openStore, schemaVersion } from '../src/index.ts'
+import { migrate, openRunStore, openStore, schemaVersion } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
 import { dumpSchema } from './schema-dump.ts'
 
@@ -26,9 +26,10 @@ afterAll(() => database[Symbol.asyncDispose]())
 describe('migrations', () => {
   test('a database that was never migrated is refused with what to do', async () => {
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
-    await expect(store.check()).rejects.toThrow(
-      `the database schema is nothing, this program needs ${schemaVersion}: run the migration`,
-    )
+    await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
+    const message = `the database schema is nothing, this program needs ${schemaVersion}: run the migration`
+    await expect(store.check()).rejects.toThrow(message)
+    await expect(worker.farmId()).rejects.toThrow(message)
   })
 
   test('programs that start at once migrate once, and later ones find nothing to do', async () => {
@@ -46,7 +47,9 @@ describe('migrations', () => {
       client.query("insert into kysely_migration (name, timestamp) values ('9999-future', now()::text)"),
     )
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
+    await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await expect(store.check()).rejects.toThrow('the database schema is 9999-future')
+    await expect(worker.farmId()).rejects.toThrow('the database schema is 9999-future')
     await inDatabase((client) => client.query("delete from kysely_migration where name = '9999-future'"))
   })
 

@@ -27,6 +27,7 @@ afterAll(async () => {
 describe('a login with only the role of workers', () => {
   test('can do all of a worker’s work', async () => {
     await using runStore = await openRunStore({ url, poolSize: 2, applicationName: 'worker' })
+    expect(await runStore.farmId()).toBe(await db.store.farmId())
     const { runIds } = await submitted(db.store, {}, targets(3))
     const local = await submitted(db.store, { runMode: 'local' })
     const workerId = await joined(runStore)

@@ -1,7 +1,7 @@
 import { AppError } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import { QueueSetupError, type RunQueue } from '@scanfarm/queue'
-import { openStore } from '@scanfarm/store'
+import { openRunStore } from '@scanfarm/store'
 import { untilReady } from './until-ready.ts'
 
 /**
@@ -9,15 +9,16 @@ import { untilReady } from './until-ready.ts'
  * its schema is not the one of this program: then one of the two has to be updated.
  */
 export async function meetFarm(databaseUrl: string, log: Logger, stopping: AbortSignal): Promise<string> {
-  await using store = await openStore({ url: databaseUrl, poolSize: 1, applicationName: 'scanfarm worker' })
+  await using store = await openRunStore({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: 'scanfarm worker',
+  })
   return await untilReady({
     what: 'the database',
     log,
     stopping,
-    async attempt() {
-      await store.check()
-      return store.farmId()
-    },
+    attempt: () => store.farmId(),
     isTemporary: (error) =>
       (error instanceof AppError && error.code === 'unavailable') ||
       (Error.isError(error) && error.message.includes('the database schema is nothing')),

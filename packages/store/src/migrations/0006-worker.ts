@@ -14,11 +14,23 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
 const DEFINER = `security definer set search_path = pg_catalog, public, pg_temp`
 
 // A batch touches tens of rows in tables of millions; a plan made while the tables were small, or without statistics,
-// must not read them whole. (Without jit: a plan that has no index to use looks dear enough to be compiled.)
+// must not read them whole. (Without jit: a plan that has no index to use looks dear enough to be compiled.) An index
+// is not enough where the planner may choose which: a lateral subquery with its own lock is always driven by the batch,
+// while a join might be driven by all runs that are queued, which it takes for few.
 const BY_INDEX = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off`
 
 const PRESENCE = `
 create schema worker;
+
+-- What a worker asks before anything else: the farm's identity, made on first use, and the newest migration.
+create function worker.farm() returns jsonb
+language plpgsql ${DEFINER} as $$
+begin
+  update farm set farm_id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12) where farm_id = '';
+  return jsonb_build_object(
+    'farmId', (select farm_id from farm),
+    'schemaVersion', (select name from kysely_migration order by name desc limit 1));
+end $$;
 
 create function worker.join(p_worker jsonb) returns void
 language sql ${DEFINER} as $$
@@ -113,10 +125,10 @@ begin
   if not renew_lease(p_worker_id, null, null) then
     return null;
   end if;
-  select array_agg(id) into v_ids from (
-    select r.id from runs r join unnest(p_run_ids, p_epochs) as t(run_id, epoch) on r.id = t.run_id
-    where r.epoch = t.epoch and r.status = 'queued'
-    order by r.id for update of r
+  select array_agg(won.id) into v_ids
+  from (select * from unnest(p_run_ids, p_epochs) as u(run_id, epoch) order by run_id) t
+  cross join lateral (
+    select id from runs where id = t.run_id and epoch = t.epoch and status = 'queued' for update
   ) won;
   return case when v_ids is null then '[]' else take_runs(p_worker_id, v_ids) end;
 end $$;
@@ -132,10 +144,13 @@ begin
     return '[]';
   end if;
   select array_agg(id) into v_ids from (
-    select r.id from outbox o join runs r on r.id = o.run_id
-    where o.run_mode = 'local' and o.ready and r.status = 'queued'
-    order by o.rank, o.run_id limit p_limit for update of r skip locked
-  ) won;
+    select won.id
+    from (select run_id from outbox where run_mode = 'local' and ready order by rank, run_id) o
+    cross join lateral (
+      select id from runs where id = o.run_id and status = 'queued' for update skip locked
+    ) won
+    limit p_limit
+  ) taken;
   if v_ids is null then
     return '[]';
   end if;
@@ -152,10 +167,10 @@ language plpgsql ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
-  select array_agg(id) into v_ids from (
-    select r.id from runs r join jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int) on r.id = u."runId"
-    where r.attempt = u.attempt and r.status = 'running'
-    order by r.id for update of r
+  select array_agg(owned.id) into v_ids
+  from (select * from jsonb_to_recordset(p_updates) as k("runId" bigint, attempt int) order by "runId") u
+  cross join lateral (
+    select id from runs where id = u."runId" and attempt = u.attempt and status = 'running' for update
   ) owned;
   if v_ids is null then
     return '{}';
@@ -283,10 +298,10 @@ language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[];
 begin
-  select array_agg(id) into v_ids from (
-    select r.id from runs r join jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int) on r.id = k."runId"
-    where r.attempt = k.attempt and r.status = 'running'
-    order by r.id for update of r
+  select array_agg(owned.id) into v_ids
+  from (select * from jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int) order by "runId") u
+  cross join lateral (
+    select id from runs where id = u."runId" and attempt = u.attempt and status = 'running' for update
   ) owned;
   if v_ids is not null then
     perform release_runs(v_ids, 0);

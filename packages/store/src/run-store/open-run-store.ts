@@ -1,11 +1,23 @@
 import type { RunStore } from '@scanfarm/contracts'
-import { openPool, type ConnectionOptions, type StoreLog } from '../connection.ts'
+import type pg from 'pg'
+import { isMissingSchema, openPool, type ConnectionOptions, type StoreLog } from '../connection.ts'
+import { guarded } from '../retry.ts'
+import { demandSchema } from '../schema-version.ts'
 import { makeRunStore } from './make-run-store.ts'
 
 export interface RunStoreOptions extends ConnectionOptions {
   /** How long calls wait for a database that is away before they reject; default 10 minutes. */
   readonly outageMs?: number
   readonly log?: StoreLog
+}
+
+/** What a worker process opens. */
+export interface WorkerStore extends RunStore, AsyncDisposable {
+  /**
+   * Identity of the farm. Tries once: rejects with `unavailable` when the database cannot be reached, and otherwise
+   * when its schema is not the one of this program.
+   */
+  farmId(): Promise<string>
 }
 
 export const DEFAULT_OUTAGE_MS = 600_000
@@ -15,7 +27,7 @@ export const DEFAULT_OUTAGE_MS = 600_000
  * has only the role `scanfarm_worker` will do, and a transaction pooler may stand in between. Disposing rejects what
  * still waits.
  */
-export async function openRunStore(options: RunStoreOptions): Promise<RunStore & AsyncDisposable> {
+export async function openRunStore(options: RunStoreOptions): Promise<WorkerStore> {
   const closing = new AbortController()
   const pool = openPool(options, options.log)
   const persistence = {
@@ -25,9 +37,23 @@ export async function openRunStore(options: RunStoreOptions): Promise<RunStore &
   }
   return {
     ...makeRunStore(pool, persistence),
+    ...guarded({ farmId: () => farmId(pool) }),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the run store is closed'))
       await pool.end()
     },
+  }
+}
+
+const farmId = async (pool: pg.Pool): Promise<string> => {
+  try {
+    const { rows } = await pool.query<{ farm: { farmId: string; schemaVersion: string } }>(
+      'select worker.farm() as farm',
+    )
+    demandSchema(rows[0]?.farm.schemaVersion)
+    return rows[0]?.farm.farmId ?? ''
+  } catch (error) {
+    if (isMissingSchema(error)) demandSchema(undefined)
+    throw error
   }
 }

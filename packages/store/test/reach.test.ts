@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
+
+/** Runs that wait or run while a batch of a few is handled. */
+const CROWD = 2_000
+const BATCH = 5
+/** Rows of `runs` that one statement of a batch may look at: a few times its own. */
+const REACH = 20 * BATCH
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(() => wipe(db.url))
+
+/** Rows of `runs` that a call reads, in a transaction that is rolled back. */
+const rowsRead = (call: string, values: readonly unknown[]): Promise<number> =>
+  asSuperuser(async (client) => {
+    await client.query('begin')
+    await client.query(call, [...values])
+    const { rows } = await client.query<{ read: string }>(
+      `select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = 'runs'`,
+    )
+    await client.query('rollback')
+    return Number(rows[0]?.read)
+  }, db.url)
+
+/** With the statistics that a farm has in its first minute: of a table that was empty. */
+describe('in a table that filled up since it was last analyzed', () => {
+  test('a claim reads the runs of its tickets, however many others wait', async () => {
+    const workerId = await joined(db.runStore)
+    const { runIds } = await submitted(db.store, {}, targets(CROWD))
+    const tickets = [runIds.slice(-BATCH), runIds.slice(-BATCH).map(() => 0)]
+    const read = await rowsRead('select worker.claim($1, $2, $3)', [workerId, ...tickets])
+    expect(read).toBeLessThan(REACH)
+  })
+
+  test('a local claim reads what it takes, however many distributed runs wait', async () => {
+    const workerId = await joined(db.runStore)
+    await submitted(db.store, {}, targets(CROWD))
+    await submitted(db.store, { runMode: 'local' }, targets(BATCH, 'local'))
+    expect(await rowsRead('select worker.claim_local($1, $2)', [workerId, BATCH])).toBeLessThan(REACH)
+  })
+
+  test('a record and a hand-back read their own runs, however many others run', async () => {
+    const workerId = await joined(db.runStore, { slots: CROWD })
+    await submitted(db.store, {}, targets(CROWD))
+    const runs = await claimAll(db.store, db.runStore, workerId)
+    expect(runs).toHaveLength(CROWD)
+    const few = runs.slice(0, BATCH).map(({ runId, attempt }) => ({ runId, attempt }))
+    const updates = few.map((key) => ({ ...key, completedSteps: 0, totalSteps: 1 }))
+    expect(await rowsRead('select worker.record($1)', [JSON.stringify(updates)])).toBeLessThan(REACH)
+    expect(await rowsRead('select worker.hand_back($1)', [JSON.stringify(few)])).toBeLessThan(REACH)
+    const ends = few.map((key) => ({ ...key, status: 'completed', errorMessage: '', killedPids: [] }))
+    const finish = await rowsRead('select worker.finish($1, $2)', [
+      JSON.stringify(updates),
+      JSON.stringify(ends),
+    ])
+    expect(finish).toBeLessThan(REACH)
+  })
+})
