@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { collectArtifact } from '@scanfarm/artifacts'
-import { commandUser, createLocalSource, Executor, type Introduction } from '@scanfarm/executor'
+import { commandUser, createLocalSource, Executor, type Introduction, type Owner } from '@scanfarm/executor'
 import type { Config } from '@scanfarm/platform'
-import { createHostRunners } from '@scanfarm/runners'
+import { createRunners, type Runners } from '@scanfarm/runners'
 import type { ServerContext } from '../context.ts'
 import { VERSION } from '../version.ts'
 import { createLocalMetrics } from './metrics.ts'
@@ -21,7 +21,7 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   const { runner, runs, worker } = config
   await using scope = new AsyncDisposableStack()
   const owner = commandUser(runner.user)
-  const runners = scope.use(createHostRunners({ graceMs: runs.cancelGraceMs, user: owner }))
+  const runners = scope.use(runnersOf(config, await store.farmId(), owner))
   const source = createLocalSource({ store: store.runStore, pollMs: POLL_MS })
   const metrics = createLocalMetrics(context.metrics, () => executor.status)
   const executor = new Executor({
@@ -46,6 +46,15 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   scope.defer(() => executor.drain(config.server.drainMs))
   executor.start()
   return scope.move()
+}
+
+const runnersOf = ({ runner, runs }: Config, farmId: string, user: Owner | undefined): Runners => {
+  const graceMs = runs.cancelGraceMs
+  return createRunners({
+    host: { graceMs, user },
+    docker: { engine: runner.dockerSocket, owner: farmId, graceMs, images: runner.dockerImages },
+    ssh: { graceMs, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts, hosts: runner.sshHosts },
+  })
 }
 
 /** Local runs are claimed whatever they need: they belong to this server. */

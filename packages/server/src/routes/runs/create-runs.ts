@@ -1,6 +1,6 @@
 import { CreateRuns, REFUSED_FIELDS, RunsCreated } from '@scanfarm/contracts'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
-import { Answer, text } from '../../http/answer.ts'
+import { text, type Answer } from '../../http/answer.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { route } from '../../http/route.ts'
 import { fieldProblems } from '../../submission/field-rules.ts'
