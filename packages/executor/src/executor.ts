@@ -30,7 +30,7 @@ export interface ExecutorStatus {
 const ENDINGS_PER_SLOT = 4
 
 /** After a drain's deadline: time for killing, handing back and leaving. */
-const WIND_UP_MS = 10_000
+const WIND_UP_MS = 5_000
 
 /**
  * Slots, heartbeat, cancel and drain: takes runs from its source, executes and records them. Outlasts a database that

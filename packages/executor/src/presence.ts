@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { HeartbeatReply, RunKey, RunStore, WorkerIntro } from '@scanfarm/contracts'
 import type { ExecutorLog } from './log.ts'
-import { pause, reasonOf } from './retry.ts'
+import { pause, reasonOf, settlesWithin } from './retry.ts'
 import type { Session } from './session.ts'
 
 export type Introduction = Omit<WorkerIntro, 'workerId'>
@@ -23,6 +23,9 @@ export interface PresenceOptions {
   /** There is a new identity to claim with. */
   onJoined(): void
 }
+
+/** A heartbeat to a database that is away is not waited for longer than this. */
+const STOP_MS = 1_000
 
 const keyText = ({ runId, attempt }: RunKey): string => `${runId}:${attempt}`
 
@@ -66,7 +69,7 @@ export class Presence implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    await this.#loop
+    if (this.#loop !== undefined) await settlesWithin(this.#loop, STOP_MS)
   }
 
   /** One turn: joins, or beats when it is time to. */

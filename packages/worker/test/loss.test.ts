@@ -124,3 +124,26 @@ test(
   },
   TEST_MS,
 )
+
+test(
+  'A worker that is told to stop while the database is away ends all the same',
+  async () => {
+    await using gate = await openGate(bench.databaseUrl)
+    const target = freshName()
+    const worker = await bench.spawnWorker({
+      ...env,
+      DATABASE_URL: gate.url,
+      SCANFARM_WORKER_DRAIN_MS: '300',
+    })
+    const [runId = 0] = await bench.submit([GATED], [target])
+    const pid = await pidOf(target, 1)
+    await gate.shut()
+    worker.send('SIGTERM')
+    expect(await worker.ended).toBe(0)
+    expect(await isAlive(pid)).toBe(false)
+    await bench.reapUntilOneIsLost(LEASE_MS)
+    expect(await bench.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+    await bench.store.runs.requestCancel(String(runId))
+  },
+  TEST_MS,
+)

@@ -21,7 +21,7 @@ import { StepPage } from './step-page.ts'
 import { storableJson } from './storable.ts'
 
 export interface JournalOptions {
-  readonly run: RunKey
+  readonly run: RunKey & { readonly runUuid: string; readonly target: string }
   readonly identity: Identity
   readonly artifacts: ArtifactStore
   readonly collect: CollectArtifact
@@ -34,6 +34,29 @@ export interface JournalOptions {
   /** Aborts when the run is being stopped. */
   readonly signal: AbortSignal
   readonly log: ExecutorLog
+}
+
+const stepEvent = (run: JournalOptions['run'], opened: StepOpened, closed: StepClosed): EventRaised => {
+  const topic = `step.${closed.status}`
+  return {
+    topic,
+    name: topic,
+    source: 'executor',
+    dataType: 'step',
+    data: {
+      run_id: run.runId,
+      run_uuid: run.runUuid,
+      attempt: run.attempt,
+      target: run.target,
+      step_name: opened.name,
+      step_type: opened.type,
+      module: opened.module,
+      status: closed.status,
+      exit_code: closed.exitCode ?? null,
+      duration_ms: Math.round(closed.durationMs),
+      error_message: closed.errorMessage,
+    },
+  }
 }
 
 const RUN_LOG_NAME = 'run-execution.log'
@@ -98,6 +121,8 @@ export class Journal implements RunRecorder {
     page.close(step, page.log === undefined ? '' : this.#fileLog(page.opened, page.log))
     this.#changes.step(page)
     if (counts) this.#changes.countStep()
+    if (step.status === 'completed' || step.status === 'failed')
+      this.event(stepEvent(this.#options.run, page.opened, step))
   }
 
   currentPid(pid: number): void {
