@@ -271,7 +271,7 @@ export function runnerConformance(name: string, make: () => Promise<RunnerSubjec
 
       test('a cancelled command is killed and its pids are reported', async () => {
         const word = token()
-        const outcome = await cancelAfter(runner, sh(`echo go; sleep ${word}; true`), 'go')
+        const outcome = await cancelAfter(runner, sh(`sleep ${word} & echo go; wait`), 'go')
         expect(outcome).toEqual({ kind: 'cancelled', killed: expect.anything() })
         expect(outcome.kind === 'cancelled' && outcome.killed.length).toBeGreaterThanOrEqual(2)
         expect(await alive(word)).toEqual([])

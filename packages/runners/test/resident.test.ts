@@ -108,6 +108,15 @@ describe('the process that starts commands', () => {
     await expect(stat(`/proc/${pid}`)).rejects.toThrow('ENOENT')
   })
 
+  test('does not mind when its pipes are cleaned away', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    const command = await readFile(`/proc/${provider?.spawnerPid}/cmdline`, 'utf8')
+    await rm(command.split('\0').find((part) => part.includes('scanfarm-pipes-')) ?? '', { recursive: true })
+    expect((await run(runner, 'echo still')).text).toBe('still\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
   test('gives commands real pipes: they can open /dev/stdout', async () => {
     const runner = await open()
     expect(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import type { ContainerPlan } from './container-plan.ts'
 import { DockerPlace, explainStart } from './docker-place.ts'
@@ -51,8 +52,9 @@ export class ContainerOpener {
         { ...plan, mountsFolder: true },
         this.#graceMs,
       )
-      const answer = await place.container.infoArchive({ path: probe })
-      answer.resume()
+      const answer: unknown = await place.container.infoArchive({ path: probe })
+      // A body, though empty, that nobody reads would keep the connection.
+      if (answer instanceof Readable) answer.resume()
       return true
     } catch (error) {
       // Another machine's folder of the same name, or no such folder there.

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError, type RunnerContext } from '@scanfarm/contracts'
+import { property } from '../error-facts.ts'
 import { engineMessage, statusOf } from './engine.ts'
 
 export interface ImageFacts {
@@ -55,10 +56,18 @@ async function pullImage(docker: Docker, name: string, context: RunnerContext): 
 }
 
 interface PullLine {
-  readonly id?: string
-  readonly status?: string
   readonly error?: string
-  readonly progressDetail?: { readonly current?: number; readonly total?: number }
+  readonly layer?: { readonly id: string; readonly current: number; readonly total: number }
+}
+
+function readPullLine(text: string): PullLine {
+  const line: unknown = JSON.parse(text)
+  const [id, error, detail] = ['id', 'error', 'progressDetail'].map((name) => property(line, name))
+  const [current, total] = [Number(property(detail, 'current') ?? 0), Number(property(detail, 'total') ?? 0)]
+  return {
+    error: typeof error === 'string' ? error : undefined,
+    layer: typeof id === 'string' && total > 0 ? { id, current, total } : undefined,
+  }
 }
 
 /** The engine answers 200 before it begins and reports failures as lines of the answer. */
@@ -68,15 +77,14 @@ async function followPull(
   context: RunnerContext,
 ): Promise<void> {
   const layers = new Map<string, { readonly current: number; readonly total: number }>()
-  const stop = (): void => void (stream as Readable).destroy(new Error('cancelled'))
+  const stop = (): void => void (stream instanceof Readable && stream.destroy(new Error('cancelled')))
   context.signal.addEventListener('abort', stop, { once: true })
   let saidAt = Date.now()
   try {
     for await (const line of createInterface({ input: stream })) {
-      const { id, error, progressDetail: detail }: PullLine = JSON.parse(line)
+      const { error, layer } = readPullLine(line)
       if (error !== undefined) throw new Error(error)
-      if (id !== undefined && detail?.total)
-        layers.set(id, { current: detail.current ?? 0, total: detail.total })
+      if (layer !== undefined) layers.set(layer.id, layer)
       if (Date.now() - saidAt < PROGRESS_MS || layers.size === 0) continue
       saidAt = Date.now()
       context.log(`pulling the image ${name}: ${progressOf([...layers.values()])}`)

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, mkdtempSync, openSync } from 'node:fs'
 import { rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { codeOf } from '../error-facts.ts'
 
 const BATCH = 32
 
@@ -24,21 +25,35 @@ export class PipePool implements AsyncDisposable {
   #made = 0
   #making: Promise<void> | undefined
 
-  /** The caller closes the descriptor and gives the pipe back. */
+  /** The caller closes the descriptor and gives the pipe back. Rejects when the machine is out of descriptors. */
   async open(): Promise<OutputPipe> {
-    while (this.#free.length === 0) await (this.#making ??= this.#make())
-    const path = this.#free.pop() ?? ''
-    return { path, descriptor: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
+    // A pipe just made may be gone as well, though hardly twice.
+    for (;;) {
+      while (this.#free.length === 0) await (this.#making ??= this.#make())
+      const path = this.#free.pop() ?? ''
+      try {
+        return { path, descriptor: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
+      } catch (error) {
+        // Machines clean their folder for temporary files of what was not used for days.
+        if (codeOf(error) !== 'ENOENT') throw error
+      }
+    }
   }
 
   /** `clean`: its end was read. Otherwise someone may still write to it, and it is never used again. */
   async giveBack(pipe: OutputPipe, clean: boolean): Promise<void> {
     if (clean) this.#free.push(pipe.path)
-    else await unlink(pipe.path)
+    else await unlink(pipe.path).catch(() => {})
+  }
+
+  /** For a pipe that nobody reads from. `clean`: nobody ever wrote to it either. */
+  async closeAndGiveBack(pipe: OutputPipe, clean: boolean): Promise<void> {
+    closeSync(pipe.descriptor)
+    await this.giveBack(pipe, clean)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#making
+    await this.#making?.catch(() => {})
     await rm(this.folder, { recursive: true, force: true })
   }
 
@@ -46,6 +61,7 @@ export class PipePool implements AsyncDisposable {
   async #make(): Promise<void> {
     const paths = Array.from({ length: BATCH }, () => join(this.folder, String(++this.#made)))
     try {
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 })
       await promisify(execFile)('mkfifo', ['-m', '666', ...paths])
       this.#free.push(...paths)
     } finally {
@@ -53,5 +69,3 @@ export class PipePool implements AsyncDisposable {
     }
   }
 }
-
-export const closeUnread = (pipe: OutputPipe): void => closeSync(pipe.descriptor)

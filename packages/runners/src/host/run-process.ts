@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandIo, Outcome } from '@scanfarm/contracts'
+import { messageOf } from '../error-facts.ts'
 import { settlesWithin, watchForStop } from '../stop-watch.ts'
 import { findFamily, killFamily, send, type Family } from './family.ts'
 import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
 import { finishedOrQuiet, OutputReader } from './output-reader.ts'
-import { closeUnread, type OutputPipe, type PipePool } from './pipe-pool.ts'
+import type { OutputPipe, PipePool } from './pipe-pool.ts'
 
 /** Time that what a command left behind has to end as well, so that the last of a pipeline is not cut off. */
 const LINGER_MS = 500
@@ -33,18 +34,39 @@ type Started = Extract<Launched, { kind: 'started' }>
 /** One command from start to end; when it resolves nothing of it is left but what escaped without its marker. */
 export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
   if (plan.signal.aborted) return { kind: 'cancelled', killed: [] }
-  const [stdout, stderr] = [await tools.pipes.open(), await tools.pipes.open()]
+  const pipes = await openPipes(tools.pipes)
+  if (typeof pipes === 'string') return { kind: 'not-started', reason: pipes }
   const { argv, env, cwd, uid, gid, attemptMarker, commandMarker } = plan
-  const output = { stdout: stdout.path, stderr: stderr.path }
-  const launched = await tools.launcher.launch({ argv, env, cwd, uid, gid, ...output, marker: attemptMarker })
-  if (launched.kind === 'started') return await attend(tools, plan, io, launched, [stdout, stderr])
-  for (const pipe of [stdout, stderr]) {
-    closeUnread(pipe)
-    await tools.pipes.giveBack(pipe, launched.kind === 'failed')
-  }
+  const [stdout, stderr] = [pipes[0].path, pipes[1].path]
+  const launched = await tools.launcher.launch({
+    argv,
+    env,
+    cwd,
+    uid,
+    gid,
+    stdout,
+    stderr,
+    marker: attemptMarker,
+  })
+  if (launched.kind === 'started') return await attend(tools, plan, io, launched, pipes)
+  for (const pipe of pipes) await tools.pipes.closeAndGiveBack(pipe, launched.kind === 'failed')
   if (launched.kind === 'failed') return { kind: 'not-started', reason: await explain(plan, launched) }
   await killFamily({ marker: commandMarker }, 0)
   return launched
+}
+
+type Pipes = readonly [OutputPipe, OutputPipe]
+
+/** Both, or why there is none. */
+async function openPipes(pool: PipePool): Promise<Pipes | string> {
+  let stdout: OutputPipe | undefined
+  try {
+    stdout = await pool.open()
+    return [stdout, await pool.open()]
+  } catch (error) {
+    if (stdout !== undefined) await pool.closeAndGiveBack(stdout, true)
+    return `no pipe for its output can be opened: ${messageOf(error)}`
+  }
 }
 
 async function attend(
@@ -52,7 +74,7 @@ async function attend(
   plan: ProcessPlan,
   io: CommandIo,
   started: Started,
-  pipes: readonly OutputPipe[],
+  pipes: Pipes,
 ): Promise<Outcome> {
   const family: Family = { leader: started.pid, marker: plan.commandMarker }
   const readers = pipes.map(

@@ -41,6 +41,11 @@ export class SshHost {
     this.#limits = limits
   }
 
+  /** Nothing of it is open or being opened. */
+  get isIdle(): boolean {
+    return this.#used.size === 0 && this.#connecting === undefined
+  }
+
   /** Fingerprint of the key that the host showed last. */
   get hostKey(): string {
     return this.#hostKey

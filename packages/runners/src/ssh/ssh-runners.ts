@@ -65,9 +65,11 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
   }
 }
 
+/** Hosts that nothing connects to any more are forgotten: a farm may meet any number of them. */
 function hostFor(hosts: Map<string, SshHost>, target: SshTarget, limits: HostLimits): SshHost {
   const key = connectionKey(target)
   const host = hosts.get(key) ?? new SshHost(target, limits)
+  for (const [other, { isIdle }] of hosts) if (isIdle) hosts.delete(other)
   hosts.set(key, host)
   return host
 }
