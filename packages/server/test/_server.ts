@@ -5,12 +5,11 @@ import type { ArtifactStore, Role, RunStore } from '@scanfarm/contracts'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
-import { testDatabase } from '@scanfarm/store/testing'
+import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import request, { type Agent } from 'supertest'
 import { newToken, tokenHash } from '../src/access/secret-hash.ts'
 import { createContext } from '../src/create-context.ts'
 import { createApp } from '../src/http/app.ts'
-import type { Route } from '../src/http/route.ts'
 import { listenHttp } from '../src/listen-http.ts'
 import { apiRoutes } from '../src/routes/index.ts'
 
@@ -20,7 +19,8 @@ export interface TestServerOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** YAML by file name. */
   readonly workflows?: Readonly<Record<string, string>>
-  readonly moreRoutes?: readonly Route[]
+  /** That of another server, for two on one database; missing: one of its own. */
+  readonly database?: TestDatabase
 }
 
 export interface TestServer extends AsyncDisposable {
@@ -30,6 +30,7 @@ export interface TestServer extends AsyncDisposable {
   readonly operator: Agent
   readonly viewer: Agent
   readonly nobody: Agent
+  readonly database: TestDatabase
   readonly store: Store
   /** Another worker's side of the same database. */
   readonly runStore: RunStore
@@ -106,7 +107,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   await using scope = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-server-'))
   scope.defer(() => rm(folder, { recursive: true }))
-  const database = scope.use(await testDatabase({ poolSize: 5 }))
+  const database = options.database ?? scope.use(await testDatabase({ poolSize: 5 }))
   for (const [name, yaml] of Object.entries(options.workflows ?? WORKFLOWS)) {
     const file = join(folder, 'workflows', name)
     await mkdir(dirname(file), { recursive: true })
@@ -143,7 +144,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       },
     ),
   )
-  const app = createApp(context, [...apiRoutes(), ...(options.moreRoutes ?? [])])
+  const app = createApp(context, apiRoutes())
   const http = scope.use(await listenHttp(app, { host: '127.0.0.1', port: 0, drainMs: 5_000 }))
   const tokens = { viewer: newToken(), operator: newToken(), admin: newToken() }
   for (const role of ROLES)
@@ -156,6 +157,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     operator: as('operator'),
     viewer: as('viewer'),
     nobody: request.agent(http.url),
+    database,
     store: database.store,
     runStore: database.runStore,
     artifacts: context.artifacts,

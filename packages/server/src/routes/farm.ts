@@ -90,7 +90,7 @@ export const serverInfo = route(
     bare: true,
     responses: { 200: ServerInfo },
   },
-  async ({ master, config, queueKind }) => ({
+  async ({ master, queueKind }) => ({
     message: `Scanfarm ${VERSION}`,
     name: 'Scanfarm',
     version: VERSION,
@@ -101,16 +101,10 @@ export const serverInfo = route(
     build: '',
     commit: '',
     master,
-    run_modes: runModes(master, config.cloud.enabled),
+    run_modes: master ? ['local' as const, 'distributed' as const] : ['local' as const],
     queue: queueKind ?? '',
   }),
 )
-
-const runModes = (master: boolean, cloud: boolean): RunMode[] => [
-  'local',
-  ...(master ? (['distributed'] as const) : []),
-  ...(cloud ? (['cloud'] as const) : []),
-]
 
 export const metrics = route(
   {

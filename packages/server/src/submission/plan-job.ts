@@ -12,11 +12,13 @@ export const refuseMode = (mode: RunMode, master: boolean, cloudEnabled: boolean
       'master_required',
       'distributed mode requires the server to be started with the --master flag',
     )
-  if (mode === 'cloud' && !cloudEnabled)
+  if (mode !== 'cloud') return
+  if (!cloudEnabled)
     throw new AppError(
       'cloud_disabled',
       'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
     )
+  throw new AppError('cloud_credentials', 'cloud mode needs a cloud provider, and none is configured')
 }
 
 export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>

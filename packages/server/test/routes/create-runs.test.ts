@@ -482,6 +482,18 @@ describe('POST /runs 400: runners and modes', () => {
     ))
 })
 
+describe('POST /runs 400: cloud without a provider', () => {
+  test('says so', async () => {
+    await using cloud = await testServer({ settings: { 'cloud.enabled': true } })
+    await refused(
+      { module: 'probe', target: 'example.com', run_mode: 'cloud' },
+      400,
+      refusal('cloud_credentials', 'cloud mode needs a cloud provider, and none is configured'),
+      cloud,
+    )
+  })
+})
+
 describe('POST /runs 400: targets', () => {
   test.each([
     ['; rm', 'a target must not contain the character ;'],

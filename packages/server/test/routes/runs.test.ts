@@ -518,3 +518,15 @@ describe('POST /runs/{id}/duplicate and start', () => {
     await server.operator.post(`/api/runs/${copy.body.new_run_uuid as string}/start`).expect(409)
   })
 })
+
+describe('POST /runs/{id}/start 400', () => {
+  test('for a distributed run on a server that is no master', async () => {
+    const { run_uuid } = await create({ run_mode: 'distributed' })
+    const copy = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(201)
+    await using other = await testServer({ database: server.database })
+    const { body } = await other.operator.post(`/api/runs/${copy.body.run_uuid as string}/start`).expect(400)
+    expect(body).toEqual(
+      refusal('master_required', 'distributed mode requires the server to be started with the --master flag'),
+    )
+  })
+})

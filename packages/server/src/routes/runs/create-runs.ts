@@ -33,6 +33,8 @@ export const createRuns = route(
       'invalid_workflow',
       'master_required',
       'cloud_disabled',
+      'cloud_credentials',
+      'conflict',
       'workflow_not_found',
       'idempotency_conflict',
     ],

@@ -1,6 +1,7 @@
 import { AppError, WorkflowKind } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
+import { refuseMode } from '../../submission/plan-job.ts'
 import { noRun, RunPath } from './run-path.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
@@ -67,14 +68,10 @@ export const startRun = route(
     },
     errors: ['not_found', 'wrong_state', 'master_required'],
   },
-  async ({ store, master, wake }, { params }) => {
+  async ({ store, config, master, wake }, { params }) => {
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
-    if (before.run_mode === 'distributed' && !master)
-      throw new AppError(
-        'master_required',
-        'distributed mode requires the server to be started with the --master flag',
-      )
+    refuseMode(before.run_mode, master, config.cloud.enabled)
     const start = await store.runs.start(params.id)
     if (start === undefined) throw noRun(params.id)
     const { run, started } = start
