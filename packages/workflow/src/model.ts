@@ -27,6 +27,11 @@ export interface Trigger {
   on?: 'cron' | 'event' | 'watch' | 'manual'
   enabled?: boolean
   schedule?: string
+  timezone?: string
+  missed?: 'skip' | 'once' | 'all'
+  missed_window?: string
+  overlap?: 'allow' | 'skip' | 'queue' | 'cancel-previous'
+  run_mode?: 'local' | 'distributed'
   event?: {
     topic?: string
     filters?: string[]

@@ -45,6 +45,7 @@ export const runCommand = async (
   const capture = new Capture(run.limits.captureBytes)
   const quiet = at.step.suppress_details === true
   let pid = 0
+  await run.files.beforeCommand(runner)
   const outcome = await runner.run(
     {
       argv: ['/bin/sh', '-c', command],
@@ -68,6 +69,7 @@ export const runCommand = async (
     },
   )
   if (pid !== 0) run.pidEnded(pid)
+  run.files.afterCommand(runner)
   return toEnd(at, outcome, capture, timeoutMs ?? 0)
 }
 

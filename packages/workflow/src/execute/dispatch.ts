@@ -1,4 +1,6 @@
 import type { StepRun } from './place.ts'
+import { renderAgent, runAgent } from './steps/agent.ts'
+import { renderLlm, runLlm } from './steps/llm.ts'
 import { renderCommands, runCommands } from './steps/bash.ts'
 import { renderLoop, runForeach } from './steps/foreach.ts'
 import { functionsOf, runFunctions } from './steps/function.ts'
@@ -36,6 +38,15 @@ const kinds: Readonly<Record<string, (at: StepRun) => Prepared>> = {
   foreach(at) {
     const loop = renderLoop(at)
     return { command: `foreach ${loop.input}`, run: async () => await runForeach(at, loop) }
+  },
+  llm(at) {
+    const call = renderLlm(at)
+    const messages = 'messages' in call.body ? call.body['messages'] : call.body['input']
+    return { command: JSON.stringify(messages ?? []), run: async () => await runLlm(at, call) }
+  },
+  agent(at) {
+    const plan = renderAgent(at)
+    return { command: plan.goals.join('\n'), run: async () => await runAgent(at, plan) }
   },
   http(at) {
     const call = renderHttp(at)

@@ -7,6 +7,7 @@ import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { evaluateExpr } from '../template/evaluate.ts'
 import { asNumber, Text, toJson, toPlain, type Value } from '../template/value.ts'
+import type { SharedFiles } from './shared-files.ts'
 import { functionContext } from './function-context.ts'
 import type { StepRun } from './place.ts'
 
@@ -65,11 +66,8 @@ export const evaluate = async (
   let ended = ''
   const host = async (name: string, args: Json[], signal: AbortSignal): Promise<Json> => {
     try {
-      return await callFunction(
-        name,
-        args,
-        functionContext(at, signal, async (inner) => await valueOf(at, inner)),
-      )
+      const context = functionContext(at, signal, async (inner) => await valueOf(at, inner))
+      return await callFunction(name, args, context, run.files)
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
       if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')
@@ -142,7 +140,12 @@ const valueOf = async (at: StepRun, source: string): Promise<Json> => {
   throw new Error(result.kind === 'error' ? result.message : 'stopped')
 }
 
-const callFunction = async (name: string, args: Json[], context: FunctionContext): Promise<Json> => {
+const callFunction = async (
+  name: string,
+  args: Json[],
+  context: FunctionContext,
+  files: SharedFiles,
+): Promise<Json> => {
   if (name === 'console') {
     context.print(
       'stdout',
@@ -152,5 +155,10 @@ const callFunction = async (name: string, args: Json[], context: FunctionContext
   }
   const definition = FUNCTIONS.get(name)
   if (definition === undefined) throw new Error(`there is no function ${name}`)
-  return await definition.run(args, context)
+  await files.beforeLocal()
+  try {
+    return await definition.run(args, context)
+  } finally {
+    files.afterLocal()
+  }
 }

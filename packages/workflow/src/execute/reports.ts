@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
+import { messageOf } from '../fault.ts'
 import type { Report } from '../model.ts'
 import { renderPlain } from './render.ts'
 import type { Run } from './run.ts'
@@ -25,6 +26,9 @@ const CONTENT: Readonly<Record<string, ContentType>> = {
 /** Hands the files that a workflow calls its reports to the recorder. What is missing is only told. */
 export const registerReports = async (run: Run, reports: readonly Report[], scope: Scope): Promise<void> => {
   const { recorder, folders } = run.input
+  if (reports.length > 0) {
+    await run.files.beforeLocal().catch((error: unknown) => recorder.log('warn', messageOf(error)))
+  }
   for (const { name = '', path = '', type = '', description = '', optional } of reports) {
     const rendered = renderPlain(run.engine, path, scope)
     const file = isAbsolute(rendered) ? rendered : join(folders.output, rendered)

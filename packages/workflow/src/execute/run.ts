@@ -3,6 +3,7 @@ import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import type { BadEnd } from './step-end.ts'
 import { Engine } from './engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from './input.ts'
+import { SharedFiles } from './shared-files.ts'
 import type { Ports } from './surroundings.ts'
 
 const realPorts: Ports = {
@@ -19,6 +20,7 @@ export class Run implements AsyncDisposable {
   readonly ports: Ports
   readonly limits: ExecuteLimits
   readonly killed = new Set<number>()
+  readonly files: SharedFiles
   /** What `os_setenv` has added to the environment of commands. */
   readonly env: Record<string, string> = {}
   readonly #ownEngine: boolean
@@ -30,6 +32,7 @@ export class Run implements AsyncDisposable {
   constructor(input: ExecuteInput) {
     this.input = input
     this.#ownEngine = input.engine === undefined
+    this.files = new SharedFiles(input.folders.output, input.signal)
     this.engine = input.engine ?? new Engine()
     this.ports = { ...realPorts, ...input.ports }
     this.limits = { ...EXECUTE_LIMITS, ...input.limits }

@@ -1,5 +1,5 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
-import { messageOf } from '../fault.ts'
+import { codeOf, messageOf } from '../fault.ts'
 import { authored, type Value } from '../template/value.ts'
 import { decide, takeActions } from './after.ts'
 import { condition } from './condition.ts'
@@ -118,6 +118,8 @@ const performed = async (prepared: Prepared): Promise<StepEnd> => {
     return await prepared.run()
   } catch (error) {
     if (error instanceof RenderError || error instanceof RunnerUnavailableError) return failed(error.message)
+    // Files that cannot be written, a runner that cannot take them: the step's fault or the world's, not a bug here.
+    if (codeOf(error) !== '') return failed(messageOf(error))
     throw error
   }
 }

@@ -67,6 +67,20 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   on: choice(['cron', 'event', 'watch', 'manual'], 'What fires it.', true),
   enabled: flag('Default false.'),
   schedule: text('Five-field cron expression.'),
+  timezone: text('Time zone of the schedule, such as Europe/Berlin; default UTC.'),
+  missed: choice(
+    ['skip', 'once', 'all'],
+    'Firings that fell into a time without a master: none, one for all (default), or each within missed_window.',
+  ),
+  missed_window: text('How far back missed firings are made up for; a duration, default 1h.'),
+  overlap: choice(
+    ['allow', 'skip', 'queue', 'cancel-previous'],
+    'What happens when the run of the last firing has not ended; default allow.',
+  ),
+  run_mode: choice(
+    ['local', 'distributed'],
+    'Where the runs go; default distributed on a master, else local.',
+  ),
   event: object(
     () =>
       spec<NonNullable<Trigger['event']>>('event', {

@@ -83,6 +83,7 @@ class Tally {
 export const runForeach = async (at: StepRun, { input, threads }: Loop): Promise<StepEnd> => {
   const { run } = at.module
   if (!Number.isInteger(threads)) return failed(`threads is not a whole number: ${at.step.threads ?? ''}`)
+  await run.files.beforeLocal()
   const missing = await access(input).then(
     () => false,
     () => true,

@@ -1,0 +1,258 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { FunctionServices, Json } from '../src/index.ts'
+import { useRuns } from './_execute.ts'
+
+const { run } = useRuns()
+
+type Request = { path: string; key: string; body: { [key: string]: Json } }
+type Reply = { status?: number; json?: Json; stream?: string[]; delayMs?: number }
+
+/** A local endpoint that speaks the protocol; `script` says what it answers, in turn. */
+let server: Server
+let services: FunctionServices
+const requests: Request[] = []
+let script: Reply[] = []
+
+const say = (content: string, calls: { name: string; args: Json }[] = []): Reply => ({
+  json: {
+    model: 'tiny',
+    choices: [
+      {
+        index: 0,
+        finish_reason: calls.length === 0 ? 'stop' : 'tool_calls',
+        message: {
+          role: 'assistant',
+          content,
+          ...(calls.length === 0
+            ? {}
+            : {
+                tool_calls: calls.map(({ name, args }, index) => ({
+                  id: `call-${index}`,
+                  type: 'function',
+                  function: { name, arguments: JSON.stringify(args) },
+                })),
+              }),
+        },
+      },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  },
+})
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as { [key: string]: Json }
+      requests.push({ path: request.url ?? '', key: request.headers.authorization ?? '', body })
+      const reply = script.shift() ?? { status: 500, json: { error: { message: 'script is over' } } }
+      response.statusCode = reply.status ?? 200
+      if (reply.stream !== undefined) {
+        response.setHeader('content-type', 'text/event-stream')
+        response.end(reply.stream.map((piece) => `data: ${piece}\n\n`).join(''))
+        return
+      }
+      response.setHeader('content-type', 'application/json')
+      if (response.statusCode === 429) response.setHeader('retry-after', '0')
+      response.end(JSON.stringify(reply.json ?? {}))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  services = {
+    llm: {
+      providers: [
+        { name: 'first', baseUrl, apiKey: 'k-first', model: 'tiny' },
+        { name: 'second', baseUrl: `${baseUrl}/`, apiKey: 'k-second', model: 'small' },
+      ],
+    },
+  }
+})
+afterAll(async () => {
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+})
+beforeEach(() => {
+  requests.length = 0
+  script = []
+})
+
+const module = (steps: string): string => `kind: module\nname: main\nsteps:\n${steps}`
+
+describe('llm', () => {
+  test('sends a conversation and exports answer and token counts', async () => {
+    script = [say('forty-two')]
+    const { status, recorder } = await run(
+      module(`
+  - name: ask-it
+    type: llm
+    messages:
+      - {role: system, content: "You know {{Target}}."}
+      - {role: user, content: [{type: text, text: "What of {{Target}}?"}]}
+    llm_config: {temperature: 0.5, max_tokens: 99, response_format: {type: json_object}}
+    extra_llm_parameters: {seed: 7}
+  - {name: use, type: bash, command: "echo {{ask_it_content}} {{ask_it_total_tokens}} {{ask_it_llm_resp.model}}"}
+`),
+      { services },
+    )
+    expect(status).toBe('completed')
+    expect(recorder.byName('use').output).toBe('forty-two 15 tiny\n')
+    expect(requests[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      key: 'Bearer k-first',
+      body: {
+        model: 'tiny',
+        seed: 7,
+        temperature: 0.5,
+        max_tokens: 99,
+        response_format: { type: 'json_object' },
+        messages: [
+          { role: 'system', content: 'You know example.com.' },
+          { role: 'user', content: [{ type: 'text', text: 'What of example.com?' }] },
+        ],
+      },
+    })
+  })
+
+  test('tries again when the endpoint is busy, goes to the next provider, and gives up with its words', async () => {
+    script = [{ status: 429 }, { status: 400, json: { error: { message: 'bad key' } } }, say('from second')]
+    const again = await run(module('  - {name: a, type: llm, messages: [{role: user, content: hi}]}\n'), {
+      services,
+    })
+    expect(again.recorder.byName('a').output).toBe('from second\n')
+    expect(requests.map(({ key }) => key)).toEqual(['Bearer k-first', 'Bearer k-first', 'Bearer k-second'])
+    script = [
+      { status: 401, json: { error: { message: 'no' } } },
+      { status: 401, json: { error: { message: 'no way' } } },
+    ]
+    const refused = await run(module('  - {name: a, type: llm, messages: [{role: user, content: hi}]}\n'), {
+      services,
+    })
+    expect(refused.errorMessage).toBe('language model: second answered 401: no way')
+    const none = await run(module('  - {name: a, type: llm, messages: [{role: user, content: hi}]}\n'))
+    expect(none.errorMessage).toContain('no language model is set up')
+  })
+
+  test('puts a streamed answer together, and embeds texts', async () => {
+    const piece = (delta: Json) => JSON.stringify({ model: 'tiny', choices: [{ index: 0, delta }] })
+    script = [
+      { stream: [piece({ role: 'assistant', content: 'for' }), piece({ content: 'ty' }), '[DONE]'] },
+      {
+        json: {
+          data: [{ embedding: [1, 2] }, { embedding: [3] }],
+          usage: { prompt_tokens: 4, total_tokens: 4 },
+        },
+      },
+    ]
+    const { recorder } = await run(
+      module(`
+  - {name: a, type: llm, stream: true, messages: [{role: user, content: hi}]}
+  - {name: e, type: llm, is_embedding: true, embedding_input: ["{{Target}}", b]}
+  - {name: f, type: function, function: 'llm_invoke("x")', on_error: [continue]}
+`),
+      { services },
+    )
+    expect(recorder.byName('a').output).toBe('forty\n')
+    expect(recorder.byName('e').output).toBe('[[1,2],[3]]\n')
+    expect(requests[1]?.body['input']).toEqual(['example.com', 'b'])
+  })
+})
+
+describe('agent', () => {
+  test('works with tools until the model is done', async () => {
+    script = [
+      say('', [
+        { name: 'bash', args: { command: 'printf "80 open"; exit 3' } },
+        { name: 'save_content', args: { text: 'note', path: 'note.txt' } },
+        { name: 'double', args: { n: 21 } },
+        { name: 'nope', args: {} },
+      ]),
+      say('port 80 is open'),
+    ]
+    const { status, recorder, output } = await run(
+      module(`
+  - name: look
+    type: agent
+    query: "Look at {{Target}}"
+    system_prompt: Be short.
+    agent_tools:
+      - bash
+      - {preset: save_content}
+      - {name: double, description: Doubles., parameters: {type: object}, handler: "args.n * 2"}
+    memory: {persist_path: "{{Output}}/talk.json"}
+  - {name: use, type: bash, command: "echo {{agent_content}} {{agent_iterations}} {{agent_total_tokens}}"}
+`),
+      { services },
+    )
+    expect(status).toBe('completed')
+    expect(recorder.byName('use').output).toBe('port 80 is open 2 30\n')
+    const messages = requests[1]?.body['messages']
+    expect(messages).toEqual([
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'Look at example.com' },
+      expect.objectContaining({ role: 'assistant' }),
+      expect.objectContaining({
+        role: 'tool',
+        tool_call_id: 'call-0',
+        content: '80 open\n[command exited with code 3]',
+      }),
+      expect.objectContaining({ role: 'tool', tool_call_id: 'call-1', content: 'true' }),
+      expect.objectContaining({ role: 'tool', tool_call_id: 'call-2', content: '42' }),
+      expect.objectContaining({ role: 'tool', content: expect.stringContaining('there is no tool nope') }),
+    ])
+    expect(readFileSync(`${output}/note.txt`, 'utf8')).toBe('note')
+    expect(JSON.parse(readFileSync(`${output}/talk.json`, 'utf8'))).toHaveLength(8)
+  })
+
+  test('is bounded in rounds and tokens, falls back to other models, and asks other agents', async () => {
+    script = [
+      { status: 404, json: { error: { message: 'no such model' } } },
+      { status: 404, json: { error: { message: 'no such model' } } },
+      say('', [{ name: 'spawn_agent', args: { agent: 'reader', query: 'read' } }]),
+      say('the reader says so'),
+      say('', [{ name: 'bash', args: { command: 'echo again' } }]),
+      say('', [{ name: 'bash', args: { command: 'echo greedy' } }]),
+    ]
+    const { status, errorMessage, recorder } = await run(
+      module(`
+  - name: look
+    type: agent
+    queries: [do it]
+    max_iterations: 2
+    models: [large, tiny]
+    agent_tools: [bash]
+    sub_agents: [{name: reader, description: reads, system_prompt: Read.}]
+  - {name: greedy, type: agent, query: x, agent_tools: [bash], max_tokens: 10}
+`),
+      { services },
+    )
+    expect([status, errorMessage]).toEqual(['failed', 'the agent has used up its tokens'])
+    const models = requests.map(({ body }) => body['model'])
+    expect(models).toEqual(['large', 'large', 'tiny', 'tiny', 'large', 'tiny'])
+    expect(recorder.byName('look')).toMatchObject({ status: 'completed', exports: { agent_iterations: '3' } })
+  })
+
+  test('fails when its answer is not what was asked for, and stops by its condition', async () => {
+    script = [say('not json'), say('STOP now', [{ name: 'bash', args: { command: 'true' } }])]
+    const bad = await run(
+      module('  - {name: a, type: agent, query: x, agent_tools: [bash], output_schema: {type: object}}\n'),
+      { services },
+    )
+    expect(bad.errorMessage).toBe('the answer of the agent is not the JSON that was asked for')
+    expect(requests[0]?.body['response_format']).toMatchObject({ type: 'json_schema' })
+    const stopped = await run(
+      module(
+        `  - {name: a, type: agent, query: x, agent_tools: [bash], stop_condition: 'contains(content, "STOP")'}\n`,
+      ),
+      { services },
+    )
+    expect(stopped.recorder.byName('a').exports?.['agent_iterations']).toBe('1')
+  })
+})
