@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals'
+import { alive, token, until } from '../processes.ts'
+import { cancelAfter, NEVER, see, sh, type Bench } from './bench.ts'
+
+/** Whatever a command started ends with it. */
+export function nothingIsLeft(bench: Bench): void {
+  describe('nothing is left behind', () => {
+    const runaways: Record<string, (word: string) => string> = {
+      'a child': (word) => `sleep ${word} & echo go; wait`,
+      'a child that was forked twice': (word) => `( ( sleep ${word} & ) & ); echo go; sleep 1000`,
+      'a child that ignores TERM': (word) => `trap '' TERM; sleep ${word} & echo go; wait`,
+      'a child with a session of its own': (word) => `setsid sleep ${word} & echo go; sleep 1000`,
+      'a daemon: forked twice, own session, no output, TERM ignored': (word) =>
+        `( trap '' TERM; setsid sh -c 'sleep ${word} & exec sleep ${word}' </dev/null >/dev/null 2>&1 & ); echo go; sleep 1000`,
+    }
+
+    test.each(Object.entries(runaways))('of a cancelled command: %s', async (_, script) => {
+      const word = token()
+      const outcome = await cancelAfter(bench.runner, { ...sh(script(word)), graceMs: 200 }, 'go')
+      expect(outcome.kind).toBe('cancelled')
+      expect(await alive(word)).toEqual([])
+    })
+
+    test('of a command that ended: a child in the background', async () => {
+      const word = token()
+      const { outcome, stdout } = await see(bench.runner, sh(`sleep ${word} & echo go`))
+      expect({ outcome, stdout }).toEqual({ outcome: { kind: 'exited', code: 0 }, stdout: 'go\n' })
+      expect(await alive(word)).toEqual([])
+    })
+
+    test('of a command that ended: a child elsewhere which holds its output', async () => {
+      const word = token()
+      const { outcome } = await see(bench.runner, sh(`setsid sleep ${word} & echo go; exit 7`))
+      expect(outcome).toEqual({ kind: 'exited', code: 7 })
+      expect(await alive(word)).toEqual([])
+    })
+
+    test('of a closed runner: a daemon of a command that ended', async () => {
+      const word = token()
+      const other = await bench.open()
+      await see(other, sh(`setsid sleep ${word} </dev/null >/dev/null 2>&1 & echo go`))
+      await other[Symbol.asyncDispose]()
+      expect(await alive(word)).toEqual([])
+    })
+
+    test('of a closed runner: a command that still ran', async () => {
+      const word = token()
+      const other = await bench.open()
+      const outcome = other.run({ ...sh(`sleep ${word}; true`), graceMs: 100 }, { signal: NEVER })
+      await until(async () => (await alive(word)).length > 0)
+      await other[Symbol.asyncDispose]()
+      expect((await outcome).kind).toBe('cancelled')
+      expect(await alive(word)).toEqual([])
+    })
+
+    test('a writer that ends shortly after its command is not cut off', async () => {
+      const { stdout } = await see(bench.runner, sh('( sleep 0.1; echo late ) & echo early'))
+      expect(stdout).toBe('early\nlate\n')
+    })
+  })
+}

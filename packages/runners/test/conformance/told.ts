@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals'
+import { alive, token, until } from '../processes.ts'
+import { NEVER, see, sh, type Bench } from './bench.ts'
+
+const BIG = 100 * 1024 * 1024
+/** What reading may hold at most: buffers in use and those which the collector has not taken back yet. */
+const FLAT = 96 * 1024 * 1024
+
+/** What a program tells: codes, signals, output. */
+export function whatItTells(bench: Bench): void {
+  describe('what a program tells', () => {
+    test.each([0, 1, 42, 255])('exit code %i is reported as it is', async (code) => {
+      expect((await see(bench.runner, sh(`exit ${code}`))).outcome).toEqual({ kind: 'exited', code })
+    })
+
+    test('a program that dies by a signal is reported so', async () => {
+      const { outcome } = await see(bench.runner, sh('kill -TERM $$'))
+      expect(outcome).toEqual(
+        bench.subject.tellsSignals ? { kind: 'signalled', signal: 'SIGTERM' } : { kind: 'exited', code: 143 },
+      )
+    })
+
+    test('each stream arrives whole and in order', async () => {
+      const numbers = Array.from({ length: 2_000 }, (_, index) => index)
+      const { stdout, stderr } = await see(
+        bench.runner,
+        sh('i=0; while [ $i -lt 2000 ]; do echo $i; echo $i >&2; i=$((i+1)); done'),
+      )
+      expect(stdout.trim().split('\n').map(Number)).toEqual(numbers)
+      expect(stderr.trim().split('\n').map(Number)).toEqual(numbers)
+    })
+
+    test('output that ends without a line break is complete', async () => {
+      expect((await see(bench.runner, sh('printf last'))).stdout).toBe('last')
+    })
+
+    test('bytes that are not UTF-8 arrive unchanged', async () => {
+      const chunks: Buffer[] = []
+      await bench.runner.run(sh("printf '\\377\\000\\200'"), {
+        signal: NEVER,
+        onOutput: (_, chunk) => void chunks.push(chunk),
+      })
+      expect(Buffer.concat(chunks)).toEqual(Buffer.from([0xff, 0, 0x80]))
+    })
+
+    test('100 MB pass in flat memory, and a slow receiver makes the program wait', async () => {
+      const gate = Promise.withResolvers<void>()
+      let bytes = 0
+      let finished = false
+      const before = process.memoryUsage().rss
+      let most = before
+      const outcome = bench.runner.run(sh(`head -c ${BIG} /dev/zero; echo finished >&2`), {
+        signal: NEVER,
+        onOutput(stream, chunk) {
+          if (stream === 'stderr') finished = true
+          else bytes += chunk.length
+          most = Math.max(most, process.memoryUsage().rss)
+          return gate.promise
+        },
+      })
+      await until(() => bytes > 0)
+      const first = bytes
+      for (let index = 0; index < 3; index += 1) await see(bench.runner, sh('true'))
+      expect({ bytes, finished }).toEqual({ bytes: first, finished: false })
+      gate.resolve()
+      expect(await outcome).toEqual({ kind: 'exited', code: 0 })
+      expect({ bytes, finished }).toEqual({ bytes: BIG, finished: true })
+      expect(most - before).toBeLessThan(FLAT)
+    })
+
+    test('a failing receiver ends the command and is reported as the bug it is', async () => {
+      const word = token()
+      const run = bench.runner.run(sh(`echo go; exec sleep ${word}`), {
+        signal: NEVER,
+        onOutput: () => Promise.reject(new Error('cannot receive')),
+      })
+      await expect(run).rejects.toThrow('cannot receive')
+      expect(await alive(word)).toEqual([])
+    })
+  })
+}
