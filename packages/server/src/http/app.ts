@@ -3,6 +3,7 @@ import { AppError } from '@scanfarm/contracts'
 import type { ServerContext } from '../context.ts'
 import { cors } from './cors.ts'
 import { errorBody, errorHeaders, refusalOf } from './error-body.ts'
+import { logRequests } from './log-requests.ts'
 import { countRequests } from './request-metrics.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -20,6 +21,7 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   app.set('case sensitive routing', true)
   if (context.config.http.trustProxy.length > 0) app.set('trust proxy', [...context.config.http.trustProxy])
   app.use(countRequests(context.metrics))
+  if (context.config.log.level === 'debug') app.use(logRequests(context.log))
   if (context.config.http.corsOrigins.length > 0) app.use(cors(context.config.http.corsOrigins))
   const api = routerOf(context, routes)
   for (const root of API_ROOTS) app.use(root, api)
