@@ -81,7 +81,7 @@ const refuse =
     const requestId = requestIdOf(request)
     const refusal = refusalOf(error)
     if (refusal.status >= 500)
-      log.error('a request failed', {
+      log[refusal.code === 'internal' ? 'error' : 'warn']('a request failed', {
         request_id: requestId,
         method: request.method,
         path: request.path,

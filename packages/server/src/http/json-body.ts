@@ -44,13 +44,14 @@ const collect = async (request: IncomingMessage, maxBytes: number): Promise<Buff
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let size = 0
-  request.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     size += chunk.length
-    if (size > maxBytes) {
-      request.pause()
-      reject(tooLarge(maxBytes))
-    } else chunks.push(chunk)
-  })
+    if (size <= maxBytes) return void chunks.push(chunk)
+    request.off('data', take)
+    request.pause()
+    reject(tooLarge(maxBytes))
+  }
+  request.on('data', take)
   request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.of()) : Buffer.concat(chunks)))
   request.on('error', reject)
   request.on('close', () => reject(new AppError('bad_request', 'the request was broken off')))

@@ -101,7 +101,7 @@ export interface Route {
   prepare(): Handle
 }
 
-/** A `data/…` resource or `Answer`; the status is that of the first response unless the answer names one. */
+/** A plain resource goes out with the status of the first response; an `Answer` names its own. */
 export const route = <
   const R extends Responses,
   P extends TSchema = TSchema,
