@@ -101,7 +101,7 @@ const refuse =
 
 const drain = (request: Parameters<RequestHandler>[0]): void => {
   let left = DRAIN_BYTES
-  const limit = setTimeout(() => request.destroy(), DRAIN_MS)
+  const limit = setTimeout(() => request.destroy(), DRAIN_MS).unref()
   request.on('close', () => clearTimeout(limit))
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length
