@@ -5,7 +5,7 @@ const DEFAULT_USER = 'nobody'
 const PASSWD = '/etc/passwd'
 
 /**
- * Who commands run as: nobody else unless this program is root, for then they could read its secrets. `name` is the
+ * Who commands run as, where that is not the user of this program: as root they could read its secrets. `name` is the
  * name or number of a user of this machine.
  */
 export function commandUser(
@@ -19,5 +19,6 @@ export function commandUser(
     .find(([user, , uid]) => user === name || uid === name)
   if (found === undefined)
     throw new Error(`runner.user (SCANFARM_RUNNER_USER) names ${name}, and ${PASSWD} has no such user`)
-  return { uid: Number(found[2]), gid: Number(found[3]) }
+  const uid = Number(found[2])
+  return uid === 0 ? undefined : { uid, gid: Number(found[3]) }
 }

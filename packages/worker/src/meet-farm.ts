@@ -1,20 +1,15 @@
 import { AppError } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import { QueueSetupError, type RunQueue } from '@scanfarm/queue'
-import { openRunStore } from '@scanfarm/store'
+import type { WorkerStore } from '@scanfarm/store'
 import { untilReady } from './until-ready.ts'
 
 /**
  * Waits until the database is there and a master has prepared it; resolves to the identity of the farm. Rejects when
  * its schema is not the one of this program: then one of the two has to be updated.
  */
-export async function meetFarm(databaseUrl: string, log: Logger, stopping: AbortSignal): Promise<string> {
-  await using store = await openRunStore({
-    url: databaseUrl,
-    poolSize: 1,
-    applicationName: 'scanfarm worker',
-  })
-  return await untilReady({
+export const meetFarm = (store: WorkerStore, log: Logger, stopping: AbortSignal): Promise<string> =>
+  untilReady({
     what: 'the database',
     log,
     stopping,
@@ -23,7 +18,6 @@ export async function meetFarm(databaseUrl: string, log: Logger, stopping: Abort
       (error instanceof AppError && error.code === 'unavailable') ||
       (Error.isError(error) && error.message.includes('the database schema is nothing')),
   })
-}
 
 /** Waits until the queue can be used. Rejects when it never will: its backend is not fit for a queue. */
 export const meetQueue = (queue: RunQueue, log: Logger, stopping: AbortSignal): Promise<void> =>

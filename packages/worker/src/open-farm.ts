@@ -21,7 +21,6 @@ export async function openFarm(
   const services = scope.use(await openServices({ config, need: { queue: true }, log }))
   if (services.queue === null) throw new Error('a worker needs a queue, and none is configured')
   for (const line of services.describe) log.info(line)
-  const farmId = await meetFarm(services.databaseUrl, log, stopping)
   const store = scope.use(
     await openRunStore({
       url: services.databaseUrl,
@@ -30,6 +29,7 @@ export async function openFarm(
       log: (message, facts) => log.warn(message, facts),
     }),
   )
+  const farmId = await meetFarm(store, log, stopping)
   const queue = scope.use(await openRunQueue(services.queue, { farmId, role: 'worker', log }))
   await meetQueue(queue, log, stopping)
   return { farmId, store, queue }

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import { silentLogger } from '@scanfarm/platform'
 import { startRedis } from '@scanfarm/queue/testing'
-import { emptyDatabase } from '@scanfarm/store/testing'
+import { migrate } from '@scanfarm/store'
+import { asSuperuser, emptyDatabase } from '@scanfarm/store/testing'
 import { startWorker, type RunningWorker } from '@scanfarm/worker'
 import { eventually, freshName, openBench, type Bench } from './bench.ts'
 
@@ -116,6 +117,31 @@ describe('A worker', () => {
       stopping: stop.signal,
     })
     await expect(waiting).rejects.toThrow(/abort/i)
+  })
+
+  test('refuses a database whose schema is newer than this program', async () => {
+    await using database = await emptyDatabase()
+    await migrate({ url: database.url })
+    const future = `insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`
+    await asSuperuser((client) => client.query(future), database.url)
+    await expect(startWorker(bench.config({ DATABASE_URL: database.url }), overrides)).rejects.toThrow(
+      /the database schema is 9999-future, this program needs/,
+    )
+  })
+
+  test('needs no more of the database than the role of workers may do', async () => {
+    const url = new URL(bench.databaseUrl)
+    const role = `worker_${url.pathname.slice(-12)}`
+    await asSuperuser((client) =>
+      client.query(`create role ${role} login password 'test' in role scanfarm_worker`),
+    )
+    url.username = role
+    url.password = 'test'
+    const worker = await startWorker(bench.config({ DATABASE_URL: url.href }), overrides)
+    const [runId = 0] = await bench.submit([{ name: 'noop', command: 'echo fine' }], [freshName()])
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed', completed_steps: 1 })
+    await worker[Symbol.asyncDispose]()
+    await asSuperuser((client) => client.query(`drop role ${role}`))
   })
 
   test('refuses a Redis that may drop messages, and says what to set', async () => {
