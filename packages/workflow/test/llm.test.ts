@@ -50,7 +50,7 @@ beforeAll(async () => {
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as { [key: string]: Json }
       requests.push({ path: request.url ?? '', key: request.headers.authorization ?? '', body })
-      const reply = script.shift() ?? { status: 500, json: { error: { message: 'script is over' } } }
+      const reply: Reply = script.shift() ?? { status: 500, json: { error: { message: 'script is over' } } }
       response.statusCode = reply.status ?? 200
       if (reply.stream !== undefined) {
         response.setHeader('content-type', 'text/event-stream')

@@ -31,30 +31,34 @@ export class JqEngine implements AsyncDisposable {
     const worker = this.#worker
     worker.ref()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-    const stop = () => reject(new Error('cancelled'))
+    const stop = () => reject(new Error('the jq filter was stopped'))
     const timer = setTimeout(
       () => reject(new Error(`the jq filter took longer than ${this.#timeMs / 1000}s`)),
       this.#timeMs,
     )
     worker.once('message', resolve)
     worker.once('error', reject)
+    worker.once('exit', stop)
     signal.addEventListener('abort', stop, { once: true })
+    let reply: Reply
     try {
       worker.postMessage({ text, filter })
-      const { output, error } = await promise
-      if (error !== undefined) throw new Error(error.trim())
-      worker.unref()
-      return output ?? ''
+      reply = await promise
     } catch (error) {
-      // It may still be computing, or wait with an answer to this question.
+      // It may still be computing, and would answer this question to the next one.
       this.#worker = undefined
       await worker.terminate()
       throw error
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', stop)
-      worker.removeAllListeners()
+      worker.off('message', resolve)
+      worker.off('error', reject)
+      worker.off('exit', stop)
     }
+    worker.unref()
+    if (reply.error === undefined) return reply.output ?? ''
+    throw new Error(reply.error.replace(/^Failed to execute raw query: /, '').trim())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,331 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import type { FunctionServices, Json } from '../src/index.ts'
+import { FUNCTION_GROUPS, FUNCTIONS } from '../src/functions/registry.ts'
+import { useRuns, type Ran } from './_execute.ts'
+
+const { run, folder } = useRuns()
+
+/** Evaluates expressions one after the other; the answer of each is the output of its step. */
+const evaluate = async (
+  expressions: readonly string[],
+  files: Record<string, string> = {},
+  services?: FunctionServices,
+): Promise<{ answers: string[]; ran: Ran; output: string }> => {
+  const output = join(folder(), `functions-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(output)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(output, name)), { recursive: true })
+    writeFileSync(join(output, name), text)
+  }
+  const steps = expressions.map((expression, index) => ({
+    name: `s${index}`,
+    type: 'function',
+    function: expression,
+    on_error: [{ action: 'continue' }],
+  }))
+  const ran = await run(`kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\n`, {
+    folders: { output, temp: join(output, 'tmp') },
+    ...(services === undefined ? {} : { services }),
+  })
+  return {
+    answers: ran.recorder.steps.map(({ output: text, errorMessage }) => errorMessage || text.trim()),
+    ran,
+    output,
+  }
+}
+
+const check = async (
+  table: Record<string, string>,
+  files: Record<string, string> = {},
+  services?: FunctionServices,
+) => {
+  const { answers, output } = await evaluate(Object.keys(table), files, services)
+  expect(Object.fromEntries(Object.keys(table).map((key, index) => [key, answers[index]]))).toEqual(table)
+  return output
+}
+
+describe('functions', () => {
+  test('of texts', async () => {
+    await check({
+      'trim("  a ")': 'a',
+      'trim_string("--a-", "-")': 'a',
+      'trim_left("xxa", "x") + trim_right("bxx", "x")': 'ab',
+      'split("a,b", ",")': '["a","b"]',
+      'join(split("a,b", ","), "+")': 'a+b',
+      'replace("a.b.c", ".", "$&")': 'a$&b$&c',
+      'contains("abc", "b") && !contains("abc", "d")': 'true',
+      'starts_with("abc", "a") && ends_with("abc", "c")': 'true',
+      'to_upper_case(to_lower_case("AbC"))': 'ABC',
+      'regex_match("^a.c$", "abc")': 'true',
+      'match("abc", "(?i)B")': 'true',
+      'regex_match("(", "x")': 'Invalid regular expression: /(/: Unterminated group',
+      'cut_with_delim("a:b:c", ":", 2) + cut_space(" x  y ", 2)': 'by',
+      'normalize_path("a/b:c")': 'a_b_c',
+      'get_target_space("example.com")': 'example.com',
+      'parse_int("42abc") + parse_float("0.5") + parse_int("x")': '42.5',
+      'to_boolean("Yes")': 'true',
+      'len("abc") + len(split("a,b", ","))': '5',
+      'is_empty(" ") && is_not_empty("x") && is_empty(0)': 'true',
+      'pick_valid("", " ", "c", "d")': 'c',
+      'base64_decode(base64_encode("hé"))': 'hé',
+      'len(random_string(12)) == 12 && len(uuid()) == 36': 'true',
+      'toUpper("a") + fileLength("nowhere") + isEmpty("")': 'A0true',
+    })
+  })
+
+  test('of files', async () => {
+    const output = await check(
+      {
+        'file_exists("a.txt") && !file_exists("b.txt")': 'true',
+        'file_length("a.txt")': '3',
+        'file_contains("a.txt", "^b")': 'true',
+        'regex_extract("a.txt", "^[ab]")': '["a1","b2"]',
+        'grep_string("a.txt", "c")': 'c3',
+        'create_folder("x/y") && is_dir("x/y") && is_file("a.txt")': 'true',
+        'append_file("x/all", "a.txt") && append_file("x/all", "a.txt") && !append_file("x/all", "none")':
+          'true',
+        'file_length("x/all")': '6',
+        'sort_unix("x/all") && file_length("x/all")': '3',
+        'grep_regex_to_file("x/g", "a.txt", "[12]$") && read_lines("x/g")': '["a1","b2"]',
+        'move_file("x/g", "moved/g") && dir_length("x")': '2',
+        'remove_blank_lines("a.txt") && read_file("a.txt") == "a1\\nb2\\nc3\\n"': 'true',
+        'chunk_file("a.txt", 2, "chunks") && file_length("chunks")': '2',
+        'cut_to_file("csv", ",", 2, "cut") && read_file("cut")': 'y\nz',
+        'glob("*.txt").length': '1',
+        'extract_diff("x/all", "new.list")': 'd4',
+        'clean_sub("subs", "example.com") && read_file("subs")': 'a.example.com\nexample.com',
+        'rm_rf("x") && !file_exists("x")': 'true',
+        'read_file("nowhere") == "" && file_length("nowhere") == 0': 'true',
+        'save_content("héllo", "deep/down.txt") && read_file("deep/down.txt")': 'héllo',
+        'is_compress("a.tar.gz") && !is_compress("a.txt")': 'true',
+        'get_types("10.0.0.0/8") + get_types("1.2.3.4") + get_types("http://a/b") + get_types("a.example.com")':
+          'cidripurldomain',
+        'detect_language(".")': 'Python',
+      },
+      {
+        'a.txt': 'a1\n\nb2\nc3\n',
+        csv: 'x,y\nw,z\n',
+        'new.list': 'a1\nd4\n',
+        subs: '*.Example.com\nhttps://a.example.com/x\nother.org\nA.example.com.\n',
+        'main.py': '',
+      },
+    )
+    expect(readFileSync(join(output, 'a.txt'), 'utf8')).toBe('a1\nb2\nc3\n')
+  })
+
+  test('of JSON, CSV and tool output', async () => {
+    const nmap = `<?xml version="1.0"?><nmaprun><host><address addr="10.0.0.1" addrtype="ipv4"/><hostnames><hostname name="h.example.com"/></hostnames>
+      <ports><port protocol="tcp" portid="22"><state state="open"/><service name="ssh" product="Open&amp;SSH" version="9"/></port></ports></host></nmaprun>`
+    const output = await check(
+      {
+        'jq("{\\"a\\":[1,2]}", ".a[]")': '[1,2]',
+        'jq("{\\"a\\":{\\"b\\":\\"x\\"}}", ".a.b")': 'x',
+        'jsonl_filter("rows.jsonl", "f.jsonl", "a,n.m,missing")': '3',
+        'jq_from_file("f.jsonl", ".a").length': '3',
+        'jsonl_unique("rows.jsonl", "u.jsonl", "a")': '2',
+        'jsonl_rename_key("rows.jsonl", "r.jsonl", "a:alpha")': '3',
+        'jsonl_to_csv("rows.jsonl", "rows.csv")': '3',
+        'csv_to_jsonl("rows.csv", "back.jsonl")': '3',
+        'nmap_to_jsonl("scan.xml", "ports.jsonl")': '1',
+        'convert_jsonl_to_markdown("rows.jsonl", "rows.md")': 'true',
+        'convert_sarif_to_markdown("s.sarif", "s.md")': 'true',
+        'starts_with(convert_csv_to_markdown("rows.csv"), "| a | n |")': 'true',
+        'render_markdown_report("tpl.md", "out.md")': 'true',
+      },
+      {
+        'rows.jsonl': '{"a":1,"n":{"m":"x|<b>"}}\nnot json\n{"a":2}\n{"a":1,"n":{"m":"z, \\"q\\""}}\n',
+        'scan.xml': nmap,
+        's.sarif': JSON.stringify({
+          runs: [
+            {
+              tool: { driver: { name: 'lint' } },
+              results: [
+                {
+                  ruleId: 'R1',
+                  level: 'error',
+                  message: { text: 'bad | thing' },
+                  locations: [
+                    { physicalLocation: { artifactLocation: { uri: 'a.c' }, region: { startLine: 3 } } },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+        'tpl.md':
+          '# {{Target}}\n`file_length("rows.jsonl")`{.func}\n```func\n1 + 1\n```\n`no_such()`{.func}\n',
+      },
+    )
+    const read = (name: string) => readFileSync(join(output, name), 'utf8')
+    expect(read('f.jsonl')).toBe('{"a":1,"n.m":"x|<b>"}\n{"a":2}\n{"a":1,"n.m":"z, \\"q\\""}\n')
+    expect(read('ports.jsonl')).toContain('"host":"h.example.com","ip":"10.0.0.1","port":22')
+    expect(read('rows.md')).toContain(String.raw`x\|\<b\>`)
+    expect(read('s.md')).toContain(String.raw`| high | R1 | a.c:3 | bad \| thing |`)
+    expect(read('out.md')).toBe(
+      "# example.com\n4\n2\n_no_such(): ReferenceError: 'no_such' is not defined_\n",
+    )
+  })
+
+  test('of jq tell what is wrong with a filter', async () => {
+    const { answers } = await evaluate(['jq("[]", "nope(")', 'jq("{\\"a\\":1}", ".a.b")'])
+    expect(answers).toEqual([
+      expect.stringContaining('syntax error'),
+      expect.stringContaining('Cannot index number'),
+    ])
+  })
+
+  test('of addresses', async () => {
+    await check(
+      {
+        'parse_url("https://u:p@a.b.example.co.uk:8443/x/y.php?q=1#f", "%s|%u|%d|%S|%r|%t|%P|%p|%e|%q|%f|%a|%:%@%?%#%%")':
+          'https|u:p|a.b.example.co.uk|a.b|example.co.uk|co.uk|8443|/x/y.php|php|q=1|f|u:p@a.b.example.co.uk:8443|:@?#%',
+        'get_parent_url("http://a/x/y")': 'http://a/x/',
+        'query_replace("http://a/?x=1&y=2", "FUZZ")': 'http://a/?x=FUZZ&y=FUZZ',
+        'path_replace("http://a/x/y", "Z")': 'http://a/x/Z',
+        'parse_url_file("urls", "%d", "hosts") && read_file("hosts")': 'a.example.com',
+        'interesting_urls("urls", "good")': '2',
+        'is_url("http://a") && !is_url("a")': 'true',
+        'get_ip("127.0.0.1")': '127.0.0.1',
+        'is_git("https://github.com/a/b")': 'true',
+      },
+      {
+        urls: 'http://a.example.com/logo.png\nhttp://a.example.com/i.php?id=1\nhttp://a.example.com/i.php?id=2\nhttp://a.example.com/api/v1\n',
+      },
+    )
+  })
+
+  test('that run programs', async () => {
+    await check({
+      'exec_cmd("echo out; echo err >&2; exit 3")': 'err\nout',
+      'command_exists("sh") && !command_exists("no-such-program")': 'true',
+      'exec_python("print(6*7)")': '42',
+      'os_setenv("FROM_STEP", "yes") && exec_cmd("echo $FROM_STEP")': 'yes',
+      'zip_dir("nowhere", "x.zip")': 'zip: zip error: Nothing to do!',
+      'tmux_run("x", "bad name;")': 'the name of a session consists of letters, digits, - and _',
+    }).catch((error: Error) => {
+      // Not every machine has zip.
+      if (!error.message.includes('zip')) throw error
+    })
+  })
+
+  test('that need something say what is missing', async () => {
+    const { answers } = await evaluate([
+      'db_import_asset("", "{}")',
+      'notify_telegram("x")',
+      'cdn_list()',
+      'llm_invoke("x")',
+      'run_module("a", "b")',
+      'db_select("select 1", "jsonl")',
+      'nix_install("x")',
+    ])
+    expect(answers).toEqual([
+      'this function needs the database of a server, and this run has none',
+      'notifications are not set up: no channel in the settings',
+      'object storage is not set up in the settings',
+      'no language model is set up: name a provider in the settings, or llm_config.base_url',
+      'run_module needs a server; this run has none',
+      'SQL of workflows is not carried out; use db_select_assets_filtered or db_select_vulnerabilities_filtered',
+      'programs are installed by the operator of the worker, or come with a docker image',
+    ])
+  })
+
+  test('hand findings, messages and objects to the services they are given', async () => {
+    const seen: Json[] = []
+    const stored = new Map<string, string>()
+    const services: FunctionServices = {
+      database: {
+        importAssets: async (workspace, assets) => {
+          seen.push([workspace, ...assets])
+          return { new: assets.length, updated: 0, unchanged: 0, errors: 0 }
+        },
+        importVulnerabilities: async (_workspace, items) => {
+          seen.push([...items])
+          return { new: 0, updated: items.length, unchanged: 0, errors: 0 }
+        },
+        assets: async () => [{ asset_value: 'a', asset_type: 'http' }],
+        vulnerabilities: async (_workspace, filter) => [{ vuln_info: 'X', ...filter }],
+        count: async (_workspace, counter, add) => (add === 'reset' ? 0 : add + counter.length),
+        runStatus: async () => [],
+      },
+      notify: {
+        send: async ({ kind, channel, text, file, event }) => {
+          seen.push({ kind, channel, text, file: file ?? '', event: event?.data ?? null })
+        },
+      },
+      storage: {
+        upload: async (path, key) => void stored.set(key, readFileSync(path, 'utf8')),
+        download: async (key, path) => writeFileSync(path, stored.get(key) ?? ''),
+        remove: async (key) => void stored.delete(key),
+        stat: async (key) =>
+          stored.has(key) ? { key, size: 1, modified: '2026-01-01T00:00:00Z' } : undefined,
+        list: async (prefix) =>
+          [...stored.keys()]
+            .filter((key) => key.startsWith(prefix))
+            .map((key) => ({ key, size: 1, modified: '' })),
+        presign: async (key, minutes) => `https://store/${key}?m=${minutes}`,
+      },
+    }
+    const output = await check(
+      {
+        'db_import_asset_from_file("", "httpx.jsonl").new': '2',
+        'db_import_vuln_from_file("ws", "nuclei.jsonl").updated': '1',
+        'db_total_urls("httpx.jsonl")': '6',
+        'db_total_urls(0)': '0',
+        'db_vuln_high("nuclei.jsonl")': '10',
+        'db_select_vulnerabilities_filtered("", "high", "a", "jsonl")':
+          '{"vuln_info":"X","severity":"high","asset_value":"a"}',
+        'db_select_assets("", "markdown")': '| asset_value | asset_type |\n| --- | --- |\n| a | http |',
+        'send_telegram_file("nuclei.jsonl")': 'true',
+        'notify_webhook("hello")': 'true',
+        'cdn_upload("nuclei.jsonl", "a/n.jsonl") && cdn_exists("a/n.jsonl") && cdn_read("a/n.jsonl") == read_file("nuclei.jsonl")':
+          'true',
+        'cdn_sync_upload("dir", "up")': '1',
+        'cdn_ls_tree("", 3)': 'a/\n  n.jsonl\nup/\n  f',
+        'cdn_get_presigned_url("k", 5)': 'https://store/k?m=5',
+        'cdn_sync_download("up/", "down") && read_file("down/f")': 'F',
+        'register_artifact("nuclei.jsonl") && generate_event("", "vuln.found", "x", "y", "{\\"a\\":1}")':
+          'true',
+        'generate_event_from_file("", "assets.new", "x", "y", "httpx.jsonl")': '2',
+      },
+      {
+        'httpx.jsonl':
+          '{"url":"http://a","host":"a","status_code":200,"tech":["nginx"],"webserver":"x"}\n{"url":"http://b","host":"b"}\n',
+        'nuclei.jsonl':
+          '{"template-id":"cve-1","info":{"name":"Bad","severity":"high","tags":["x"]},"matched-at":"http://a/x"}\n',
+        'dir/f': 'F',
+      },
+      services,
+    )
+    expect(output).not.toBe('')
+    expect(seen[0]).toEqual([
+      'example.com',
+      expect.objectContaining({ asset_value: 'a', url: 'http://a', status_code: 200 }),
+      expect.anything(),
+    ])
+    expect(seen[1]).toEqual([
+      expect.objectContaining({
+        vuln_info: 'cve-1',
+        vuln_title: 'Bad',
+        severity: 'high',
+        asset_value: 'http://a/x',
+      }),
+    ])
+  })
+})
+
+describe('the table of functions', () => {
+  test('has every function once, each with what it takes, gives and does', () => {
+    const all = FUNCTION_GROUPS.flatMap(({ functions }) => functions)
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+    for (const { name, doc, returns } of all) {
+      expect(name).toMatch(/^[a-z][a-z0-9_]*$/)
+      expect(doc).toMatch(/[.?`]$|: /)
+      expect(returns).not.toBe('')
+    }
+    expect(all.length).toBeGreaterThan(200)
+    for (const alias of ['fileLength', 'isEmpty', 'createDir', 'appendFile', 'bash', 'cut'])
+      expect(FUNCTIONS.has(alias)).toBe(true)
+  })
+})
