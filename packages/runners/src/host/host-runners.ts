@@ -1,4 +1,4 @@
-import { chown, stat } from 'node:fs/promises'
+import { chownSync, statSync } from 'node:fs'
 import {
   RunnerUnavailableError,
   type Command,
@@ -13,7 +13,6 @@ import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
 import { DirectLauncher } from './direct-launcher.ts'
 import { killFamily } from './family.ts'
 import { PipePool } from './pipe-pool.ts'
-import { ticksNow } from './process-table.ts'
 import { ResidentLauncher } from './resident-launcher.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
 import { StrayFinder } from './strays.ts'
@@ -54,7 +53,7 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
       if (spec.type !== 'host')
         throw new RunnerUnavailableError(`the host runner cannot run ${spec.type} commands`)
       resident?.warmUp()
-      await prepareFolder(context.folder, options.user)
+      prepareFolder(context.folder, options.user)
       return new HostRunner(options, context, tools, strays)
     },
     async [Symbol.asyncDispose]() {
@@ -64,10 +63,13 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
   }
 }
 
-async function prepareFolder(folder: string, user: HostRunnersOptions['user']): Promise<void> {
+/** Synchronous, because a round through the thread pool costs many times the call. */
+function prepareFolder(folder: string, user: HostRunnersOptions['user']): void {
   try {
-    if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
-    if (user !== undefined) await chown(folder, user.uid, user.gid)
+    const found = statSync(folder)
+    if (!found.isDirectory()) throw new Error('it is not a folder')
+    if (user !== undefined && (found.uid !== user.uid || found.gid !== user.gid))
+      chownSync(folder, user.uid, user.gid)
   } catch (error) {
     throw new RunnerUnavailableError(`the run's folder ${folder} cannot be used: ${messageOf(error)}`, {
       cause: error,
@@ -83,7 +85,7 @@ class HostRunner implements Runner {
   readonly #context: RunnerContext
   readonly #tools: ProcessTools
   readonly #strays: StrayFinder
-  readonly #openedTicks = ticksNow()
+  readonly #openedTicks: number
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<Outcome>>()
   #commands = 0
@@ -93,6 +95,7 @@ class HostRunner implements Runner {
     this.#context = context
     this.#tools = tools
     this.#strays = strays
+    this.#openedTicks = strays.ticks
   }
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
@@ -123,9 +126,10 @@ class HostRunner implements Runner {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     await Promise.allSettled(this.#running)
+    if (this.#commands === 0) return
     const { marker } = this.#context
-    if (this.#strays.find(marker, this.#openedTicks, this.#tools.groups).length > 0)
-      await killFamily({ marker }, 0)
+    const strays = await this.#strays.find(marker, this.#openedTicks, this.#tools.groups)
+    if (strays.length > 0) await killFamily({ marker }, 0)
     this.#tools.launcher.forget(marker)
   }
 }

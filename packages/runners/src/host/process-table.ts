@@ -14,6 +14,7 @@ export interface ProcessInfo {
 }
 
 const TICKS_PER_SECOND = 100
+export const TICK_MS = 1_000 / TICKS_PER_SECOND
 
 export const ticksNow = (): number => {
   const uptime = readText('/proc/uptime')

@@ -9,6 +9,9 @@ const PROGRAM = fileURLToPath(new URL('./spawner.ts', import.meta.url))
 /** Fewer threads and a small young heap: less memory to copy for each command. */
 const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
 
+/** Most attempts whose end is kept back until there is something else to say: a message costs as much as a launch. */
+const MOST_KEPT_BACK = 32
+
 interface Pending {
   readonly launched: (launched: Launched) => void
   readonly ended: PromiseWithResolvers<ProcessEnd>
@@ -23,6 +26,7 @@ export class ResidentLauncher implements Launcher {
   readonly #pipeFolder: string
   readonly #pending = new Map<number, Pending>()
   #spawner: ChildProcess | undefined
+  readonly #over: string[] = []
   #lastId = 0
   #closed = false
 
@@ -46,12 +50,13 @@ export class ResidentLauncher implements Launcher {
     const id = ++this.#lastId
     this.#pending.set(id, { launched, ended: Promise.withResolvers<ProcessEnd>() })
     this.warmUp()
-    this.#send({ do: 'launch', id, ...request })
+    this.#send({ do: 'launch', id, forget: this.#over.splice(0), ...request })
     return promise
   }
 
   forget(marker: string): void {
-    if (this.#spawner !== undefined) this.#send({ do: 'forget', marker })
+    this.#over.push(marker)
+    if (this.#over.length >= MOST_KEPT_BACK) this.#send({ do: 'forget', forget: this.#over.splice(0) })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,8 +48,8 @@ async function leave(pipeFolder: string): Promise<void> {
 }
 
 process.on('message', (request: SpawnerRequest) => {
+  for (const marker of request.forget) markers.delete(marker)
   if (request.do === 'launch') void launch(request)
-  else markers.delete(request.marker)
 })
 process.once('disconnect', () => void leave(process.argv[2] ?? ''))
 // The program decides when its commands end: a signal sent to the whole group or service is for it alone.

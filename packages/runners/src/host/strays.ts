@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { belongsTo } from '../marker.ts'
-import { listPids, readMarker, readProcess } from './process-table.ts'
+import { listPids, readMarker, readProcess, TICK_MS, ticksNow } from './process-table.ts'
 
 /**
  * How long a process's start time is believed without looking again: shorter than pids need to come round at a
  * thousand new processes a second and the smallest usual limit of 32768 pids.
  */
 const TRUST_MS = 5_000
+/** Least time between two looks at the list of processes. Runs that end meanwhile share the next look. */
+const PAUSE_MS = 10
 
 /**
  * Finds processes of an ended run that had left their group. It runs at the end of every run, so it must not read the
@@ -14,15 +17,30 @@ const TRUST_MS = 5_000
  */
 export class StrayFinder {
   readonly #known = new Map<number, { readonly startedTicks: number; readonly seenAt: number }>()
+  readonly #origin = { ticks: ticksNow(), at: performance.now() }
+  #lookedAt = -Infinity
+  #nextLook: Promise<readonly number[]> | undefined
+
+  /** The clock of the process table, now or a tick ago, without reading a file for it. */
+  get ticks(): number {
+    return this.#origin.ticks + Math.floor((performance.now() - this.#origin.at) / TICK_MS) - 1
+  }
 
   /** Living processes of the attempt with this marker which started at or after `sinceTicks`. */
-  find(marker: string, sinceTicks: number, commandGroups: ReadonlySet<number>): number[] {
+  async find(marker: string, sinceTicks: number, commandGroups: ReadonlySet<number>): Promise<number[]> {
+    const pids = await (this.#nextLook ??= this.#look())
     const now = Date.now()
-    const pids = listPids()
     if (this.#known.size > 2 * pids.length) this.#known.clear()
     return pids.filter(
       (pid) => !commandGroups.has(pid) && this.#isStray(pid, marker, sinceTicks, commandGroups, now),
     )
+  }
+
+  async #look(): Promise<readonly number[]> {
+    await delay(Math.max(0, this.#lookedAt + PAUSE_MS - performance.now()))
+    this.#nextLook = undefined
+    this.#lookedAt = performance.now()
+    return listPids()
   }
 
   #isStray(
