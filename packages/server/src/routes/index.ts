@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts'
+import { assetStats, getAsset, listAssets } from './assets.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
@@ -15,6 +16,13 @@ import { listSettings } from './settings.ts'
 import { createToken, listTokens, removeToken } from './tokens.ts'
 import { uploadFile } from './uploads.ts'
 import { changeUser, createUser, getUser, listUsers, removeUser } from './users.ts'
+import {
+  createVulnerability,
+  getVulnerability,
+  listVulnerabilities,
+  removeVulnerability,
+  summariseVulnerabilities,
+} from './vulnerabilities.ts'
 import { getWorker, listWorkers } from './workers.ts'
 import { uploadWorkflow } from './workflow-upload.ts'
 import { getWorkflow, listWorkflows } from './workflows.ts'
@@ -38,6 +46,14 @@ export const apiRoutes = (): Route[] => {
     listWorkflows,
     getWorkflow,
     uploadWorkflow,
+    listVulnerabilities,
+    summariseVulnerabilities,
+    createVulnerability,
+    getVulnerability,
+    removeVulnerability,
+    listAssets,
+    getAsset,
+    assetStats,
     listEventLogs,
     listWorkers,
     getWorker,

@@ -21,9 +21,13 @@ const storeOf = (...contents: readonly (() => Iterable<string>)[]) => {
   }
 }
 
+/** In pieces of 1,000 lines. */
 const hosts = (count: number) =>
   function* (): Generator<string> {
-    for (let index = 0; index < count; index += 1) yield `host-${index}.example\n`
+    for (let from = 0; from < count; from += 1_000) {
+      const length = Math.min(1_000, count - from)
+      yield Array.from({ length }, (_, index) => `host-${from + index}.example\n`).join('')
+    }
   }
 
 const collect = async (chunks: AsyncIterable<readonly TargetDraft[]>): Promise<number[]> => {
@@ -43,6 +47,14 @@ describe('targets of a long file', () => {
     if (!('chunks' in gathered.drafts)) throw new Error('a long list is to be a stream')
     for (const _ of [1, 2])
       expect(await collect(gathered.drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 6])
+  })
+
+  test('may be a million', async () => {
+    const store = storeOf(hosts(1_000_000))
+    const { count, drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
+    expect(count).toBe(1_000_000)
+    if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
+    expect(await collect(drafts.chunks())).toEqual(Array<number>(100).fill(10_000))
   })
 
   test('that changes between the two readings is refused', async () => {
