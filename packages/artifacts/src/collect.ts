@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type { CollectArtifact, CollectRequest, ContentType } from '@scanfarm/contracts'
-import { contentTypeOf, isText } from './content-type.ts'
+import { contentTypeOf, isText, likelyTypeOf } from './content-type.ts'
 import { folderTar } from './folder-tar.ts'
 import { keyPart } from './key.ts'
 import { openInside, type OpenedInside } from './open-inside.ts'
@@ -23,7 +23,8 @@ export const collectArtifact: CollectArtifact = async (store, request) => {
   try {
     const { size, sha256 } = await store.put(storeKey, Readable.from(counted.chunks()))
     const lineCount = isText(contentType) ? counted.lines() : 0
-    return { kind: 'stored', storeKey, contentType, sizeBytes: size, lineCount, sha256 }
+    const likelyType = likelyTypeOf(request.path)
+    return { kind: 'stored', storeKey, contentType, likelyType, sizeBytes: size, lineCount, sha256 }
   } catch (error) {
     const reason = counted.problem()
     if (reason === undefined) throw error
@@ -58,8 +59,8 @@ const countLines = (
   source.once('error', noteProblem)
   return {
     async *chunks() {
-      for await (const piece of source) {
-        const chunk: Buffer = Buffer.isBuffer(piece) ? piece : Buffer.from(piece)
+      const pieces: AsyncIterable<Buffer> = source
+      for await (const chunk of pieces) {
         for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) breaks += 1
         last = chunk.at(-1) ?? last
         yield chunk

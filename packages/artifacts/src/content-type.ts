@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path'
-import type { ArtifactType, ContentType } from '@scanfarm/contracts'
+import type { ContentType } from '@scanfarm/contracts'
 
 const BY_EXTENSION: Readonly<Record<string, ContentType>> = {
   '.json': 'json',
@@ -20,14 +20,6 @@ const BY_EXTENSION: Readonly<Record<string, ContentType>> = {
   '.zip': 'zip',
 }
 
-/** What a workflow may call the type of a report, where it differs from the words of the API. */
-const BY_WORD = new Map<string, ContentType>([
-  ['text', 'txt'],
-  ['csv', 'txt'],
-  ['markdown', 'md'],
-])
-const WORDS: ReadonlySet<string> = new Set([...Object.values(BY_EXTENSION), 'folder', 'unknown'])
-
 const IMAGE_EXTENSIONS = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.bmp'])
 
 const TEXT_TYPES: ReadonlySet<ContentType> = new Set(['json', 'jsonl', 'yaml', 'html', 'md', 'log', 'txt'])
@@ -35,14 +27,8 @@ const TEXT_TYPES: ReadonlySet<ContentType> = new Set(['json', 'jsonl', 'yaml', '
 export const contentTypeOf = (path: string): ContentType =>
   BY_EXTENSION[extname(path).toLowerCase()] ?? 'unknown'
 
-/** `word` as a workflow's author wrote it (`text`, `csv`, `markdown`, `json`…); undefined when it is none. */
-export function contentTypeNamed(word: string): ContentType | undefined {
-  const known = (name: string): name is ContentType => WORDS.has(name)
-  return BY_WORD.get(word) ?? (known(word) ? word : undefined)
-}
-
 /** Type of what a step made and nobody named: an image under a `screenshots` folder, or plain output. */
-export function artifactTypeOf(path: string): ArtifactType {
+export function likelyTypeOf(path: string): 'screenshot' | 'output' {
   const folders = path.toLowerCase().split('/').slice(0, -1)
   const image = IMAGE_EXTENSIONS.has(extname(basename(path)).toLowerCase())
   return image && folders.some((folder) => folder === 'screenshots' || folder === 'screenshot')

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { artifactTypeOf, contentTypeNamed, contentTypeOf, keyPart } from '@scanfarm/artifacts'
+import { contentTypeOf, likelyTypeOf } from '../src/content-type.ts'
+import { keyPart } from '../src/key.ts'
 
 test.each([
   ['a/b.json', 'json'],
@@ -17,25 +18,13 @@ test.each([
 })
 
 test.each([
-  ['text', 'txt'],
-  ['csv', 'txt'],
-  ['markdown', 'md'],
-  ['pdf', 'pdf'],
-  ['folder', 'folder'],
-  ['constructor', undefined],
-  ['exe', undefined],
-])('A workflow may call it %s, which is %s', (word, type) => {
-  expect(contentTypeNamed(word)).toBe(type)
-})
-
-test.each([
   ['/w/screenshots/a.png', 'screenshot'],
   ['/w/out/Screenshots/deep/a.JPG', 'screenshot'],
   ['/w/screenshots/a.txt', 'output'],
   ['/w/a.png', 'output'],
   ['/w/screenshots.png', 'output'],
 ])('What a step left at %s is of type %s', (path, type) => {
-  expect(artifactTypeOf(path)).toBe(type)
+  expect(likelyTypeOf(path)).toBe(type)
 })
 
 test('Any file name becomes a safe part of a key', () => {

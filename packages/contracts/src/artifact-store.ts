@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ContentType } from './words.ts'
+import type { ArtifactType, ContentType } from './words.ts'
 
 export interface StoredObject {
   /** Bytes. */
@@ -46,6 +46,8 @@ export type Collected =
       readonly kind: 'stored'
       readonly storeKey: string
       readonly contentType: ContentType
+      /** What it is when nobody says: an image under a `screenshots` folder, or plain output. */
+      readonly likelyType: Extract<ArtifactType, 'screenshot' | 'output'>
       readonly sizeBytes: number
       /** Of text; a last line without line break counts. 0 for anything else. */
       readonly lineCount: number

@@ -1,7 +1,5 @@
 import type {
   ArtifactFound,
-  ArtifactStore,
-  CollectArtifact,
   EventRaised,
   OutputStream,
   RunKey,
@@ -9,27 +7,21 @@ import type {
   StepClosed,
   StepOpened,
 } from '@scanfarm/contracts'
-import type { ExecutorLimits, ExecutorTimes } from '../limits.ts'
+import type { ExecutorTimes } from '../limits.ts'
 import type { ExecutorLog } from '../log.ts'
 import { reasonOf } from '../retry.ts'
+import { ArtifactDesk, type ArtifactSource } from './artifact-desk.ts'
 import { Changes, type Batch } from './changes.ts'
 import { Filing } from './filing.ts'
-import type { Identity } from './identity.ts'
 import { RunLog, type LogLevel } from './run-log.ts'
 import type { StepLog } from './step-log.ts'
 import { StepPage } from './step-page.ts'
 import { storableJson } from './storable.ts'
 
-export interface JournalOptions {
+export interface JournalOptions extends ArtifactSource {
   readonly run: RunKey & { readonly runUuid: string; readonly target: string }
-  readonly identity: Identity
-  readonly artifacts: ArtifactStore
-  readonly collect: CollectArtifact
-  /** Folders of the run that artifacts may come from. */
-  readonly roots: readonly string[]
   /** Where files of long outputs are made. */
   readonly folder: string
-  readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
   /** Aborts when the run is being stopped. */
   readonly signal: AbortSignal
@@ -59,18 +51,16 @@ const stepEvent = (run: JournalOptions['run'], opened: StepOpened, closed: StepC
   }
 }
 
-const RUN_LOG_NAME = 'run-execution.log'
-
 /** Takes down what happens in one attempt, bounded and in order, until a writer takes it to Postgres. */
 export class Journal implements RunRecorder {
   readonly #options: JournalOptions
   readonly #changes: Changes
   readonly #filing: Filing
   readonly #runLog: RunLog
+  readonly #artifacts: ArtifactDesk
   readonly #pages = new Map<string, StepPage>()
   readonly #logs = new Set<StepLog>()
   readonly #waiting: (() => void)[] = []
-  #artifacts = 0
   #events = 0
 
   constructor(options: JournalOptions) {
@@ -82,6 +72,12 @@ export class Journal implements RunRecorder {
       retry: { firstMs: retryFirstMs, mostMs: retryMostMs },
       limitMs: artifactRetryMs,
       signal: options.signal,
+    })
+    this.#artifacts = new ArtifactDesk({
+      ...options,
+      changes: this.#changes,
+      filing: this.#filing,
+      warn: (line) => this.log('warn', line),
     })
     options.signal.addEventListener('abort', () => this.#wake(), { once: true })
   }
@@ -130,15 +126,7 @@ export class Journal implements RunRecorder {
   }
 
   artifact(found: ArtifactFound): void {
-    this.#artifacts += 1
-    const number = this.#artifacts
-    const { limits } = this.#options
-    if (number > limits.artifacts) {
-      if (number === limits.artifacts + 1)
-        this.log('warn', `a run has at most ${limits.artifacts} artifacts; all further ones are left out`)
-      return
-    }
-    this.#filing.add(`artifact ${found.name}`, () => this.#collect(found, number))
+    this.#artifacts.add(found)
   }
 
   event(event: EventRaised): void {
@@ -185,7 +173,7 @@ export class Journal implements RunRecorder {
   /** After the last fact: resolves when every file is in the artifact store, to what went wrong or `""`. */
   async settle(): Promise<string> {
     await this.#filing.settled()
-    if (!this.#runLog.empty) this.#filing.add(RUN_LOG_NAME, () => this.#fileRunLog())
+    if (!this.#runLog.empty) this.#artifacts.addRunLog(this.#runLog)
     return this.#filing.settled()
   }
 
@@ -208,51 +196,5 @@ export class Journal implements RunRecorder {
       await log.store(artifacts, key)
     })
     return key
-  }
-
-  async #fileRunLog(): Promise<void> {
-    const { artifacts, identity } = this.#options
-    const storeKey = `${identity.storePrefix}/${RUN_LOG_NAME}`
-    const stored = await artifacts.put(storeKey, this.#runLog.stream())
-    this.#changes.artifact({
-      id: identity.uuid('artifact', RUN_LOG_NAME),
-      name: 'execution log',
-      path: RUN_LOG_NAME,
-      type: 'state_file',
-      contentType: 'log',
-      sizeBytes: stored.size,
-      lineCount: this.#runLog.lineCount,
-      description: 'What the workflow and the engine logged',
-      storeKey,
-      sha256: stored.sha256,
-    })
-  }
-
-  async #collect(found: ArtifactFound, number: number): Promise<void> {
-    const { artifacts, collect, roots, identity, limits } = this.#options
-    const id = identity.uuid('artifact', number)
-    const kept = await collect(artifacts, {
-      path: found.path,
-      roots,
-      keyPrefix: `${identity.storePrefix}/artifacts/${id}`,
-      contentType: found.contentType,
-      maxBytes: limits.artifactBytes,
-    })
-    if (kept.kind === 'refused') {
-      this.log('warn', `artifact ${found.name} (${found.path}) is left out: ${kept.reason}`)
-      return
-    }
-    this.#changes.artifact({
-      id,
-      name: found.name,
-      path: found.path,
-      type: found.type,
-      contentType: kept.contentType,
-      sizeBytes: kept.sizeBytes,
-      lineCount: kept.lineCount,
-      description: found.description,
-      storeKey: kept.storeKey,
-      sha256: kept.sha256,
-    })
   }
 }
