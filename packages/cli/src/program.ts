@@ -5,6 +5,7 @@ import { artifactsCommand } from './commands/artifacts.ts'
 import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
 import { configCommand } from './commands/config.ts'
 import { execCommand } from './commands/exec.ts'
+import { healthCommand } from './commands/health.ts'
 import { jobCommand } from './commands/job.ts'
 import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './commands/lists.ts'
 import { doctorCommand, migrateCommand } from './commands/operations.ts'
@@ -27,6 +28,7 @@ const COMMANDS = [
   configCommand,
   migrateCommand,
   doctorCommand,
+  healthCommand,
   runCommand,
   runsCommand,
   jobCommand,

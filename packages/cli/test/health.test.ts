@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:http'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+
+let server: Server
+let status = 200
+let asked: string[] = []
+
+beforeEach(async () => {
+  asked = []
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(status).end('{"status":"as told"}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+const port = (): string => {
+  const address = server.address()
+  return typeof address === 'object' && address ? String(address.port) : ''
+}
+
+const health = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+  const terminal = captureTerminal(env)
+  const code = await runProgram(['health', ...args], terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+test('a server that can work is healthy', async () => {
+  status = 200
+  expect(await health([], { SCANFARM_HTTP_PORT: port() })).toEqual({
+    code: 0,
+    out: '{"status":"as told"}\n',
+    err: '',
+  })
+  expect(asked).toEqual(['/health/ready'])
+})
+
+test('one that cannot work is not, and says why', async () => {
+  status = 503
+  const { code, err } = await health(['--worker'], { SCANFARM_WORKER_HEALTH_PORT: port() })
+  expect(code).toBe(4)
+  expect(err).toContain('not ready: {"status":"as told"}')
+})
+
+test('without a port there is nobody to ask', async () => {
+  const { code, err } = await health(['--worker'], { SCANFARM_WORKER_HEALTH_PORT: '0' })
+  expect(code).toBe(2)
+  expect(err).toContain('worker.health_port is 0')
+})
