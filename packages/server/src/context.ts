@@ -6,6 +6,7 @@ import type { Authenticator } from './access/authenticator.ts'
 import type { LoginDesk } from './access/login.ts'
 import type { LocalCancels } from './cancel/local-cancels.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { EventReceiver } from './loops/event-receiver/receiver.ts'
 import type { Wake } from './wake.ts'
 
 /** Everything that a server is made of. Handlers and loops take from it only what they use. */
@@ -22,6 +23,7 @@ export interface ServerContext {
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog
   readonly wake: Wake
+  readonly receiver: EventReceiver
   readonly access: Authenticator
   readonly logins: LoginDesk
   /** For local runs of this process. */

@@ -9,9 +9,11 @@ import { createAuthenticator } from './access/authenticator.ts'
 import { makeFirstToken } from './access/first-token.ts'
 import { createLoginDesk } from './access/login.ts'
 import { LocalCancels } from './cancel/local-cancels.ts'
+import { signalCancel } from './cancel/signal-cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import type { ServerContext } from './context.ts'
+import { EventReceiver } from './loops/event-receiver/receiver.ts'
 import { Wake } from './wake.ts'
 
 export interface ContextOptions {
@@ -47,6 +49,18 @@ export async function createContext(
   scope.use(await store.listen(() => wake.ring()))
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)
   const signingKey = once(() => store.signingKey())
+  const catalog = await openCatalog(config, store)
+  const localCancels = new LocalCancels()
+  const receiver = scope.use(
+    new EventReceiver({
+      store,
+      catalog,
+      master,
+      enabled: config.eventReceiver.enabled,
+      log,
+      signalCancel: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
+    }),
+  )
   const context: ServerContext = {
     config,
     master,
@@ -56,9 +70,10 @@ export async function createContext(
     queue,
     queueKind,
     artifacts,
-    catalog: await openCatalog(config, store),
+    catalog,
     wake,
-    localCancels: new LocalCancels(),
+    receiver,
+    localCancels,
     access: createAuthenticator(store.access, signingKey),
     logins: createLoginDesk(store.access, signingKey, config.auth.sessionHours),
     checkResponses: overrides.checkResponses ?? false,

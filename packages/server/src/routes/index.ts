@@ -2,6 +2,8 @@ import type { Route } from '../http/route.ts'
 import { assetStats, getAsset, listAssets } from './assets.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
+import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts'
+import { emitEvent } from './events.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
 import { cancelJob, getJob } from './jobs.ts'
 import { login } from './login.ts'
@@ -55,6 +57,9 @@ export const apiRoutes = (): Route[] => {
     getAsset,
     assetStats,
     listEventLogs,
+    emitEvent,
+    eventReceiverStatus,
+    eventReceiverWorkflows,
     listWorkers,
     getWorker,
     login,

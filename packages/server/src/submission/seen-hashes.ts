@@ -24,7 +24,7 @@ export class SeenHashes {
   /** False when it was in already. */
   add(text: string): boolean {
     // As text, because making a buffer would take twice as long as the hash.
-    const digest = hash('sha256', this.#salt + text, 'latin1')
+    const digest = hash('sha256', this.#salt + text, 'binary')
     // An empty slot has a zero in `low`, which no text may have.
     if (!this.#put(wordAt(digest, 0), wordAt(digest, 4) || 1)) return false
     this.#size += 1

@@ -1,0 +1,88 @@
+import { EventReceiverStatus, ReceiverWorkflow, type ReceiverTrigger } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../http/route.ts'
+import { nextTime } from '../loops/event-receiver/cron-times.ts'
+import type { BrokenTrigger, ReadyTrigger } from '../loops/event-receiver/trigger.ts'
+import { refuseWithoutReceiver } from './events.ts'
+
+export const eventReceiverStatus = route(
+  {
+    method: 'get',
+    path: '/event-receiver/status',
+    tag: 'Events',
+    summary: 'What the event receiver does',
+    role: 'viewer',
+    responses: { 200: EventReceiverStatus },
+    errors: ['unavailable'],
+  },
+  async ({ receiver, store }) => {
+    refuseWithoutReceiver(receiver)
+    const [{ ready, workflows }, last] = await Promise.all([
+      receiver.registry.current(),
+      store.triggers.lastEventAt(),
+    ])
+    const count = (type: ReadyTrigger['type']): number =>
+      ready.filter((trigger) => trigger.enabled && trigger.type === type).length
+    return {
+      enabled: receiver.enabled,
+      running: receiver.running,
+      triggers: { cron: count('cron'), event: count('event'), watch: count('watch') },
+      workflows_loaded: workflows.length,
+      last_event_at: last,
+    }
+  },
+)
+
+export const eventReceiverWorkflows = route(
+  {
+    method: 'get',
+    path: '/event-receiver/workflows',
+    tag: 'Events',
+    summary: 'List the workflows that have triggers',
+    role: 'viewer',
+    responses: { 200: Type.Object({ data: Type.Array(ReceiverWorkflow), count: Type.Integer({ minimum: 0 }) }) },
+    errors: ['unavailable'],
+  },
+  async ({ receiver }) => {
+    refuseWithoutReceiver(receiver)
+    const { ready, broken } = await receiver.registry.current()
+    const now = new Date()
+    const triggers = [
+      ...ready.map((trigger) => ({ workflow: trigger.workflow, shown: readyTrigger(trigger, now) })),
+      ...broken.map((trigger) => ({ workflow: trigger.workflow, shown: brokenTrigger(trigger) })),
+    ]
+    const groups = Map.groupBy(triggers, ({ workflow: { name, kind } }) => `${name}\n${kind}`)
+    const data = [...groups.values()].flatMap((group) => {
+      const [first] = group
+      if (first === undefined) return []
+      const { name, kind } = first.workflow
+      return [{ name, kind, triggers: group.map(({ shown }) => shown) }]
+    })
+    data.sort((a, b) => a.name.localeCompare(b.name) || a.kind.localeCompare(b.kind))
+    return { data, count: data.length }
+  },
+)
+
+const readyTrigger = (trigger: ReadyTrigger, now: Date): ReceiverTrigger => {
+  const { name, type, enabled, cron, event, watch, scheduleId } = trigger
+  return {
+    name,
+    type,
+    enabled,
+    ...(cron && {
+      schedule: cron.schedule,
+      timezone: cron.timezone,
+      next_run: nextTime(cron.schedule, cron.timezone, now)?.toISOString() ?? null,
+    }),
+    ...(event && { topic: event.topic }),
+    ...(watch && { path: watch.path }),
+    ...(scheduleId === '' ? {} : { schedule_id: scheduleId }),
+  }
+}
+
+const brokenTrigger = ({ name, type, enabled, problem }: BrokenTrigger): ReceiverTrigger => ({
+  name,
+  type,
+  enabled,
+  problem,
+})

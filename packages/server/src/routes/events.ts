@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { AppError, dataTypeOf, EmitEvent, EventEmitted } from '@scanfarm/contracts'
+import { route } from '../http/route.ts'
+import type { EventReceiver } from '../loops/event-receiver/receiver.ts'
+
+/** Refuses when this server takes no events. */
+export const refuseWithoutReceiver = ({ enabled }: EventReceiver): void => {
+  if (!enabled)
+    throw new AppError(
+      'unavailable',
+      'the event receiver is off: set event_receiver.enabled to true in the settings',
+    )
+}
+
+export const emitEvent = route(
+  {
+    method: 'post',
+    path: '/events/emit',
+    tag: 'Events',
+    summary: 'Emit an event and start the workflows that wait for it',
+    description:
+      'Filters and dedupe windows of triggers are evaluated before the answer: `triggered_workflows` are those that got runs.',
+    role: 'operator',
+    body: EmitEvent,
+    refusedFields: { source: 'is not accepted: the source of an emitted event is always api' },
+    responses: { 200: EventEmitted },
+    errors: ['invalid_input', 'unavailable'],
+  },
+  async ({ receiver, wake }, { body, http }) => {
+    refuseWithoutReceiver(receiver)
+    const { topic } = body
+    const eventId = `evt_${randomUUID().replaceAll('-', '')}`
+    const fired = await receiver.emit(
+      {
+        topic,
+        eventId,
+        name: body.name ?? topic,
+        source: 'api',
+        dataType: body.data_type ?? dataTypeOf(topic),
+        data: JSON.stringify(body.data),
+        workspace: '',
+        runId: '',
+        workflowName: '',
+      },
+      http.signal(),
+    )
+    const names = [...new Set(fired)].sort()
+    if (names.length > 0) wake.ring()
+    return {
+      message: 'Event emitted successfully',
+      topic,
+      event_id: eventId,
+      triggered_workflows: names,
+      ...(names.length === 0 ? { note: 'No workflow was triggered by this event' } : {}),
+    }
+  },
+)

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const refusal = (code: string, message: string, details: unknown[] = []) => ({
+  error: true,
+  message,
+  code,
+  request_id: expect.any(String),
+  details,
+})
+
+const create = async (body: object = {}) =>
+  (
+    await server.operator
+      .post('/api/vulnerabilities')
+      .send({ workspace: 'w', ...body })
+      .expect(201)
+  ).body.data as Record<string, unknown>
+
+describe('POST /vulnerabilities', () => {
+  test('answers 201 with the record, its defaults filled in', async () => {
+    const { body } = await server.operator
+      .post('/api/vulnerabilities')
+      .send({ workspace: 'defaults', vuln_title: 'Weak cipher', tags: ['tls'] })
+      .expect(201)
+    expect(body).toEqual({
+      message: 'Vulnerability created successfully',
+      data: {
+        id: expect.any(Number),
+        workspace: 'defaults',
+        vuln_info: '',
+        vuln_title: 'Weak cipher',
+        vuln_desc: '',
+        vuln_poc: '',
+        severity: 'info',
+        confidence: 'Certain',
+        asset_type: '',
+        asset_value: '',
+        tags: ['tls'],
+        detail_http_request: '',
+        detail_http_response: '',
+        raw_vuln_json: '',
+        finding_hash: '',
+        state: 'open',
+        first_seen: expect.any(String),
+        last_seen: expect.any(String),
+        last_seen_at: expect.any(String),
+        times_seen: 1,
+        gone_at: null,
+        first_run_uuid: '',
+        run_uuid: '',
+        source: 'api',
+        created_at: expect.stringMatching(/Z$/),
+        updated_at: expect.stringMatching(/Z$/),
+      },
+    })
+  })
+
+  test('always creates, also what is there already', async () => {
+    const body = { vuln_info: 'CVE-1', asset_value: 'https://twice.example' }
+    const [one, two] = [await create(body), await create(body)]
+    expect(one?.['id']).not.toBe(two?.['id'])
+    const { body: found } = await server.viewer
+      .get('/api/vulnerabilities?asset_value=twice.example')
+      .expect(200)
+    expect(found.pagination.total).toBe(2)
+  })
+
+  test.each([
+    [{}, '/workspace', 'is required'],
+    [{ workspace: ' ' }, '/workspace', 'must not be blank'],
+    [{ workspace: 'w', severity: 'High' }, '/severity', 'must be one of critical, high, medium, low, info'],
+    [
+      { workspace: 'w', confidence: 'sure' },
+      '/confidence',
+      'must be one of Certain, Firm, Tentative, Manual Review Required',
+    ],
+    [{ workspace: 'w', tags: 'one' }, '/tags', 'must be array'],
+    [{ workspace: 'w', raw_vuln_json: '{' }, '/raw_vuln_json', 'must be valid JSON text'],
+    [{ workspace: 'w', vuln_name: 'x' }, '/vuln_name', 'is not a known field'],
+  ])('refuses %j with 400 and the field', async (body, path, message) => {
+    const answer = await server.operator.post('/api/vulnerabilities').send(body).expect(400)
+    expect(answer.body).toEqual(refusal('invalid_input', `${path.slice(1)}: ${message}`, [{ path, message }]))
+  })
+
+  test('is not for viewers', async () => {
+    await server.viewer.post('/api/vulnerabilities').send({ workspace: 'w' }).expect(403)
+    await server.nobody.get('/api/vulnerabilities').expect(401)
+  })
+})
+
+describe('GET /vulnerabilities', () => {
+  test('combines filters, with comma lists in any case', async () => {
+    const workspace = 'filters'
+    await create({
+      workspace,
+      severity: 'critical',
+      confidence: 'Firm',
+      asset_value: 'https://One.example/a',
+    })
+    await create({
+      workspace,
+      severity: 'low',
+      confidence: 'Manual Review Required',
+      asset_value: 'one.example',
+    })
+    await create({ workspace, severity: 'low', asset_value: 'two.example' })
+    const total = async (query: string): Promise<number> =>
+      (await server.viewer.get(`/api/vulnerabilities?workspace=${workspace}&${query}`).expect(200)).body
+        .pagination.total as number
+    expect(await total('')).toBe(3)
+    expect(await total('severity=critical,LOW')).toBe(3)
+    expect(await total('severity=CRITICAL&confidence=firm')).toBe(1)
+    expect(await total('confidence=manual%20review%20required, firm')).toBe(2)
+    expect(await total('asset_value=one.exam')).toBe(2)
+    expect(await total('asset_value=one.exam&severity=low')).toBe(1)
+    expect(await total('state=gone')).toBe(0)
+    expect(await total('state=open,gone')).toBe(3)
+    const wrong = await server.viewer.get('/api/vulnerabilities?severity=low,urgent').expect(400)
+    expect(wrong.body.details).toEqual([
+      { path: '/severity', message: 'must be one of critical, high, medium, low, info' },
+    ])
+    await server.viewer.get('/api/vulnerabilities?limit=0').expect(400)
+    await server.viewer.get('/api/vulnerabilities?colour=red').expect(400)
+    const clamped = await server.viewer.get('/api/vulnerabilities?limit=999999').expect(200)
+    expect(clamped.body.pagination.limit).toBe(10_000)
+  })
+
+  test('pages newest first, by offset and by cursor', async () => {
+    for (const n of [1, 2, 3]) await create({ workspace: 'pages', vuln_title: `t${n}` })
+    const titles = (body: { data: { vuln_title: string }[] }) => body.data.map(({ vuln_title }) => vuln_title)
+    const first = await server.viewer.get('/api/vulnerabilities?workspace=pages&limit=2').expect(200)
+    expect(titles(first.body)).toEqual(['t3', 't2'])
+    const cursor = encodeURIComponent(first.body.pagination.next_cursor as string)
+    const rest = await server.viewer.get(`/api/vulnerabilities?workspace=pages&cursor=${cursor}`).expect(200)
+    expect(titles(rest.body)).toEqual(['t1'])
+    const byOffset = await server.viewer.get('/api/vulnerabilities?workspace=pages&offset=2').expect(200)
+    expect(titles(byOffset.body)).toEqual(['t1'])
+  })
+})
+
+describe('GET /vulnerabilities/summary', () => {
+  test('has all five keys, also where there is nothing', async () => {
+    await create({ workspace: 'sum', severity: 'high' })
+    await create({ workspace: 'sum' })
+    expect((await server.viewer.get('/api/vulnerabilities/summary?workspace=sum').expect(200)).body).toEqual({
+      data: {
+        by_severity: { critical: 0, high: 1, medium: 0, low: 0, info: 1 },
+        total: 2,
+        workspace: 'sum',
+      },
+    })
+    const { body } = await server.viewer.get('/api/vulnerabilities/summary?workspace=none').expect(200)
+    expect(body.data).toEqual({
+      by_severity: { critical: 0, high: 0, medium: 0, low: 0, info: 0 },
+      total: 0,
+      workspace: 'none',
+    })
+    expect((await server.viewer.get('/api/vulnerabilities/summary').expect(200)).body.data.workspace).toBe('')
+  })
+})
+
+describe('one vulnerability', () => {
+  test('is read and deleted by its id; then it is 404', async () => {
+    const { id } = await create({ vuln_title: 'short life' })
+    const path = `/api/vulnerabilities/${String(id)}`
+    expect((await server.viewer.get(path).expect(200)).body.data).toMatchObject({
+      id,
+      vuln_title: 'short life',
+    })
+    await server.viewer.delete(path).expect(403)
+    expect((await server.operator.delete(path).expect(200)).body).toEqual({
+      message: 'Vulnerability deleted successfully',
+      id,
+    })
+    await server.viewer.get(path).expect(404)
+    await server.operator.delete(path).expect(404)
+  })
+
+  test.each(['0', '-1', 'abc', '999999999999', '99999999999999999999'])('%s is 404', async (id) => {
+    const answer = await server.viewer.get(`/api/vulnerabilities/${id}`).expect(404)
+    expect(answer.body).toEqual(refusal('not_found', `there is no vulnerability "${id}"`))
+  })
+})
+
+describe('assets', () => {
+  test('are listed, filtered, read and summed up', async () => {
+    await server.store.assets.import('estate', 'httpx', [
+      {
+        asset_type: 'http',
+        asset_value: 'a.example',
+        url: 'https://a.example',
+        host_ip: '192.0.2.1',
+        scheme: 'https',
+        status_code: 200,
+        title: 'Shop',
+        content_type: 'text/html',
+        technologies: ['nginx'],
+        open_ports: [],
+        dns_records: [],
+        remarks: [],
+        raw_json_data: '',
+      },
+    ])
+    const { body } = await server.viewer
+      .get('/api/assets?workspace=estate&search=SHOP&status_code=200,301&asset_type=http&technology=nginx')
+      .expect(200)
+    expect(body.data).toMatchObject([{ asset_value: 'a.example', state: 'open', times_seen: 1 }])
+    expect(body.pagination).toEqual({ total: 1, offset: 0, limit: 20 })
+    const { id } = body.data[0] as { id: number }
+    expect((await server.viewer.get(`/api/assets/${id}`).expect(200)).body.data).toEqual(body.data[0])
+    await server.viewer.get('/api/assets/0').expect(404)
+    await server.viewer.get('/api/assets?status_code=ok').expect(400)
+    expect((await server.viewer.get('/api/asset-stats?workspace=estate').expect(200)).body.data).toEqual({
+      technologies: ['nginx'],
+      sources: ['httpx'],
+      remarks: [],
+      asset_types: ['http'],
+    })
+  })
+})
