@@ -53,11 +53,11 @@ const artifact = (changes: Partial<ArtifactRecord> = {}): ArtifactRecord => ({
 })
 const event = (changes: Partial<EventRecord> = {}): EventRecord => ({
   eventId: `evt_${randomUUID()}`,
-  topic: 'step.completed',
+  topic: 'asset.discovered',
   name: 'scan',
   source: 'executor',
-  dataType: 'step',
-  data: '{"step":"scan"}',
+  dataType: 'asset',
+  data: '{"host":"a"}',
   ...changes,
 })
 
@@ -148,7 +148,7 @@ describe('recording', () => {
     expect(row).toMatchObject({ output: clean, error_message: clean, command: clean, exports: { x: clean } })
     expect((await find(run))?.facts).toEqual({ ab: clean })
     expect((await db.store.runs.artifacts(run.runUuid))?.[0]?.name).toBe(clean)
-    const { data } = await db.store.events.list({ topic: 'step.completed' }, { offset: 0, limit: 1 })
+    const { data } = await db.store.events.list({ topic: 'asset.discovered' }, { offset: 0, limit: 1 })
     expect(JSON.parse(data[0]?.data ?? '')).toEqual({ hostile })
   })
 
@@ -166,7 +166,7 @@ describe('recording', () => {
     expect(await stepsOf(run)).toHaveLength(1)
     expect(await db.store.runs.artifacts(run.runUuid)).toHaveLength(1)
     const events = await db.store.events.list(
-      { runId: run.runUuid, topic: 'step.completed' },
+      { runId: run.runUuid, topic: 'asset.discovered' },
       { offset: 0, limit: 10 },
     )
     expect(events.total).toBe(2)
@@ -220,7 +220,7 @@ describe('the fence', () => {
       [],
     )
     expect(await find(b)).toMatchObject({ status: 'completed', total_steps: 1 })
-    expect((await db.store.events.list({ topic: 'step.completed' }, { offset: 0, limit: 1 })).total).toBe(0)
+    expect((await db.store.events.list({ topic: 'asset.discovered' }, { offset: 0, limit: 1 })).total).toBe(0)
   })
 
   test('old and new attempt of a run in one statement are told apart', async () => {

@@ -13,9 +13,11 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql.raw(CANCEL).execute(db)
 }
 
-// A batch touches tens of rows in tables of millions; a plan made while the tables were small, or without statistics,
-// must not read them whole. (Without jit: a plan that has no index to use looks dear enough to be compiled.)
-const BY_INDEX = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off`
+// A batch touches tens of rows in tables of millions, by plans that may have been made while the tables were small, and
+// that are made once: planning each call anew took longer than running it. So nothing is left to choose. Rows are named
+// by arrays of ids; no other condition offers an index (hence `status || ''`); scans of whole tables and loops over the
+// batch are ruled out, but for what belongs to one row (`lateral … offset 0`).
+const BY_INDEX = `set enable_seqscan = off set enable_nestloop = off set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan`
 
 const VOCABULARY = `
 -- Where a status may be reached from; a test compares it with the table of moves in contracts.
@@ -103,14 +105,13 @@ const END = `
 create function end_runs(p_ends jsonb) returns bigint[]
 language plpgsql ${BY_INDEX} as $$
 declare
+  v_named bigint[] := array(select id from jsonb_to_recordset(p_ends) as e(id bigint));
   v_ids bigint[];
   v_job_no bigint;
   v_freed int;
   v_readied int := 0;
 begin
-  perform 1 from runs
-  where id in (select (e ->> 'id')::bigint from jsonb_array_elements(p_ends) e)
-  order by id for update;
+  perform 1 from runs where id = any(v_named) order by id for update;
 
   with ended as (
     update runs r
@@ -122,7 +123,7 @@ begin
         killed_pids = coalesce(e.pids, '{}'),
         reported_attempt = case when e.reported then r.attempt else r.reported_attempt end
     from jsonb_to_recordset(p_ends) as e(id bigint, status text, error text, pids int[], reported boolean)
-    where r.id = e.id and r.status = any(run_sources(e.status))
+    where r.id = any(v_named) and r.id = e.id and r.status = any(run_sources(e.status))
     returning r.id
   )
   select array_agg(id order by id) into v_ids from ended;
@@ -146,7 +147,7 @@ begin
          run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
          not e.wanted, case when e.wanted then null else now() end
   from runs r
-  join jobs j on j.id = r.job_no
+  cross join lateral (select * from jobs where id = r.job_no offset 0) j
   cross join lateral (select case r.status when 'completed' then 'run.completed' else 'run.failed' end as topic) t
   cross join lateral (select t.topic, event_is_wanted(t.topic) as wanted) e
   where r.id = any(v_ids)
@@ -189,7 +190,7 @@ begin
     update runs
     set status = 'queued', epoch = epoch + 1, crashes = crashes + p_crashes, current_pid = 0,
         total_steps = 0, completed_steps = 0, updated_at = now()
-    where id = any(p_ids) and status = 'running'
+    where id = any(p_ids) and status || '' = 'running'
     returning id
   )
   select array_agg(id order by id) into v_ids from moved;
@@ -207,7 +208,7 @@ begin
 
   insert into outbox (run_id, epoch, job_no, run_mode, rank, class, ready)
   select r.id, r.epoch, r.job_no, r.run_mode, priority_rank(j.priority), j.requirement_class, true
-  from runs r join jobs j on j.id = r.job_no
+  from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
   where r.id = any(v_ids) and r.run_mode in ('local', 'distributed')
   order by r.id
   on conflict (run_id) do update set epoch = excluded.epoch, ready = true, sent_at = null;
@@ -221,7 +222,7 @@ language plpgsql ${BY_INDEX} as $$
 begin
   perform 1 from runs where id = any(p_ids) order by id for update;
   perform end_runs(jsonb_agg(jsonb_build_object('id', id, 'status', 'cancelled', 'error', 'cancelled on request')))
-  from runs where id = any(p_ids) and status = 'running' and cancel_requested_at is not null
+  from runs where id = any(p_ids) and status || '' = 'running' and cancel_requested_at is not null
   having count(*) > 0;
   perform requeue_runs(p_ids, p_crashes);
 end $$;
@@ -240,7 +241,7 @@ begin
   perform 1 from runs where id = any(p_ids) order by id for update;
   select array_agg(id) filter (where status <> 'running'), array_agg(id) filter (where status = 'running')
   into v_waiting, v_running
-  from runs where id = any(p_ids) and status = any(run_sources('cancelled'));
+  from runs where id = any(p_ids) and status || '' = any(run_sources('cancelled'));
   update runs set cancel_requested_at = coalesce(cancel_requested_at, now()), updated_at = now()
   where id = any(v_running);
   return query select r.id, r.run_uuid, r.worker_id, r.status,

@@ -131,7 +131,7 @@ begin
         select o.run_id from unnest(p_classes) as c(class) cross join lateral (
           select run_id from outbox
           where class = c.class and rank = v_rank and ready and sent_at is null and run_mode = 'distributed'
-          order by run_id limit least(v_left, p_room[v_rank]) for update skip locked
+          order by class, rank, run_id limit least(v_left, p_room[v_rank]) for update skip locked
         ) o
         order by o.run_id limit least(v_left, p_room[v_rank])
       ),

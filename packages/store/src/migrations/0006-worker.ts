@@ -13,11 +13,11 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
 
 const DEFINER = `security definer set search_path = pg_catalog, public, pg_temp`
 
-// A batch touches tens of rows in tables of millions; a plan made while the tables were small, or without statistics,
-// must not read them whole. (Without jit: a plan that has no index to use looks dear enough to be compiled.) An index
-// is not enough where the planner may choose which: a lateral subquery with its own lock is always driven by the batch,
-// while a join might be driven by all runs that are queued, which it takes for few.
-const BY_INDEX = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off`
+// A batch touches tens of rows in tables of millions, by plans that may have been made while the tables were small, and
+// that are made once: planning each call anew took longer than running it. So nothing is left to choose. Rows are named
+// by arrays of ids; no other condition offers an index (hence `status || ''`); scans of whole tables and loops over the
+// batch are ruled out, but for what belongs to one row (`lateral … offset 0`).
+const BY_INDEX = `set enable_seqscan = off set enable_nestloop = off set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan`
 
 const PRESENCE = `
 create schema worker;
@@ -88,7 +88,7 @@ begin
   set status = 'running', attempt = attempt + 1, worker_id = p_worker_id, started_at = coalesce(started_at, now()),
       event_floor = case event_floor when 0 then v_floor else event_floor end,
       total_steps = 0, completed_steps = 0, error_message = '', updated_at = now()
-  where id = any(p_ids) and status = 'queued';
+  where id = any(p_ids) and status || '' = 'queued';
 
   insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                           processed, processed_at)
@@ -96,7 +96,7 @@ begin
          'executor', 'scan', run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
          not e.wanted, case when e.wanted then null else now() end
   from runs r
-  join jobs j on j.id = r.job_no
+  cross join lateral (select * from jobs where id = r.job_no offset 0) j
   cross join lateral (select event_is_wanted('run.started') as wanted) e
   where r.id = any(p_ids)
   order by r.id;
@@ -110,7 +110,7 @@ begin
       'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
     'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope))
   into v_runs
-  from runs r join jobs j on j.id = r.job_no
+  from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
   where r.id = any(p_ids);
   return v_runs;
 end $$;
@@ -125,18 +125,17 @@ begin
   if not renew_lease(p_worker_id, null, null) then
     return null;
   end if;
-  select array_agg(won.id) into v_ids
-  from (select * from unnest(p_run_ids, p_epochs) as u(run_id, epoch) order by run_id) t
-  cross join lateral (
-    select id from runs where id = t.run_id and epoch = t.epoch and status = 'queued' for update
-  ) won;
+  select array_agg(r.id) into v_ids
+  from (select id, epoch, status from runs where id = any(p_run_ids) order by id offset 0 for update) r
+  join unnest(p_run_ids, p_epochs) as t(run_id, epoch) on t.run_id = r.id and t.epoch = r.epoch
+  where r.status = 'queued';
   return case when v_ids is null then '[]' else take_runs(p_worker_id, v_ids) end;
 end $$;
 
 -- Local runs come straight from the outbox. Rows that another server is taking are passed over, never waited for:
 -- runs are locked in order of priority here, which is not the order of their ids.
 create function worker.claim_local(p_worker_id text, p_limit int) returns jsonb
-language plpgsql ${DEFINER} ${BY_INDEX} as $$
+language plpgsql ${DEFINER} ${BY_INDEX} set enable_nestloop = on set enable_hashjoin = off as $$
 declare
   v_ids bigint[];
 begin
@@ -147,7 +146,7 @@ begin
     select won.id
     from (select run_id from outbox where run_mode = 'local' and ready order by rank, run_id) o
     cross join lateral (
-      select id from runs where id = o.run_id and status = 'queued' for update skip locked
+      select id from runs where id = o.run_id and status || '' = 'queued' for update skip locked
     ) won
     limit p_limit
   ) taken;
@@ -160,18 +159,26 @@ end $$;
 `
 
 const RECORD = `
+-- The fence: locks the runs that p_keys ({runId, attempt}) name, in order of their ids, and returns those that are running
+-- in just that attempt.
+create function lock_owned(p_keys jsonb) returns bigint[]
+language plpgsql ${BY_INDEX} as $$
+declare
+  v_named bigint[] := array(select "runId" from jsonb_to_recordset(p_keys) as k("runId" bigint));
+begin
+  return array_agg(r.id)
+  from (select id, attempt, status from runs where id = any(v_named) order by id offset 0 for update) r
+  join jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int) on k."runId" = r.id and k.attempt = r.attempt
+  where r.status = 'running';
+end $$;
+
 -- Writes what became known of running runs. The fence: only where (run, attempt) is the one that runs now. Each key
 -- occurs once in p_updates. Returns the ids of the runs that were written.
 create function apply_updates(p_updates jsonb) returns bigint[]
 language plpgsql ${BY_INDEX} as $$
 declare
-  v_ids bigint[];
+  v_ids bigint[] := lock_owned(p_updates);
 begin
-  select array_agg(owned.id) into v_ids
-  from (select * from jsonb_to_recordset(p_updates) as k("runId" bigint, attempt int) order by "runId") u
-  cross join lateral (
-    select id from runs where id = u."runId" and attempt = u.attempt and status = 'running' for update
-  ) owned;
   if v_ids is null then
     return '{}';
   end if;
@@ -233,7 +240,8 @@ begin
   where r.id = any(v_ids)
     and not exists (
       select 1 from event_logs old
-      where old.run_id = r.run_uuid::text and old.event_id = e."eventId" and old.id >= r.event_floor)
+      where old.run_id = r.run_uuid::text and old.event_id = e."eventId" and old.id >= r.event_floor
+      offset 0)
   order by r.id, e.n;
   return v_ids;
 end $$;
@@ -268,7 +276,7 @@ language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
   v_ids bigint[] := apply_updates(p_updates);
   v_ends jsonb;
-  v_reported bigint[];
+  v_named bigint[];
 begin
   select jsonb_agg(jsonb_build_object(
     'id', r.id,
@@ -287,22 +295,16 @@ begin
   if cardinality(v_ids) = jsonb_array_length(p_ends) then
     return '[]';
   end if;
-  select array_agg(r.id) into v_reported
-  from runs r join jsonb_to_recordset(p_ends) as e("runId" bigint, attempt int) on r.id = e."runId"
-  where r.attempt = e.attempt and r.reported_attempt = e.attempt;
-  return keys_outside(p_ends, v_ids || v_reported);
+  v_named := array(select "runId" from jsonb_to_recordset(p_ends) as e("runId" bigint));
+  return keys_outside(p_ends, v_ids || array(
+    select id from runs where id = any(v_named) and reported_attempt = attempt));
 end $$;
 
 create function worker.hand_back(p_keys jsonb) returns void
 language plpgsql ${DEFINER} ${BY_INDEX} as $$
 declare
-  v_ids bigint[];
+  v_ids bigint[] := lock_owned(p_keys);
 begin
-  select array_agg(owned.id) into v_ids
-  from (select * from jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int) order by "runId") u
-  cross join lateral (
-    select id from runs where id = u."runId" and attempt = u.attempt and status = 'running' for update
-  ) owned;
   if v_ids is not null then
     perform release_runs(v_ids, 0);
   end if;

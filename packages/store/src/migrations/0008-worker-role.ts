@@ -9,7 +9,8 @@ export const up = async (db: Kysely<unknown>): Promise<void> => {
 }
 
 const ROLE = `
--- Functions may be executed by everybody unless that is taken back.
+-- Functions may be executed by everybody unless that is taken back: for those to come, and for those that are there.
+alter default privileges revoke execute on functions from public;
 do $$
 declare
   v_function regprocedure;
@@ -47,6 +48,7 @@ do $$
 begin
   if exists (select from pg_roles where rolname = 'scanfarm_worker') then
     perform grant_worker_role('scanfarm_worker');
+    alter default privileges in schema worker grant execute on functions to scanfarm_worker;
   end if;
 end $$;
 `
