@@ -1,8 +1,10 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { openPool, type ConnectionOptions, type StoreLog } from './connection.ts'
 import { makeAccess } from './access.ts'
+import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
 import { makeFarm } from './farm.ts'
+import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -40,6 +42,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     workers: guarded(makeWorkers(db)),
     workflows: guarded(makeWorkflows(db)),
     events: guarded(makeEvents(db, totals)),
+    vulnerabilities: guarded(makeVulnerabilities(db, totals)),
+    assets: guarded(makeAssets(db, totals)),
     access: guarded(makeAccess(db)),
     idempotency: guarded(makeIdempotency(db)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),

@@ -1,8 +1,14 @@
 import type {
   ApiToken,
   Artifact,
+  Asset,
+  AssetContent,
+  FindingContent,
+  FindingState,
+  ImportSummary,
   JobStatus,
   Priority,
+  Confidence,
   Role,
   Run,
   RunDetail,
@@ -11,8 +17,10 @@ import type {
   RunStatus,
   RunStore,
   Step,
+  Severity,
   TriggerType,
   User,
+  Vulnerability,
   Worker,
   WorkflowKind,
 } from '@scanfarm/contracts'
@@ -26,6 +34,8 @@ export interface Store extends AsyncDisposable {
   readonly workers: Workers
   readonly workflows: Workflows
   readonly events: Events
+  readonly vulnerabilities: Vulnerabilities
+  readonly assets: Assets
   readonly access: Access
   readonly idempotency: Idempotency
   /** For the local slots of a server. */
@@ -308,4 +318,64 @@ export interface Access {
 export interface Idempotency {
   find(key: string, requestHash: string): Promise<KeptAnswer | undefined>
   prune(olderThanMs: number): Promise<number>
+}
+
+export interface VulnerabilityFilter {
+  /** One of them. */
+  readonly workspaces?: readonly string[]
+  readonly severities?: readonly Severity[]
+  readonly confidences?: readonly Confidence[]
+  readonly assetTypes?: readonly string[]
+  /** Part of it, upper or lower case. */
+  readonly assetValue?: string
+  readonly state?: FindingState
+  readonly source?: string
+  /** The run that saw it last. */
+  readonly runUuid?: string
+}
+
+export interface Vulnerabilities {
+  list(filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>>
+  find(id: number): Promise<Vulnerability | undefined>
+  /** Always a new record, whatever there is already; `vuln.found` in the same transaction. */
+  create(workspace: string, content: FindingContent): Promise<Vulnerability>
+  /** False: there is none. */
+  remove(id: number): Promise<boolean>
+  /**
+   * Saves records under their identity, in one transaction with their events; safe beside other imports. A record
+   * without what or where is always new. `source`: the format, or another word for where they come from.
+   */
+  import(workspace: string, source: string, items: readonly FindingContent[]): Promise<ImportSummary>
+  summary(
+    filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
+  ): Promise<Readonly<Record<Severity, number>>>
+}
+
+export interface AssetFilter {
+  readonly workspaces?: readonly string[]
+  readonly assetTypes?: readonly string[]
+  readonly statusCodes?: readonly number[]
+  readonly technology?: string
+  readonly port?: string
+  readonly source?: string
+  readonly state?: FindingState
+  /** Part of value, URL or title, upper or lower case. */
+  readonly search?: string
+  readonly runUuid?: string
+}
+
+/** Different words that occur, sorted. */
+export interface AssetStats {
+  technologies: string[]
+  sources: string[]
+  remarks: string[]
+  asset_types: string[]
+}
+
+export interface Assets {
+  list(filter: AssetFilter, page: PageRequest): Promise<PageOf<Asset>>
+  find(id: number): Promise<Asset | undefined>
+  /** As `Vulnerabilities.import`; the identity is (workspace, asset_value, url). */
+  import(workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary>
+  stats(workspaces: readonly string[] | undefined): Promise<AssetStats>
 }

@@ -7,6 +7,8 @@ import * as submit from './0005-submit.ts'
 import * as worker from './0006-worker.ts'
 import * as recovery from './0007-recovery.ts'
 import * as workerRole from './0008-worker-role.ts'
+import * as findings from './0009-findings.ts'
+import * as scans from './0011-scans.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -18,4 +20,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-worker': worker,
   '0007-recovery': recovery,
   '0008-worker-role': workerRole,
+  '0009-findings': findings,
+  '0011-scans': scans,
 }

@@ -1,0 +1,122 @@
+import { Type, type Static } from 'typebox'
+import { NullableTimestamp, Timestamp } from './resources.ts'
+
+/** From worst to least; lists of all severities are in this order. */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
+export const Severity = Type.Enum([...SEVERITIES])
+export type Severity = Static<typeof Severity>
+
+export const CONFIDENCES = ['Certain', 'Firm', 'Tentative', 'Manual Review Required'] as const
+export const Confidence = Type.Enum([...CONFIDENCES])
+export type Confidence = Static<typeof Confidence>
+
+/** `gone`: a later complete scan of the same scope did not see it any more. */
+export const FINDING_STATES = ['open', 'gone'] as const
+export const FindingState = Type.Enum([...FINDING_STATES])
+export type FindingState = Static<typeof FindingState>
+
+/** Most characters of each field; imports cut what is longer, requests with more are refused. */
+export const FINDING_LIMITS = {
+  workspace: 2048,
+  vuln_info: 1024,
+  vuln_title: 4096,
+  vuln_desc: 256 * 1024,
+  vuln_poc: 256 * 1024,
+  asset_type: 128,
+  asset_value: 8192,
+  detail_http_request: 1024 * 1024,
+  detail_http_response: 1024 * 1024,
+  raw_vuln_json: 1024 * 1024,
+} as const
+export const MAX_TAGS = 256
+export const MAX_TAG_LENGTH = 256
+
+const text = (field: keyof typeof FINDING_LIMITS, description: string) =>
+  Type.String({ maxLength: FINDING_LIMITS[field], description })
+
+const contentFields = {
+  vuln_info: text('vuln_info', 'CVE or other identifier'),
+  vuln_title: text('vuln_title', 'Title'),
+  vuln_desc: text('vuln_desc', 'Description'),
+  vuln_poc: text('vuln_poc', 'Proof of concept'),
+  severity: Severity,
+  confidence: Confidence,
+  asset_type: text('asset_type', 'Such as web, api, network'),
+  asset_value: text('asset_value', 'URL or other identifier of what is affected'),
+  tags: Type.Array(Type.String({ maxLength: MAX_TAG_LENGTH }), { maxItems: MAX_TAGS }),
+  detail_http_request: text('detail_http_request', 'Raw HTTP request'),
+  detail_http_response: text('detail_http_response', 'Raw HTTP response'),
+  raw_vuln_json: text('raw_vuln_json', 'Raw scanner output, as JSON text'),
+}
+
+/** What is known of a finding, however it came in. */
+export const FindingContent = Type.Object(contentFields)
+export type FindingContent = Static<typeof FindingContent>
+
+const seenFields = {
+  state: FindingState,
+  first_seen: Timestamp,
+  last_seen: Timestamp,
+  last_seen_at: Type.String({ format: 'date-time', description: 'Same as last_seen' }),
+  times_seen: Type.Integer({ minimum: 1, description: 'Runs and imports that saw it' }),
+  gone_at: NullableTimestamp,
+  first_run_uuid: Type.String({ description: 'Run that saw it first, or ""' }),
+  run_uuid: Type.String({ description: 'Run that saw it last, or ""' }),
+  source: Type.String({ description: 'How it came in: api, workflow, or the format of the import' }),
+  created_at: Timestamp,
+  updated_at: Type.String({ format: 'date-time', description: 'When its content or state changed last' }),
+}
+
+export const Vulnerability = Type.Object(
+  {
+    id: Type.Integer(),
+    workspace: Type.String(),
+    ...contentFields,
+    finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),
+    ...seenFields,
+  },
+  { $id: 'Vulnerability' },
+)
+export type Vulnerability = Static<typeof Vulnerability>
+
+export const NewVulnerability = Type.Object(
+  {
+    workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }),
+    ...Type.Partial(FindingContent).properties,
+  },
+  { additionalProperties: false },
+)
+export type NewVulnerability = Static<typeof NewVulnerability>
+
+/** What is known of an asset, however it came in. */
+export const AssetContent = Type.Object({
+  asset_type: Type.String({ description: 'http, dns, url, subdomain, ip, port, technology, file…' }),
+  asset_value: Type.String({ description: 'Host, address, host:port, path…' }),
+  url: Type.String(),
+  host_ip: Type.String(),
+  scheme: Type.String(),
+  status_code: Type.Integer({ description: '0: unknown' }),
+  title: Type.String(),
+  content_type: Type.String(),
+  technologies: Type.Array(Type.String()),
+  open_ports: Type.Array(Type.String()),
+  dns_records: Type.Array(Type.String()),
+  remarks: Type.Array(Type.String()),
+  raw_json_data: Type.String({ description: 'What the tool wrote of it, as JSON text, or ""' }),
+})
+export type AssetContent = Static<typeof AssetContent>
+
+export const Asset = Type.Object(
+  { id: Type.Integer(), workspace: Type.String(), ...AssetContent.properties, ...seenFields },
+  { $id: 'Asset' },
+)
+export type Asset = Static<typeof Asset>
+
+/** What an import did. `errors`: records that could not be used. */
+export const ImportSummary = Type.Object({
+  new: Type.Integer({ minimum: 0 }),
+  updated: Type.Integer({ minimum: 0, description: 'Known ones whose content changed, or that came back' }),
+  unchanged: Type.Integer({ minimum: 0 }),
+  errors: Type.Integer({ minimum: 0 }),
+})
+export type ImportSummary = Static<typeof ImportSummary>

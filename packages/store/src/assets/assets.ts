@@ -1,0 +1,116 @@
+import type { Asset, AssetContent, ImportSummary } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
+import type { AssetFilter, Assets, AssetStats, PageOf, PageRequest } from '../store.ts'
+import { canBeStored, storable, storableJson } from '../text.ts'
+import type { Totals } from '../totals.ts'
+
+/** Most different words of each kind in the stats. */
+const MAX_STATS = 1_000
+
+export const makeAssets = (db: Kysely<unknown>, totals: Totals): Assets => ({
+  list: (filter, page) => list(db, totals, filter, page),
+  find: (id) => find(db, id),
+  import: (workspace, source, items) => importAll(db, workspace, source, items),
+  stats: (workspaces) => stats(db, workspaces),
+})
+
+const COLUMNS = sql`
+  a.id, a.workspace, a.asset_type, a.asset_value, a.url, a.host_ip, a.scheme, a.status_code, a.title, a.content_type,
+  a.technologies, a.open_ports, a.dns_records, a.remarks, a.raw_json_data, a.state, a.first_seen, a.last_seen,
+  a.last_seen as last_seen_at, a.times_seen, a.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
+  coalesce(l.run_uuid::text, '') as run_uuid, a.source, a.created_at, a.updated_at`
+const RUNS = sql`left join runs f on f.id = a.first_run left join runs l on l.id = a.last_run`
+
+const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
+  if (value === undefined) return []
+  return [canBeStored(value) ? sql`${value} = any(${sql.ref(column)})` : sql`false`]
+}
+
+const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
+  ...isOneOf('workspace', filter.workspaces),
+  ...isOneOf('asset_type', filter.assetTypes),
+  ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
+  ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
+  ...(filter.statusCodes === undefined ? [] : [sql`status_code = any(${filter.statusCodes}::int[])`]),
+  ...has('technologies', filter.technology),
+  ...has('open_ports', filter.port),
+  ...isRun('last_run', filter.runUuid),
+  // As in the index.
+  ...contains(sql`(asset_value || ' ' || url || ' ' || title)`, filter.search),
+]
+
+const list = async (
+  db: Kysely<unknown>,
+  totals: Totals,
+  filter: AssetFilter,
+  page: PageRequest,
+): Promise<PageOf<Asset>> => {
+  const [total, data] = await Promise.all([
+    totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () => count(db, filter)),
+    pageOf(db, filter, page),
+  ])
+  const last = data.at(-1)
+  return {
+    data,
+    total,
+    nextCursor: last && data.length === page.limit ? encodeCursor(last.id) : undefined,
+  }
+}
+
+const count = async (db: Kysely<unknown>, filter: AssetFilter): Promise<number> => {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from assets ${where(conditionsOf(filter))}
+  `.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+const pageOf = async (db: Kysely<unknown>, filter: AssetFilter, page: PageRequest): Promise<Asset[]> => {
+  const conditions = conditionsOf(filter)
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const offset = page.cursor === undefined ? page.offset : 0
+  const { rows } = await sql<Asset>`
+    select ${COLUMNS}
+    from (select id from assets ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
+    join assets a on a.id = ids.id ${RUNS}
+    order by a.id desc
+  `.execute(db)
+  return rows
+}
+
+const find = async (db: Kysely<unknown>, id: number): Promise<Asset | undefined> => {
+  const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+const importAll = async (
+  db: Kysely<unknown>,
+  workspace: string,
+  source: string,
+  items: readonly AssetContent[],
+): Promise<ImportSummary> => {
+  const { rows } = await sql<{ counts: ImportSummary }>`
+    select import_assets(${storable(workspace)}, ${storableJson(items)}::jsonb, ${source}, null, null) as counts
+  `.execute(db)
+  if (rows[0] === undefined) throw new Error('no answer from import_assets')
+  return rows[0].counts
+}
+
+const stats = async (db: Kysely<unknown>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {
+  const condition = where(isOneOf('workspace', workspaces))
+  const words = async (expression: RawBuilder<unknown>): Promise<string[]> => {
+    const { rows } = await sql<{ word: string }>`
+      select word from (select distinct ${expression} as word from assets ${condition}) w
+      where word <> '' order by word limit ${MAX_STATS}
+    `.execute(db)
+    return rows.map(({ word }) => word)
+  }
+  const [technologies, sources, remarks, asset_types] = await Promise.all([
+    words(sql`unnest(technologies)`),
+    words(sql`source`),
+    words(sql`unnest(remarks)`),
+    words(sql`asset_type`),
+  ])
+  return { technologies, sources, remarks, asset_types }
+}

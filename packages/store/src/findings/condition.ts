@@ -1,0 +1,33 @@
+import { sql, type RawBuilder } from 'kysely'
+import { canBeStored } from '../text.ts'
+
+/** Pieces of a where clause; an absent value is no condition, one that cannot be stored finds nothing. */
+export const isOneOf = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] => {
+  if (values === undefined) return []
+  const [only] = values
+  if (values.length === 1 && only !== undefined)
+    return [canBeStored(only) ? sql`${sql.ref(column)} = ${only}` : sql`false`]
+  return [sql`${sql.ref(column)} = any(${values.filter(canBeStored)})`]
+}
+
+/** Letters count alike in upper and lower case; `%` and `_` stand for themselves. */
+export const contains = (text: RawBuilder<unknown>, part: string | undefined): RawBuilder<unknown>[] => {
+  if (part === undefined || part === '') return []
+  if (!canBeStored(part)) return [sql`false`]
+  return [sql`${text} ilike ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}`]
+}
+
+/** First or last run of a record, by its uuid. */
+export const isRun = (column: string, uuid: string | undefined): RawBuilder<unknown>[] => {
+  if (uuid === undefined) return []
+  return [
+    UUID.test(uuid)
+      ? sql`${sql.ref(column)} = (select id from runs where run_uuid = ${uuid}::uuid)`
+      : sql`false`,
+  ]
+}
+
+export const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -1,0 +1,75 @@
+import type { Vulnerability } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import type { PageOf, PageRequest, VulnerabilityFilter } from '../store.ts'
+import type { Totals } from '../totals.ts'
+import { contains, isOneOf, isRun, where } from './condition.ts'
+
+/** Columns of a record `v`, joined with its first and last run. */
+const COLUMNS = sql`
+  v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
+  v.asset_value, v.tags, v.detail_http_request, v.detail_http_response, v.raw_vuln_json,
+  coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, v.last_seen,
+  v.last_seen as last_seen_at, v.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
+  coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
+const RUNS = sql`left join runs f on f.id = v.first_run left join runs l on l.id = v.last_run`
+
+const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
+  ...isOneOf('workspace', filter.workspaces),
+  ...isOneOf('severity', filter.severities),
+  ...isOneOf('confidence', filter.confidences),
+  ...isOneOf('asset_type', filter.assetTypes),
+  ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
+  ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
+  ...isRun('last_run', filter.runUuid),
+  ...contains(sql`asset_value`, filter.assetValue),
+]
+
+export const totalOf = (db: Kysely<unknown>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
+  totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, async () => {
+    const { rows } = await sql<{ total: number }>`
+      select count(*) as total from vulnerabilities ${where(conditionsOf(filter))}
+    `.execute(db)
+    return rows[0]?.total ?? 0
+  })
+
+/** Page of findings, newest first. */
+export async function listVulnerabilities(
+  db: Kysely<unknown>,
+  totals: Totals,
+  filter: VulnerabilityFilter,
+  page: PageRequest,
+): Promise<PageOf<Vulnerability>> {
+  const [total, data] = await Promise.all([totalOf(db, totals, filter), pageOf(db, filter, page)])
+  const last = data.at(-1)
+  return {
+    data,
+    total,
+    nextCursor: last && data.length === page.limit ? encodeCursor(last.id) : undefined,
+  }
+}
+
+/** Ids first, then their rows: the rows are wide, and those of an offset are never looked at. */
+const pageOf = async (
+  db: Kysely<unknown>,
+  filter: VulnerabilityFilter,
+  page: PageRequest,
+): Promise<Vulnerability[]> => {
+  const conditions = conditionsOf(filter)
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const offset = page.cursor === undefined ? page.offset : 0
+  const { rows } = await sql<Vulnerability>`
+    select ${COLUMNS}
+    from (select id from vulnerabilities ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
+    join vulnerabilities v on v.id = ids.id ${RUNS}
+    order by v.id desc
+  `.execute(db)
+  return rows
+}
+
+export async function findVulnerability(db: Kysely<unknown>, id: number): Promise<Vulnerability | undefined> {
+  const { rows } = await sql<Vulnerability>`
+    select ${COLUMNS} from vulnerabilities v ${RUNS} where v.id = ${id}
+  `.execute(db)
+  return rows[0]
+}
