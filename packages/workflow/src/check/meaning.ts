@@ -9,7 +9,6 @@ import { parseTemplate, TemplateError, variablesOf, type Expr, type Template } f
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
-import { everyStep } from './walk.ts'
 
 const filtersOf = (expr: Expr): string[] => {
   switch (expr.kind) {
@@ -48,11 +47,13 @@ const callsOf = (expr: Expr): string[] => {
 class Meaning {
   readonly #report: Report
   readonly #defined: ReadonlySet<string>
+  readonly #isFlow: boolean
   readonly used = new Set<string>()
 
   constructor(workflow: Workflow, report: Report) {
     this.#report = report
     this.#defined = definedNames(workflow)
+    this.#isFlow = workflow.kind === 'flow'
   }
 
   check(text: AuthorText): void {
@@ -77,6 +78,8 @@ class Meaning {
     this.used.add(name)
     if (this.#defined.has(name) || names.includes(name)) return
     const hint = didYouMean(name, [...this.#defined, ...names])
+    // What the modules of a flow export is written in their files; here only a near miss can be told.
+    if (this.#isFlow && hint === '') return
     this.#report(
       path,
       'undefined-variable',
@@ -183,23 +186,12 @@ class Meaning {
 const looksLikeCall = (text: string): boolean =>
   [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
 
-/** Params and exports that nothing reads; exports may be meant for other modules, so this is only told. */
+/** Params that nothing reads. Exports are for other modules as much as for this one. */
 const unused = (workflow: Workflow, used: ReadonlySet<string>, report: Report): void => {
   if (workflow.kind === 'flow' || workflow.extends !== undefined) return
   for (const [index, { name }] of (workflow.params ?? []).entries()) {
     if (!used.has(name))
       report(['params', index], 'unused-variable', 'info', `the param "${name}" is used nowhere`)
-  }
-  for (const { step, path } of everyStep(workflow)) {
-    for (const name of Object.keys(step.exports ?? {})) {
-      if (used.has(name) || name === 'streaming_output') continue
-      report(
-        [...path, 'exports', name],
-        'unused-variable',
-        'info',
-        `the export "${name}" is used nowhere in this file`,
-      )
-    }
   }
 }
 

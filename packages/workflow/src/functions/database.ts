@@ -4,6 +4,7 @@ import type { ContentType } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import {
   fn,
+  needing,
   isObject,
   textArg,
   type FunctionContext,
@@ -26,9 +27,11 @@ import { parseObject } from './jsonl.ts'
 import { countLines, linesOf } from './lines.ts'
 import type { DatabaseService, ImportCounts } from './services.ts'
 
+const MISSING = 'this function needs the database of a server, and this run has none'
+
 const service = ({ services }: FunctionContext): DatabaseService => {
   if (services.database !== undefined) return services.database
-  throw new Error('this function needs the database of a server, and this run has none')
+  throw new Error(MISSING)
 }
 
 /** Rows that go to the database at once. */
@@ -243,214 +246,225 @@ const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition
 
 const SEVERITY_WORDS = ['critical', 'high', 'medium', 'low'] as const
 
-export const DATABASE_FUNCTIONS: FunctionGroup = {
-  title: 'Artifacts and findings (findings need a server)',
-  functions: [
-    fn(
-      'register_artifact(path, type?)',
-      'bool',
-      'Keeps a file as an artifact of the run; needs no database.',
-      async (args, at) => await artifact(args, at, textArg(args, 1)),
-    ),
-    fn(
-      'store_artifact(path)',
-      'bool',
-      'Keeps a file as an artifact of the run; needs no database.',
-      async (args, at) => await artifact(args, at, ''),
-    ),
-    fn(
-      'db_import_asset(workspace, json)',
-      'object',
-      'Adds or updates an asset; answers {new, updated, unchanged, errors, total}.',
-      importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
-    ),
-    fn(
-      'db_quick_import_asset(workspace, value, type?)',
-      'object',
-      'Adds or updates an asset by its value.',
-      importOne('assets', (args) => ({
-        asset_value: textArg(args, 1),
-        asset_type: textArg(args, 2, 'subdomain'),
-        source: 'workflow',
-      })),
-    ),
-    fn(
-      'db_raw_insert_asset(workspace, json)',
-      'object',
-      'The same as db_import_asset.',
-      importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
-    ),
-    fn(
-      'db_partial_import_asset(workspace, type, value)',
-      'object',
-      'Adds or updates an asset by its value.',
-      importOne('assets', (args) => ({
-        asset_value: textArg(args, 2),
-        asset_type: textArg(args, 1),
-        source: 'workflow',
-      })),
-    ),
-    fn(
-      'db_partial_import_asset_file(workspace, type, path)',
-      'object',
-      'Adds or updates an asset for each line.',
-      async (args, at) => {
-        const type = textArg(args, 1)
-        const rows = rowsOfFile(pathArg(args, 2, at), (row) => customAsset(row, type, 'workflow'))
-        return await inBatches(
-          workspaceArg(args, 0, at),
-          rows,
-          async (workspace, batch) => await service(at).importAssets(workspace, batch),
-        )
-      },
-    ),
-    fn(
-      'db_import_asset_from_file(workspace, path)',
-      'object',
-      'Assets from the JSONL of httpx.',
-      importFile('assets', httpAsset),
-    ),
-    fn(
-      'db_import_dns_asset(workspace, path)',
-      'object',
-      'Assets from the JSONL of dnsx, or from host names.',
-      importFile('assets', dnsAsset),
-    ),
-    fn(
-      'db_import_port_assets(workspace, path, source?)',
-      'object',
-      'Open ports from the JSONL of naabu or nmap_to_jsonl.',
-      importFile('assets', (row, args) => portAsset(row, textArg(args, 2, 'nmap'))),
-    ),
-    fn(
-      'db_import_custom_asset(workspace, path, type?, source?)',
-      'object',
-      'Assets from any JSONL or list.',
-      importFile('assets', (row, args) =>
-        customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
-      ),
-    ),
-    fn(
-      'db_import_vuln(workspace, json)',
-      'object',
-      'Adds or updates a finding in the format of nuclei.',
-      importOne('vulnerabilities', (args) => vulnerability(objectArg(args, 1))),
-    ),
-    fn(
-      'db_import_vuln_from_file(workspace, path)',
-      'object',
-      'Findings from the JSONL of nuclei.',
-      importFile('vulnerabilities', vulnerability),
-    ),
-    fn(
-      'db_import_vigolium(workspace, path, source?)',
-      'object',
-      'Findings from the JSONL of other scanners.',
-      importFile('vulnerabilities', vulnerability),
-    ),
-    fn('db_import_sarif(workspace, path)', 'object', 'Findings from a SARIF file.', async (args, at) => {
-      const rows = sarifVulnerabilities(await readText(pathArg(args, 1, at)))
+/** These need nothing but the run itself. */
+const LOCAL = new Set(['register_artifact', 'store_artifact', 'runtime_export', 'db_reset_event_logs'])
+
+const ALL: readonly FunctionDefinition[] = [
+  fn(
+    'register_artifact(path, type?)',
+    'bool',
+    'Keeps a file as an artifact of the run; needs no database.',
+    async (args, at) => await artifact(args, at, textArg(args, 1)),
+  ),
+  fn(
+    'store_artifact(path)',
+    'bool',
+    'Keeps a file as an artifact of the run; needs no database.',
+    async (args, at) => await artifact(args, at, ''),
+  ),
+  fn(
+    'db_import_asset(workspace, json)',
+    'object',
+    'Adds or updates an asset; answers {new, updated, unchanged, errors, total}.',
+    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+  ),
+  fn(
+    'db_quick_import_asset(workspace, value, type?)',
+    'object',
+    'Adds or updates an asset by its value.',
+    importOne('assets', (args) => ({
+      asset_value: textArg(args, 1),
+      asset_type: textArg(args, 2, 'subdomain'),
+      source: 'workflow',
+    })),
+  ),
+  fn(
+    'db_raw_insert_asset(workspace, json)',
+    'object',
+    'The same as db_import_asset.',
+    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+  ),
+  fn(
+    'db_partial_import_asset(workspace, type, value)',
+    'object',
+    'Adds or updates an asset by its value.',
+    importOne('assets', (args) => ({
+      asset_value: textArg(args, 2),
+      asset_type: textArg(args, 1),
+      source: 'workflow',
+    })),
+  ),
+  fn(
+    'db_partial_import_asset_file(workspace, type, path)',
+    'object',
+    'Adds or updates an asset for each line.',
+    async (args, at) => {
+      const type = textArg(args, 1)
+      const rows = rowsOfFile(pathArg(args, 2, at), (row) => customAsset(row, type, 'workflow'))
       return await inBatches(
         workspaceArg(args, 0, at),
         rows,
-        async (workspace, batch) => await service(at).importVulnerabilities(workspace, batch),
+        async (workspace, batch) => await service(at).importAssets(workspace, batch),
       )
-    }),
-    ...['urls', 'subdomains', 'assets', 'vulns', 'ips', 'links', 'content', 'archive'].map(counter),
-    ...SEVERITY_WORDS.map(severityCounter),
-    fn('db_select_assets(workspace, format)', 'text', 'The assets, as markdown or jsonl.', async (args, at) =>
-      formatted(await service(at).assets(workspaceArg(args, 0, at), {}), textArg(args, 1, 'markdown')),
+    },
+  ),
+  fn(
+    'db_import_asset_from_file(workspace, path)',
+    'object',
+    'Assets from the JSONL of httpx.',
+    importFile('assets', httpAsset),
+  ),
+  fn(
+    'db_import_dns_asset(workspace, path)',
+    'object',
+    'Assets from the JSONL of dnsx, or from host names.',
+    importFile('assets', dnsAsset),
+  ),
+  fn(
+    'db_import_port_assets(workspace, path, source?)',
+    'object',
+    'Open ports from the JSONL of naabu or nmap_to_jsonl.',
+    importFile('assets', (row, args) => portAsset(row, textArg(args, 2, 'nmap'))),
+  ),
+  fn(
+    'db_import_custom_asset(workspace, path, type?, source?)',
+    'object',
+    'Assets from any JSONL or list.',
+    importFile('assets', (row, args) =>
+      customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
     ),
-    fn(
-      'db_select_assets_filtered(workspace, status, type, format)',
-      'text',
-      'The assets with this HTTP status and type.',
-      async (args, at) =>
-        formatted(
-          await service(at).assets(
-            workspaceArg(args, 0, at),
-            filterOf({ status_code: textArg(args, 1), asset_type: textArg(args, 2) }),
-          ),
-          textArg(args, 3, 'markdown'),
-        ),
-    ),
-    fn(
-      'db_select_vulnerabilities(workspace, format)',
-      'text',
-      'The findings, as markdown or jsonl.',
-      async (args, at) =>
-        formatted(
-          await service(at).vulnerabilities(workspaceArg(args, 0, at), {}),
-          textArg(args, 1, 'markdown'),
-        ),
-    ),
-    fn(
-      'db_select_vulnerabilities_filtered(workspace, severity, asset, format)',
-      'text',
-      'The findings of these severities on this asset.',
-      async (args, at) =>
-        formatted(
-          await service(at).vulnerabilities(
-            workspaceArg(args, 0, at),
-            filterOf({ severity: textArg(args, 1), asset_value: textArg(args, 2) }),
-          ),
-          textArg(args, 3, 'markdown'),
-        ),
-    ),
-    noSql('db_select(sql, format)'),
-    noSql('db_select_to_file(sql, dest)'),
-    noSql('db_select_to_jsonl(sql, fields, dest)'),
-    noSql('db_update(table, key, field, value)'),
-    selectTotal('db_select_total_assets', 'assets', {}),
-    selectTotal('db_select_total_subdomains', 'assets', { asset_type: 'subdomain' }),
-    selectTotal('db_select_total_urls', 'assets', { asset_type: 'url' }),
-    selectTotal('db_select_total_vulns', 'vulnerabilities', {}),
-    ...SEVERITY_WORDS.map((severity) =>
-      selectTotal(`db_select_vuln_${severity}`, 'vulnerabilities', { severity }),
-    ),
-    difference('asset', false),
-    difference('asset', true),
-    difference('vuln', false),
-    difference('vuln', true),
-    fn('run_status(workspace, format)', 'text', 'The runs of the workspace.', async (args, at) =>
+  ),
+  fn(
+    'db_import_vuln(workspace, json)',
+    'object',
+    'Adds or updates a finding in the format of nuclei.',
+    importOne('vulnerabilities', (args) => vulnerability(objectArg(args, 1))),
+  ),
+  fn(
+    'db_import_vuln_from_file(workspace, path)',
+    'object',
+    'Findings from the JSONL of nuclei.',
+    importFile('vulnerabilities', vulnerability),
+  ),
+  fn(
+    'db_import_vigolium(workspace, path, source?)',
+    'object',
+    'Findings from the JSONL of other scanners.',
+    importFile('vulnerabilities', vulnerability),
+  ),
+  fn('db_import_sarif(workspace, path)', 'object', 'Findings from a SARIF file.', async (args, at) => {
+    const rows = sarifVulnerabilities(await readText(pathArg(args, 1, at)))
+    return await inBatches(
+      workspaceArg(args, 0, at),
+      rows,
+      async (workspace, batch) => await service(at).importVulnerabilities(workspace, batch),
+    )
+  }),
+  ...['urls', 'subdomains', 'assets', 'vulns', 'ips', 'links', 'content', 'archive'].map(counter),
+  ...SEVERITY_WORDS.map(severityCounter),
+  fn('db_select_assets(workspace, format)', 'text', 'The assets, as markdown or jsonl.', async (args, at) =>
+    formatted(await service(at).assets(workspaceArg(args, 0, at), {}), textArg(args, 1, 'markdown')),
+  ),
+  fn(
+    'db_select_assets_filtered(workspace, status, type, format)',
+    'text',
+    'The assets with this HTTP status and type.',
+    async (args, at) =>
       formatted(
-        await service(at).runStatus({ workspace: workspaceArg(args, 0, at) }),
+        await service(at).assets(
+          workspaceArg(args, 0, at),
+          filterOf({ status_code: textArg(args, 1), asset_type: textArg(args, 2) }),
+        ),
+        textArg(args, 3, 'markdown'),
+      ),
+  ),
+  fn(
+    'db_select_vulnerabilities(workspace, format)',
+    'text',
+    'The findings, as markdown or jsonl.',
+    async (args, at) =>
+      formatted(
+        await service(at).vulnerabilities(workspaceArg(args, 0, at), {}),
         textArg(args, 1, 'markdown'),
       ),
+  ),
+  fn(
+    'db_select_vulnerabilities_filtered(workspace, severity, asset, format)',
+    'text',
+    'The findings of these severities on this asset.',
+    async (args, at) =>
+      formatted(
+        await service(at).vulnerabilities(
+          workspaceArg(args, 0, at),
+          filterOf({ severity: textArg(args, 1), asset_value: textArg(args, 2) }),
+        ),
+        textArg(args, 3, 'markdown'),
+      ),
+  ),
+  noSql('db_select(sql, format)'),
+  noSql('db_select_to_file(sql, dest)'),
+  noSql('db_select_to_jsonl(sql, fields, dest)'),
+  noSql('db_update(table, key, field, value)'),
+  selectTotal('db_select_total_assets', 'assets', {}),
+  selectTotal('db_select_total_subdomains', 'assets', { asset_type: 'subdomain' }),
+  selectTotal('db_select_total_urls', 'assets', { asset_type: 'url' }),
+  selectTotal('db_select_total_vulns', 'vulnerabilities', {}),
+  ...SEVERITY_WORDS.map((severity) =>
+    selectTotal(`db_select_vuln_${severity}`, 'vulnerabilities', { severity }),
+  ),
+  difference('asset', false),
+  difference('asset', true),
+  difference('vuln', false),
+  difference('vuln', true),
+  fn('run_status(workspace, format)', 'text', 'The runs of the workspace.', async (args, at) =>
+    formatted(
+      await service(at).runStatus({ workspace: workspaceArg(args, 0, at) }),
+      textArg(args, 1, 'markdown'),
     ),
-    fn('run_status_by_uuid(uuid, format)', 'text', 'One run.', async (args, at) =>
-      formatted(await service(at).runStatus({ runUuid: textArg(args, 0) }), textArg(args, 1, 'markdown')),
-    ),
-    fn(
-      'runtime_export()',
-      'text',
-      'Writes what is known of the run to runtime-export.json; answers its path.',
-      async (_args, at) => {
-        const path = `${at.folders.output}/runtime-export.json`
-        await writeText(
-          path,
-          JSON.stringify(
-            {
-              run_uuid: at.runUuid,
-              target: at.target,
-              workspace: at.workspace,
-              exported_at: at.ports.now().toISOString(),
-            },
-            null,
-            2,
-          ),
-          at,
-        )
-        return path
-      },
-    ),
-    fn(
-      'db_reset_event_logs(workspace?, topic?)',
-      'never',
-      'Event logs are kept by the server and not reset by workflows.',
-      () => {
-        throw new Error('event logs are kept by the server and not reset by workflows')
-      },
-    ),
-  ],
+  ),
+  fn('run_status_by_uuid(uuid, format)', 'text', 'One run.', async (args, at) =>
+    formatted(await service(at).runStatus({ runUuid: textArg(args, 0) }), textArg(args, 1, 'markdown')),
+  ),
+  fn(
+    'runtime_export()',
+    'text',
+    'Writes what is known of the run to runtime-export.json; answers its path.',
+    async (_args, at) => {
+      const path = `${at.folders.output}/runtime-export.json`
+      await writeText(
+        path,
+        JSON.stringify(
+          {
+            run_uuid: at.runUuid,
+            target: at.target,
+            workspace: at.workspace,
+            exported_at: at.ports.now().toISOString(),
+          },
+          null,
+          2,
+        ),
+        at,
+      )
+      return path
+    },
+  ),
+  fn(
+    'db_reset_event_logs(workspace?, topic?)',
+    'never',
+    'Event logs are kept by the server and not reset by workflows.',
+    () => {
+      throw new Error('event logs are kept by the server and not reset by workflows')
+    },
+  ),
+]
+
+const orTell = needing(
+  (services) => services.database !== undefined,
+  MISSING,
+  (message) => `error: ${message}`,
+)
+
+export const DATABASE_FUNCTIONS: FunctionGroup = {
+  title: 'Artifacts and findings (findings need a server)',
+  functions: ALL.map((definition) => (LOCAL.has(definition.name) ? definition : orTell(definition))),
 }

@@ -102,3 +102,20 @@ export const listArg = (args: readonly Json[], index: number): string[] => {
 
 export const isObject = (value: unknown): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Functions of a service that may not be there: then they say so in the output and the log and answer `otherwise`, so
+ * that a workflow made for a whole installation also runs without it.
+ */
+export const needing =
+  (has: (services: FunctionServices) => boolean, missing: string, otherwise: (message: string) => Json) =>
+  (definition: FunctionDefinition): FunctionDefinition => ({
+    ...definition,
+    run: async (args, context) => {
+      if (has(context.services)) return await definition.run(args, context)
+      const message = `${definition.name}: ${missing}`
+      context.print('stderr', `${message}\n`)
+      context.recorder.log('warn', message)
+      return otherwise(missing)
+    },
+  })

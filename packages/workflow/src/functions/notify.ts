@@ -1,12 +1,14 @@
 import { basename } from 'node:path'
 import type { Json } from '../model.ts'
-import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, needing, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { isThere, pathArg } from './files.ts'
 import type { NotifyService } from './services.ts'
 
+const MISSING = 'notifications are not set up: no channel in the settings'
+
 const service = ({ services }: FunctionContext): NotifyService => {
   if (services.notify !== undefined) return services.notify
-  throw new Error('notifications are not set up: no channel in the settings')
+  throw new Error(MISSING)
 }
 
 const existing = async (args: readonly Json[], index: number, context: FunctionContext): Promise<string> => {
@@ -76,5 +78,11 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
         return true
       },
     ),
-  ],
+  ].map(
+    needing(
+      (services) => services.notify !== undefined,
+      MISSING,
+      () => false,
+    ),
+  ),
 }

@@ -1,14 +1,16 @@
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Json } from '../model.ts'
-import { fn, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
 import { makeFolder, pathArg } from './files.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
+const MISSING = 'object storage is not set up in the settings'
+
 const service = ({ services }: FunctionContext): StorageService => {
   if (services.storage !== undefined) return services.storage
-  throw new Error('object storage is not set up in the settings')
+  throw new Error(MISSING)
 }
 
 /** Objects that one call may list or move. */
@@ -141,5 +143,11 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
         Math.max(1, numberArg(args, 1, 10)),
       )
     }),
-  ],
+  ].map(
+    needing(
+      (services) => services.storage !== undefined,
+      MISSING,
+      () => false,
+    ),
+  ),
 }
