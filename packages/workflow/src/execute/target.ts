@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
+import { parse } from 'tldts'
 
 const MAX_SPACE = 128
 const HASH_CHARS = 12
@@ -19,32 +20,16 @@ export const targetSpace = (target: string): string => {
   return `${safe.slice(0, MAX_SPACE - HASH_CHARS - 1) || 'target'}-${hash}`
 }
 
-/** Suffixes under which names are registered that consist of two labels; the common ones. */
-const TWO_LABEL_SUFFIXES = new Set(
-  (
-    'co.uk org.uk ac.uk gov.uk ltd.uk plc.uk me.uk net.uk com.au net.au org.au edu.au gov.au co.nz org.nz net.nz co.jp or.jp ' +
-    'ne.jp ac.jp go.jp com.br net.br org.br gov.br com.cn net.cn org.cn gov.cn edu.cn co.in net.in org.in gov.in ac.in ' +
-    'co.kr or.kr go.kr com.mx org.mx gob.mx com.tr org.tr gov.tr com.sg gov.sg com.my com.hk org.hk com.tw org.tw ' +
-    'co.za org.za gov.za com.ar gob.ar com.co com.pe com.ve com.vn com.ph com.pk com.sa com.eg com.ua com.ng co.il ' +
-    'org.il ac.il co.id or.id go.id ac.id co.th or.th ac.th go.th com.pl net.pl org.pl edu.pl com.ru co.ke github.io'
-  ).split(' '),
-)
-
 export interface DomainParts {
   readonly root: string
   readonly tld: string
   readonly sld: string
 }
 
-/** Registered domain of a host name, by the common suffixes. */
+/** The registered domain of a host name, by the public suffix list; the name itself where there is none. */
 export const domainParts = (host: string): DomainParts => {
-  const labels = host.toLowerCase().replace(/\.$/, '').split('.')
-  const suffix = TWO_LABEL_SUFFIXES.has(labels.slice(-2).join('.')) ? 2 : 1
-  return {
-    root: labels.slice(-suffix - 1).join('.'),
-    tld: labels.slice(-suffix).join('.'),
-    sld: labels.at(-suffix - 1) ?? host,
-  }
+  const { domain, publicSuffix, domainWithoutSuffix } = parse(host, { allowPrivateDomains: false })
+  return { root: domain ?? host.toLowerCase(), tld: publicSuffix ?? '', sld: domainWithoutSuffix ?? host.toLowerCase() }
 }
 
 const HOST = /^(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}\.?$/i
