@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHostRunners, type HostRunnersOptions } from '../src/index.ts'
-import { runnerConformance, type RunnerSubject } from './conformance.ts'
+import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
 
 async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
   const root = await mkdtemp(join(tmpdir(), 'scanfarm-host-'))
@@ -20,5 +20,9 @@ async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
   }
 }
 
-runnerConformance('host', () => host({}))
+runnerConformance('host', () => host({ spawner: 'perl' }))
+runnerConformance('host, started by Node,', () => host({ spawner: 'node' }), [
+  PARTS.whatItTells,
+  PARTS.whatItIsGiven,
+])
 runnerConformance('host, without the resident process,', () => host({ spawner: false }))

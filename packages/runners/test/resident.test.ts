@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommandIo, Runner } from '@scanfarm/contracts'
 import { createHostRunners, type HostRunners, type HostRunnersOptions } from '../src/index.ts'
+import { PipePool } from '../src/host/pipe-pool.ts'
+import { ResidentLauncher } from '../src/host/resident-launcher.ts'
+import { spawnerPrograms } from '../src/host/spawner-program.ts'
 import { alive, token, until } from './processes.ts'
 
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script], env })
 
-describe('the process that starts commands', () => {
+describe.each(['perl', 'node'] as const)('the process that starts commands, as a %s program,', (spawner) => {
   let folder: string
   let provider: HostRunners | undefined
   let lastMarker = 0
@@ -27,7 +30,7 @@ describe('the process that starts commands', () => {
   })
 
   async function open(options: HostRunnersOptions = {}): Promise<Runner> {
-    provider = createHostRunners(options)
+    provider = createHostRunners({ spawner, ...options })
     return await provider.open(
       { type: 'host' },
       {
@@ -56,7 +59,7 @@ describe('the process that starts commands', () => {
     const script = `setsid sleep ${stray} & echo started; echo $PPID; sleep ${word}; true`
     const worker = spawn(
       process.execPath,
-      [fileURLToPath(new URL('./stand-in-worker.ts', import.meta.url)), folder, script],
+      [fileURLToPath(new URL('./stand-in-worker.ts', import.meta.url)), spawner, folder, script],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
@@ -88,6 +91,25 @@ describe('the process that starts commands', () => {
     expect(await run(runner, 'echo again')).toEqual({ outcome: { kind: 'exited', code: 0 }, text: 'again\n' })
     expect(provider?.spawnerPid).not.toBe(first)
     await runner[Symbol.asyncDispose]()
+  })
+
+  test('starts what was asked for meanwhile when it is replaced before it was ready', async () => {
+    const pool = new PipePool()
+    const broken = { command: '/bin/false', args: [], env: {} }
+    const launcher = new ResidentLauncher([broken, ...spawnerPrograms(spawner)], pool.folder)
+    const [stdout, stderr] = [await pool.open(), await pool.open()]
+    const launched = await launcher.launch({
+      argv: ['/bin/sh', '-c', 'exit 7'],
+      env,
+      cwd: '/',
+      stdout: stdout.path,
+      stderr: stderr.path,
+      marker: 'replaced-1',
+    })
+    expect(launched.kind === 'started' && (await launched.ended)).toEqual({ kind: 'exited', code: 7 })
+    for (const pipe of [stdout, stderr]) await pool.closeAndGiveBack(pipe, true)
+    await launcher[Symbol.asyncDispose]()
+    await pool[Symbol.asyncDispose]()
   })
 
   test('does not heed signals meant for its program', async () => {
@@ -137,7 +159,10 @@ describe('the process that starts commands', () => {
   test('reports a command line that is too long instead of running it', async () => {
     const runner = await open()
     const { outcome } = await run(runner, `: ${'x'.repeat(200_000)}`)
-    expect(outcome).toEqual({ kind: 'not-started', reason: expect.stringContaining('E2BIG') })
+    expect(outcome).toEqual({
+      kind: 'not-started',
+      reason: expect.stringContaining('argument list too long'),
+    })
     expect((await run(runner, 'echo on')).text).toBe('on\n')
     await runner[Symbol.asyncDispose]()
   })

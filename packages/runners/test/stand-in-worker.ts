@@ -1,9 +1,9 @@
 import { createHostRunners } from '../src/index.ts'
 
-/** Program of a worker that a test kills: runs the script given as argument and says `started` when it does. */
-const [folder = '', script = ''] = process.argv.slice(2)
+/** Program of a worker that a test kills: runs the script given as last argument. */
+const [spawner, folder = '', script = ''] = process.argv.slice(2)
 const signal = new AbortController().signal
-const provider = createHostRunners()
+const provider = createHostRunners({ spawner: spawner === 'perl' ? 'perl' : 'node' })
 const runner = await provider.open(
   { type: 'host' },
   {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { endOf, type Launched, type Launcher, type LaunchRequest, type ProcessEnd } from './launcher.ts'
-import { startProcess } from './start-process.ts'
+import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
+import { pidOf, startProcess } from './start-process.ts'
 import { codeOf, messageOf } from '../error-facts.ts'
 
 /**
@@ -22,12 +22,14 @@ export class DirectLauncher implements Launcher {
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-export const pidOf = (child: ChildProcess): number => child.pid ?? 0
-
 const endedOf = (child: ChildProcess): Promise<ProcessEnd> =>
-  new Promise((resolve) => child.once('exit', (code, signal) => resolve(endOf(code, signal))))
+  new Promise((resolve) =>
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'signalled', signal }),
+    ),
+  )
 
-export const describeFailure = (error: unknown): { code: string; message: string } => ({
+const describeFailure = (error: unknown): { code: string; message: string } => ({
   code: codeOf(error),
   message: messageOf(error),
 })

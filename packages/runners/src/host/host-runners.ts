@@ -15,6 +15,7 @@ import { killFamily } from './family.ts'
 import { PipePool } from './pipe-pool.ts'
 import { ResidentLauncher } from './resident-launcher.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
+import { spawnerPrograms } from './spawner-program.ts'
 import { StrayFinder } from './strays.ts'
 import { messageOf } from '../error-facts.ts'
 
@@ -23,9 +24,10 @@ export interface HostRunnersOptions {
   readonly graceMs?: number
   /**
    * Start commands from a small resident process (default): the rate does not fall as this program grows, and commands
-   * die with this program even when it is killed. `false` starts them directly.
+   * die with this program even when it is killed. It is a Perl program where the system has Perl, else a Node program;
+   * `perl` and `node` insist on one. `false` starts commands directly.
    */
-  readonly spawner?: boolean
+  readonly spawner?: boolean | 'perl' | 'node'
   /** What commands run as when this program is root; default: as this program. */
   readonly user?: { readonly uid: number; readonly gid: number }
   /** Variables that every command gets unless it sets them itself; default none. */
@@ -42,7 +44,7 @@ const DEFAULT_GRACE_MS = 1_000
 /** Runs commands on this machine. Close the runners before the provider. */
 export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
   const pipes = new PipePool()
-  const resident = options.spawner === false ? undefined : new ResidentLauncher(pipes.folder)
+  const resident = makeResident(options.spawner ?? true, pipes.folder)
   const tools = { launcher: resident ?? new DirectLauncher(), pipes, groups: new Set<number>() }
   const strays = new StrayFinder()
   return {
@@ -61,6 +63,11 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
       await pipes[Symbol.asyncDispose]()
     },
   }
+}
+
+function makeResident(spawner: boolean | 'perl' | 'node', pipeFolder: string): ResidentLauncher | undefined {
+  if (spawner === false) return undefined
+  return new ResidentLauncher(spawnerPrograms(spawner === true ? undefined : spawner), pipeFolder)
 }
 
 /** Synchronous, because a round through the thread pool costs many times the call. */

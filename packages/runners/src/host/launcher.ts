@@ -33,6 +33,3 @@ export interface Launcher extends AsyncDisposable {
   /** The attempt is over: nothing of it needs killing any more. */
   forget(marker: string): void
 }
-
-export const endOf = (code: number | null, signal: string | null): ProcessEnd =>
-  signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'signalled', signal }

@@ -1,21 +1,21 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { getCompileCacheDir } from 'node:module'
-import { fileURLToPath } from 'node:url'
-import { endOf, type Launched, type Launcher, type LaunchRequest, type ProcessEnd } from './launcher.ts'
-import type { SpawnerReply, SpawnerRequest } from './spawner-protocol.ts'
+import { constants } from 'node:os'
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util'
+import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
+import type { SpawnerProgram } from './spawner-program.ts'
+import { forgetMessage, holdsNul, launchMessage, ReplyReader } from './spawner-protocol.ts'
 
-const PROGRAM = fileURLToPath(new URL('./spawner.ts', import.meta.url))
-/** Fewer threads and a small young heap: less memory to copy for each command. */
-const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
-
-/** Most attempts whose end is kept back until there is something else to say: a message costs as much as a launch. */
+/** Most attempts whose end is kept back until there is something else to say: each message wakes the small process. */
 const MOST_KEPT_BACK = 32
 
 interface Pending {
+  readonly request: LaunchRequest
   readonly launched: (launched: Launched) => void
   readonly ended: PromiseWithResolvers<ProcessEnd>
 }
+
+const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
 
 /**
  * Starts processes through a small resident process, so that the rate does not depend on this program's memory and a
@@ -23,14 +23,18 @@ interface Pending {
  * starts a new one.
  */
 export class ResidentLauncher implements Launcher {
+  readonly #programs: SpawnerProgram[]
   readonly #pipeFolder: string
   readonly #pending = new Map<number, Pending>()
+  readonly #over: Buffer[] = []
   #spawner: ChildProcess | undefined
-  readonly #over: string[] = []
+  #isReady = false
   #lastId = 0
   #closed = false
 
-  constructor(pipeFolder: string) {
+  /** `programs`: best first, at least one. */
+  constructor(programs: readonly SpawnerProgram[], pipeFolder: string) {
+    this.#programs = [...programs]
     this.#pipeFolder = pipeFolder
   }
 
@@ -46,17 +50,18 @@ export class ResidentLauncher implements Launcher {
 
   launch(request: LaunchRequest): Promise<Launched> {
     if (this.#closed) return Promise.resolve({ kind: 'lost', reason: 'the runner has been closed' })
+    if (holdsNul(request)) return Promise.resolve(failure(constants.errno.EINVAL))
     const { promise, resolve: launched } = Promise.withResolvers<Launched>()
     const id = ++this.#lastId
-    this.#pending.set(id, { launched, ended: Promise.withResolvers<ProcessEnd>() })
+    this.#pending.set(id, { request, launched, ended: Promise.withResolvers<ProcessEnd>() })
     this.warmUp()
-    this.#send({ do: 'launch', id, forget: this.#over.splice(0), ...request })
+    this.#send(...this.#over.splice(0), launchMessage(id, request))
     return promise
   }
 
   forget(marker: string): void {
-    this.#over.push(marker)
-    if (this.#over.length >= MOST_KEPT_BACK) this.#send({ do: 'forget', forget: this.#over.splice(0) })
+    this.#over.push(forgetMessage(marker))
+    if (this.#over.length >= MOST_KEPT_BACK) this.#send(...this.#over.splice(0))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -64,45 +69,51 @@ export class ResidentLauncher implements Launcher {
     const spawner = this.#spawner
     if (spawner === undefined) return
     const exited = once(spawner, 'exit')
-    spawner.disconnect()
+    spawner.stdin?.end()
     await exited
   }
 
   #start(): ChildProcess {
-    const cache = getCompileCacheDir()
-    const spawner = fork(PROGRAM, [this.#pipeFolder], {
-      execPath: process.execPath,
-      execArgv: NODE_FLAGS,
-      env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+    const { command = '', args = [], env } = this.#programs[0] ?? {}
+    const replies = new ReplyReader()
+    const spawner = spawn(command, [...args, this.#pipeFolder], {
+      env: { ...env },
+      cwd: '/',
       detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     })
-    spawner.on('message', (reply: SpawnerReply) => this.#receive(reply))
+    // A failure to write means that the process is ending, which is reported by its end.
+    spawner.stdin.on('error', () => {})
+    spawner.stdout.on('data', (chunk: Buffer) => {
+      for (const words of replies.read(chunk)) this.#receive(words)
+    })
     spawner.once('error', (error) => this.#gone(spawner, error.message))
     spawner.once('exit', (code, signal) => this.#gone(spawner, `it ended with ${signal ?? `code ${code}`}`))
     return spawner
   }
 
-  /** A failure to send means that the process is ending, which is reported by its end. */
-  #send(request: SpawnerRequest): void {
-    this.#spawner?.send(request, () => {})
+  #send(...messages: Buffer[]): void {
+    this.#spawner?.stdin?.write(messages.length === 1 ? messages[0] : Buffer.concat(messages))
   }
 
-  #receive(reply: SpawnerReply): void {
-    const pending = this.#pending.get(reply.id)
+  #receive([what, id, first, second]: readonly string[]): void {
+    if (what === 'ready') this.#isReady = true
+    const pending = this.#pending.get(Number(id))
     if (pending === undefined) return
-    if (reply.is === 'started')
-      pending.launched({ kind: 'started', pid: reply.pid, ended: pending.ended.promise })
-    else {
-      this.#pending.delete(reply.id)
-      if (reply.is === 'failed')
-        pending.launched({ kind: 'failed', code: reply.code, message: reply.message })
-      else pending.ended.resolve(endOf(reply.code, reply.signal))
+    if (what === 'started') {
+      const { promise: ended } = pending.ended
+      return pending.launched({ kind: 'started', pid: Number(first), ended })
     }
+    this.#pending.delete(Number(id))
+    if (what === 'failed') pending.launched(failure(Number(first)))
+    else pending.ended.resolve(endOf(Number(first), Number(second)))
   }
 
   #gone(spawner: ChildProcess, why: string): void {
-    if (this.#spawner === spawner) this.#spawner = undefined
+    if (this.#spawner !== spawner) return
+    this.#spawner = undefined
+    if (!this.#isReady && this.#programs.length > 1) return this.#startNext()
+    this.#isReady = false
     const reason = `the process that starts commands is gone: ${why}`
     for (const { launched, ended } of this.#pending.values()) {
       launched({ kind: 'lost', reason })
@@ -110,4 +121,22 @@ export class ResidentLauncher implements Launcher {
     }
     this.#pending.clear()
   }
+
+  /** The program does not work on this system and has started nothing: the next one does it all. */
+  #startNext(): void {
+    this.#programs.shift()
+    this.warmUp()
+    for (const [id, { request }] of this.#pending) this.#send(launchMessage(id, request))
+  }
 }
+
+const endOf = (code: number, signal: number): ProcessEnd =>
+  signal === 0
+    ? { kind: 'exited', code }
+    : { kind: 'signalled', signal: SIGNAL_NAMES.get(signal) ?? `signal ${signal}` }
+
+const failure = (errno: number): Launched => ({
+  kind: 'failed',
+  code: getSystemErrorName(-errno),
+  message: getSystemErrorMessage(-errno),
+})

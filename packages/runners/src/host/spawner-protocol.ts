@@ -1,16 +1,88 @@
 import type { LaunchRequest } from './launcher.ts'
 
-/** What goes over the channel between a program and the small process that starts its commands. */
-export type SpawnerRequest =
-  | ({ readonly do: 'launch'; readonly id: number; readonly forget: readonly string[] } & LaunchRequest)
-  | { readonly do: 'forget'; readonly forget: readonly string[] }
+/**
+ * What goes between a program and the small process that starts its commands. Requests: the number of bytes, a line
+ * break, and the fields with a NUL between them; the first field is `launch` or `forget`. Replies are lines of words:
+ *
+ *     ready
+ *     started ID PID
+ *     failed ID ERRNO
+ *     ended ID CODE SIGNAL      (numbers; SIGNAL is 0 for a program that exited)
+ */
+const MOST_REPLY = 1_000
+const NUL = '\0'
 
-export type SpawnerReply =
-  | { readonly id: number; readonly is: 'started'; readonly pid: number }
-  | { readonly id: number; readonly is: 'failed'; readonly code: string; readonly message: string }
-  | {
-      readonly id: number
-      readonly is: 'ended'
-      readonly code: number | null
-      readonly signal: string | null
+export function launchMessage(id: number, request: LaunchRequest): Buffer {
+  const { argv, env, cwd, stdout, stderr, uid, gid, marker } = request
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const head = [id, marker, uid ?? '', gid ?? '', cwd, stdout, stderr, argv.length].map(String)
+  return frame(['launch', ...head, ...argv, ...variables])
+}
+
+export const forgetMessage = (marker: string): Buffer => frame(['forget', marker])
+
+/** A NUL ends a word for the system, so that no program can be given one. */
+export const holdsNul = ({ argv, env, cwd }: LaunchRequest): boolean =>
+  [...argv, ...Object.entries(env).flat(), cwd].some((word) => word.includes(NUL))
+
+function frame(fields: readonly string[]): Buffer {
+  const payload = Buffer.from(fields.join(NUL))
+  return Buffer.concat([Buffer.from(`${payload.length}\n`), payload])
+}
+
+export type SpawnerRequest =
+  | { readonly kind: 'launch'; readonly id: number; readonly request: LaunchRequest }
+  | { readonly kind: 'forget'; readonly marker: string }
+
+/** Takes requests out of the chunks of a stream. */
+export class RequestReader {
+  #held: Buffer = Buffer.alloc(0)
+
+  read(chunk: Buffer): SpawnerRequest[] {
+    const requests: SpawnerRequest[] = []
+    let rest = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk
+    for (;;) {
+      const lineEnd = rest.indexOf('\n')
+      const end = lineEnd + 1 + Number(rest.subarray(0, Math.max(lineEnd, 0)).toString())
+      if (lineEnd < 0 || rest.length < end) break
+      requests.push(
+        requestOf(
+          rest
+            .subarray(lineEnd + 1, end)
+            .toString()
+            .split(NUL),
+        ),
+      )
+      rest = rest.subarray(end)
     }
+    this.#held = rest
+    return requests
+  }
+}
+
+function requestOf([kind, ...fields]: readonly string[]): SpawnerRequest {
+  if (kind !== 'launch') return { kind: 'forget', marker: fields[0] ?? '' }
+  const [id, marker = '', uid, gid, cwd = '', stdout = '', stderr = '', words, ...rest] = fields
+  const argv = rest.slice(0, Number(words))
+  const env = Object.fromEntries(rest.slice(Number(words)).map(splitVariable))
+  const ids = { uid: numberOrNone(uid), gid: numberOrNone(gid) }
+  return { kind: 'launch', id: Number(id), request: { argv, env, cwd, stdout, stderr, marker, ...ids } }
+}
+
+const numberOrNone = (text: string | undefined): number | undefined => (text ? Number(text) : undefined)
+
+function splitVariable(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Takes the words of replies out of the chunks of a stream. */
+export class ReplyReader {
+  #held = ''
+
+  read(chunk: Buffer): string[][] {
+    const lines = (this.#held + chunk.toString()).split('\n')
+    this.#held = (lines.pop() ?? '').slice(0, MOST_REPLY)
+    return lines.map((line) => line.split(' '))
+  }
+}

@@ -32,3 +32,5 @@ export function startProcess(request: LaunchRequest): Promise<ChildProcess> {
     for (const descriptor of opened) closeSync(descriptor)
   }
 }
+
+export const pidOf = (child: ChildProcess): number => child.pid ?? 0
