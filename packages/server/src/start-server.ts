@@ -4,6 +4,7 @@ import { createApp } from './http/app.ts'
 import { listenHttp } from './listen-http.ts'
 import { startLocalSlots } from './local-slots/start-local-slots.ts'
 import { startLoops } from './loops/index.ts'
+import { startTriggerLoops } from './loops/start-trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
 
 export interface RunningServer extends AsyncDisposable {
@@ -25,6 +26,8 @@ export async function startServer(
   await using running = new AsyncDisposableStack()
   const loops = running.use(startLoops(context))
   running.use(context.wake.onWake(() => loops.wake()))
+  const triggers = running.use(startTriggerLoops(context))
+  running.use(context.wake.onWake(() => triggers.wake()))
   running.use(await startLocalSlots(context))
   const http = await listenHttp(createApp(context, apiRoutes()), {
     host: config.http.host,

@@ -26,7 +26,7 @@ export const makeJobs = (db: Kysely<unknown>): Jobs => ({
 
 const JOB_ID = /^[0-9a-f]{16}$/
 
-const newJobId = (): string => randomBytes(8).toString('hex')
+export const newJobId = (): string => randomBytes(8).toString('hex')
 
 async function submit(
   db: Kysely<unknown>,
@@ -100,7 +100,8 @@ export const idempotencyConflict = (): AppError =>
     'this Idempotency-Key was used before with another request; use a new key',
   )
 
-const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) => ({
+/** The argument `p_job` of the SQL function `submit_job`. */
+export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) => ({
   job_id: job.jobId,
   workflow_name: draft.workflowName,
   workflow_kind: draft.workflowKind,

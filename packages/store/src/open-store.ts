@@ -3,6 +3,7 @@ import { openPool, type ConnectionOptions, type StoreLog } from './connection.ts
 import { makeAccess } from './access.ts'
 import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
+import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeIdempotency } from './idempotency.ts'
@@ -16,6 +17,9 @@ import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
 import { makeRuns } from './runs.ts'
 import { demandSchema } from './schema-version.ts'
 import type { Store } from './store.ts'
+import { makeSchedules } from './triggers/schedules.ts'
+import { makeTriggers } from './triggers/triggers.ts'
+import type { LoginPolicy } from './logins.ts'
 import { makeTotals } from './totals.ts'
 import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
@@ -24,6 +28,8 @@ export interface StoreOptions extends ConnectionOptions {
   readonly log?: StoreLog
   /** How long `runStore` waits for a database that is away; default 10 minutes. All else rejects at once. */
   readonly outageMs?: number
+  /** When failed logins have to wait, and how long at most. */
+  readonly logins?: LoginPolicy
 }
 
 /** Opens a migrated database. Connections are made when they are needed; `check` tells whether they can be. */
@@ -44,7 +50,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     events: guarded(makeEvents(db, totals)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
-    access: guarded(makeAccess(db)),
+    feed: guarded(makeFeed(db)),
+    triggers: guarded(makeTriggers(db)),
+    schedules: guarded(makeSchedules(db)),
+    access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,

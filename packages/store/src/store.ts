@@ -24,6 +24,11 @@ import type {
   Worker,
   WorkflowKind,
 } from '@scanfarm/contracts'
+import type { Feed } from './events/feed.ts'
+import type { Schedules, Triggers } from './triggers/port.ts'
+
+export type * from './events/feed.ts'
+export type * from './triggers/port.ts'
 
 /** What a master asks of Postgres, grouped by subject. The worker's side is `RunStore` of contracts. */
 export interface Store extends AsyncDisposable {
@@ -36,6 +41,10 @@ export interface Store extends AsyncDisposable {
   readonly events: Events
   readonly vulnerabilities: Vulnerabilities
   readonly assets: Assets
+  /** The event log as a stream. */
+  readonly feed: Feed
+  readonly triggers: Triggers
+  readonly schedules: Schedules
   readonly access: Access
   readonly idempotency: Idempotency
   /** For the local slots of a server. */

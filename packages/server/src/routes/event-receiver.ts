@@ -40,7 +40,9 @@ export const eventReceiverWorkflows = route(
     tag: 'Events',
     summary: 'List the workflows that have triggers',
     role: 'viewer',
-    responses: { 200: Type.Object({ data: Type.Array(ReceiverWorkflow), count: Type.Integer({ minimum: 0 }) }) },
+    responses: {
+      200: Type.Object({ data: Type.Array(ReceiverWorkflow), count: Type.Integer({ minimum: 0 }) }),
+    },
     errors: ['unavailable'],
   },
   async ({ receiver }) => {

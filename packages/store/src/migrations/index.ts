@@ -8,6 +8,7 @@ import * as worker from './0006-worker.ts'
 import * as recovery from './0007-recovery.ts'
 import * as workerRole from './0008-worker-role.ts'
 import * as findings from './0009-findings.ts'
+import * as triggers from './0010-triggers.ts'
 import * as scans from './0011-scans.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
@@ -21,5 +22,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-recovery': recovery,
   '0008-worker-role': workerRole,
   '0009-findings': findings,
+  '0010-triggers': triggers,
   '0011-scans': scans,
 }

@@ -1,0 +1,170 @@
+import { Type, type Static } from 'typebox'
+import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
+import { Priority, RunMode, WorkflowKind } from './words.ts'
+
+/** What the data of an event is about, by topic; all other topics are `custom`. */
+const DATA_TYPES: Readonly<Record<string, string>> = {
+  'run.started': 'scan',
+  'run.completed': 'scan',
+  'run.failed': 'scan',
+  'step.completed': 'step',
+  'step.failed': 'step',
+  'asset.discovered': 'asset',
+  'asset.updated': 'asset',
+  'vuln.found': 'vulnerability',
+  'schedule.triggered': 'schedule',
+  'webhook.received': 'webhook',
+}
+
+export const dataTypeOf = (topic: string): string =>
+  (Object.hasOwn(DATA_TYPES, topic) ? DATA_TYPES[topic] : undefined) ?? 'custom'
+
+const Topic = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,255}$',
+  description: 'letters, digits and . _ : / -, for example custom.build',
+})
+
+/** The body of `POST /events/emit`. */
+export const EmitEvent = Type.Object(
+  {
+    topic: Topic,
+    data: Type.Object({}, { additionalProperties: true, description: 'What triggered workflows get' }),
+    name: Type.Optional(Type.String({ maxLength: 256, description: 'Default: the topic' })),
+    data_type: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Default: by topic' })),
+  },
+  { $id: 'EmitEvent', additionalProperties: false },
+)
+export type EmitEvent = Static<typeof EmitEvent>
+
+export const EventEmitted = Type.Object(
+  {
+    message: Type.String(),
+    topic: Type.String(),
+    event_id: Type.String({ pattern: '^evt_' }),
+    triggered_workflows: Type.Array(Type.String()),
+    note: Type.Optional(Type.String({ description: 'Only when no workflow was triggered' })),
+  },
+  { $id: 'EventEmitted' },
+)
+export type EventEmitted = Static<typeof EventEmitted>
+
+export const ScheduledTriggerType = Type.Enum(['cron', 'event', 'watch'])
+export type ScheduledTriggerType = Static<typeof ScheduledTriggerType>
+
+const Count = Type.Integer({ minimum: 0 })
+
+export const EventReceiverStatus = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    running: Type.Boolean(),
+    triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
+    workflows_loaded: Count,
+    last_event_at: NullableTimestamp,
+  },
+  { $id: 'EventReceiverStatus' },
+)
+export type EventReceiverStatus = Static<typeof EventReceiverStatus>
+
+export const ReceiverTrigger = Type.Object(
+  {
+    name: Type.String(),
+    type: ScheduledTriggerType,
+    enabled: Type.Boolean(),
+    schedule: Type.Optional(Type.String()),
+    timezone: Type.Optional(Type.String()),
+    next_run: Type.Optional(NullableTimestamp),
+    topic: Type.Optional(Type.String()),
+    path: Type.Optional(Type.String()),
+    schedule_id: Type.Optional(Type.String({ description: 'Of triggers that are schedules' })),
+    problem: Type.Optional(Type.String({ description: 'Why it cannot work' })),
+  },
+  { $id: 'ReceiverTrigger' },
+)
+export type ReceiverTrigger = Static<typeof ReceiverTrigger>
+
+export const ReceiverWorkflow = Type.Object(
+  { name: Type.String(), kind: WorkflowKind, triggers: Type.Array(ReceiverTrigger) },
+  { $id: 'ReceiverWorkflow' },
+)
+export type ReceiverWorkflow = Static<typeof ReceiverWorkflow>
+
+const Duration = Type.String({ minLength: 1, maxLength: 32, description: 'Such as 30s, 5m or 1h30m' })
+const Name = Type.String({ minLength: 1, maxLength: 256 })
+const Missed = Type.Enum(['skip', 'once', 'all'])
+const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
+
+const options = {
+  workflow_kind: Type.Optional(WorkflowKind),
+  trigger_type: Type.Optional(ScheduledTriggerType),
+  schedule: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Cron expression of five fields; for cron' }),
+  ),
+  timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'For cron; default UTC' })),
+  missed: Type.Optional(Missed),
+  missed_window: Type.Optional(Duration),
+  event_topic: Type.Optional(Type.String({ maxLength: 256, description: 'Topic or shell glob; for event' })),
+  filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 32 })),
+  dedupe_key: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  dedupe_window: Type.Optional(Duration),
+  watch_path: Type.Optional(
+    Type.String({ maxLength: 4096, description: 'Absolute path or glob on the server; for watch' }),
+  ),
+  debounce: Type.Optional(Duration),
+  overlap: Type.Optional(Overlap),
+  target: Type.Optional(Type.String()),
+  workspace: Type.Optional(Type.String()),
+  params: Type.Optional(StringMap),
+  input: Type.Optional(Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4096 }))),
+  run_mode: Type.Optional(Type.Enum(['local', 'distributed'])),
+  priority: Type.Optional(Priority),
+  enabled: Type.Optional(Type.Boolean()),
+}
+
+export const CreateSchedule = Type.Object(
+  { name: Name, workflow_name: Name, ...options },
+  { $id: 'CreateSchedule', additionalProperties: false },
+)
+export type CreateSchedule = Static<typeof CreateSchedule>
+
+export const ChangeSchedule = Type.Object(
+  { name: Type.Optional(Name), workflow_name: Type.Optional(Name), ...options },
+  { $id: 'ChangeSchedule', additionalProperties: false, minProperties: 1 },
+)
+export type ChangeSchedule = Static<typeof ChangeSchedule>
+
+export const Schedule = Type.Object(
+  {
+    id: Type.String({ pattern: '^sch_' }),
+    name: Type.String(),
+    workflow_name: Type.String(),
+    workflow_kind: WorkflowKind,
+    target: Type.String(),
+    workspace: Type.String(),
+    params: StringMap,
+    input_config: StringMap,
+    trigger_name: Type.String(),
+    trigger_type: ScheduledTriggerType,
+    schedule: Type.String(),
+    timezone: Type.String(),
+    event_topic: Type.String(),
+    watch_path: Type.String(),
+    missed: Missed,
+    missed_window: Type.String(),
+    overlap: Overlap,
+    filters: Type.Array(Type.String()),
+    dedupe_key: Type.String(),
+    dedupe_window: Type.String(),
+    debounce: Type.String(),
+    input: StringMap,
+    run_mode: Type.Optional(RunMode),
+    priority: Priority,
+    is_enabled: Type.Boolean(),
+    last_run: NullableTimestamp,
+    next_run: NullableTimestamp,
+    run_count: Count,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Schedule' },
+)
+export type Schedule = Static<typeof Schedule>

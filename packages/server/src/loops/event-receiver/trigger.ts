@@ -1,0 +1,62 @@
+import type { Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
+import type { MissedPolicy, Overlap } from '@scanfarm/store'
+
+/** What starts a workflow by itself, from a workflow file or from a schedule of the API; ready to be used. */
+export interface ReadyTrigger {
+  /** Identity, the same on every master: `flow/NAME#TRIGGER`, or the id of the schedule. */
+  readonly key: string
+  readonly name: string
+  readonly type: 'cron' | 'event' | 'watch'
+  readonly enabled: boolean
+  readonly workflow: { readonly name: string; readonly kind: WorkflowKind }
+  /** Of a schedule, or `""`. */
+  readonly scheduleId: string
+  /** Inputs of the run by name, as expressions over the event; `target` is one of them. */
+  readonly input: Readonly<Record<string, string>>
+  /** Inputs that stand as they are: those of a schedule. */
+  readonly params: Readonly<Record<string, string>>
+  readonly target: string
+  readonly workspace: string
+  readonly overlap: Overlap
+  /** Missing: distributed on a master, else local. */
+  readonly runMode: Exclude<RunMode, 'cloud'> | undefined
+  readonly priority: Priority | undefined
+  readonly cron: CronRule | undefined
+  readonly event: EventRule | undefined
+  readonly watch: WatchRule | undefined
+}
+
+export interface CronRule {
+  readonly schedule: string
+  readonly timezone: string
+  readonly missed: MissedPolicy
+  readonly missedWindowMs: number
+}
+
+export interface EventRule {
+  /** A topic or a shell glob over topics; empty: all. */
+  readonly topic: string
+  /** Expressions that must all be truthy. */
+  readonly filters: readonly string[]
+  /** Template; the same text within the window fires once. */
+  readonly dedupe: { readonly key: string; readonly windowMs: number } | undefined
+}
+
+export interface WatchRule {
+  /** Absolute path or glob. */
+  readonly path: string
+  readonly settleMs: number
+}
+
+/** A trigger that cannot work, with what is wrong. */
+export interface BrokenTrigger {
+  readonly name: string
+  readonly type: ReadyTrigger['type']
+  readonly enabled: boolean
+  readonly workflow: ReadyTrigger['workflow']
+  readonly problem: string
+}
+
+export const MISSED_WINDOW_MS = 3_600_000
+export const SETTLE_MS = 2_000
+export const DEDUPE_WINDOW_MS = 60_000

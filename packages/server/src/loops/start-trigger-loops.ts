@@ -1,0 +1,58 @@
+import { Loop } from '@scanfarm/platform'
+import type { ServerContext } from '../context.ts'
+
+/** Time between turns, in ms. What comes in by the API is dealt with at once; this is for all else. */
+const EVERY = { receive: 500, startWaiting: 1_000, prune: 600_000 } as const
+/** Topics that no master has named for this long are wanted no more. */
+const KEEP_TOPICS_MS = 600_000
+
+export interface TriggerLoops extends AsyncDisposable {
+  /** There may be events, or room for a firing that waits. */
+  wake(): void
+}
+
+/** Starts what turns events, times and files into runs. Any number of servers may run it. */
+export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
+  const { receiver } = context
+  const urgent = receiver.enabled ? [receiving(context)] : []
+  const loops = [...urgent, startingWaiting(context), pruning(context)]
+  for (const loop of loops) loop.start()
+  receiver.running = receiver.enabled
+  return {
+    wake() {
+      for (const loop of urgent) loop.wake()
+    },
+    async [Symbol.asyncDispose]() {
+      receiver.running = false
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+const receiving = ({ receiver, log }: ServerContext): Loop =>
+  new Loop({
+    name: 'receive events',
+    intervalMs: EVERY.receive,
+    log,
+    turn: (signal) => receiver.receiveOnce(signal),
+  })
+
+const startingWaiting = ({ receiver, log }: ServerContext): Loop =>
+  new Loop({
+    name: 'start queued firings',
+    intervalMs: EVERY.startWaiting,
+    log,
+    turn: () => receiver.startWaitingOnce(),
+  })
+
+const pruning = ({ store, config, log }: ServerContext): Loop =>
+  new Loop({
+    name: 'prune triggers',
+    intervalMs: EVERY.prune,
+    log,
+    turn: () =>
+      store.triggers.prune({ days: config.retention.eventDays || KEEP_DAYS, topicsMs: KEEP_TOPICS_MS }),
+  })
+
+/** How long firings are remembered where events are kept for ever. */
+const KEEP_DAYS = 365

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+const onEvent = (
+  name: string,
+  more: string,
+  input = '      target: event_data.host\n',
+): string => `kind: module
+name: ${name}
+params:
+  - name: note
+triggers:
+  - name: on-build
+    on: event
+    enabled: true
+${more}    input:
+${input}steps:
+  - name: hello
+    type: bash
+    command: echo {{target}} {{note}}
+`
+
+const topic = (name: string, more = ''): string => `    event:\n      topic: ${name}\n${more}`
+
+const WORKFLOWS = {
+  'build.yaml': onEvent(
+    'build',
+    topic('custom.build'),
+    '      target: event_data.host\n      note: event_data.note\n',
+  ),
+  'severe.yaml': onEvent(
+    'severe',
+    topic(
+      'custom.severe',
+      `      filters:\n        - event.data.level > 7\n        - event.data.kind === 'x'\n`,
+    ),
+  ),
+  'loops.yaml': onEvent(
+    'loops',
+    topic('custom.odd', `      filters:\n        - "(() => { for (;;) {} })()"\n`),
+  ),
+  'throws.yaml': onEvent('throws', topic('custom.odd', `      filters:\n        - nothing.at.all\n`)),
+  'sound.yaml': onEvent('sound', topic('custom.od*')),
+  'once.yaml': onEvent(
+    'once',
+    topic('custom.once', `      dedupe_key: "{{event.data.host}}"\n      dedupe_window: 1h\n`),
+  ),
+  'asset.yaml': onEvent('asset', topic('assets.new')),
+  'skipping.yaml': onEvent('skipping', `${topic('custom.overlap')}    overlap: skip\n`),
+  'queueing.yaml': onEvent('queueing', `${topic('custom.overlap')}    overlap: queue\n`),
+  'replacing.yaml': onEvent('replacing', `${topic('custom.overlap')}    overlap: cancel-previous\n`),
+  'nightly.yaml': `kind: module
+name: nightly
+triggers:
+  - name: every-night
+    on: cron
+    schedule: "0 3 * * *"
+    timezone: Europe/Berlin
+    input:
+      target: example.com
+  - name: drop
+    on: watch
+    enabled: true
+    path: /srv/targets/*.txt
+steps:
+  - name: hello
+    type: bash
+    command: echo {{target}}
+`,
+}
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ workflows: WORKFLOWS })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const emit = async (topicName: string, data: unknown) =>
+  await server.operator.post('/api/events/emit').send({ topic: topicName, data })
+const runsOf = async (workflow: string) =>
+  (await server.viewer.get('/api/runs').query({ workflow_name: workflow, limit: 100 })).body.data
+const logOf = async (topicName: string) =>
+  (await server.viewer.get('/api/event-logs').query({ topic: topicName })).body.data
+
+describe('POST /events/emit', () => {
+  test('starts the workflows that wait for the topic, with the data as target and params', async () => {
+    const answer = await emit('custom.build', { host: 'a.example.com', note: 'fast' })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({
+      message: 'Event emitted successfully',
+      topic: 'custom.build',
+      event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+      triggered_workflows: ['build'],
+    })
+    const [run] = await runsOf('build')
+    expect(run).toMatchObject({
+      status: 'queued',
+      target: 'a.example.com',
+      params: { note: 'fast' },
+      trigger_type: 'event',
+      run_mode: 'local',
+    })
+    const detail = await server.viewer.get(`/api/runs/${run.run_uuid}`)
+    expect(detail.body.data).toMatchObject({ trigger_name: 'on-build', schedule_id: '' })
+    const [entry] = await logOf('custom.build')
+    expect(entry).toMatchObject({
+      event_id: answer.body.event_id,
+      source: 'api',
+      data_type: 'custom',
+      processed: true,
+      error: '',
+      run_id: '',
+    })
+    expect(JSON.parse(entry.data)).toEqual({ host: 'a.example.com', note: 'fast' })
+  })
+
+  test('answers with a note when nothing waits for it, and logs it as processed', async () => {
+    const answer = await emit('custom.nobody', {})
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ triggered_workflows: [], note: expect.any(String) })
+    expect(await logOf('custom.nobody')).toMatchObject([{ processed: true, error: '' }])
+  })
+
+  test('asks the filters of a trigger', async () => {
+    expect(
+      (await emit('custom.severe', { level: 3, kind: 'x', host: 'a.test' })).body.triggered_workflows,
+    ).toEqual([])
+    expect(
+      (await emit('custom.severe', { level: 9, kind: 'y', host: 'a.test' })).body.triggered_workflows,
+    ).toEqual([])
+    expect(
+      (await emit('custom.severe', { level: 9, kind: 'x', host: 'a.test' })).body.triggered_workflows,
+    ).toEqual(['severe'])
+  })
+
+  test('stops a filter that does not end, tells what failed, and starts the others', async () => {
+    const answer = await emit('custom.odd', { host: 'odd.test' })
+    expect(answer.body.triggered_workflows).toEqual(['sound'])
+    const [entry] = await logOf('custom.odd')
+    expect(entry.error).toContain('module/loops#on-build: the expression took longer than 1s')
+    expect(entry.error).toContain("module/throws#on-build: ReferenceError: 'nothing' is not defined")
+  })
+
+  test('fires once within a dedupe window', async () => {
+    const names = []
+    for (const host of ['a.test', 'a.test', 'b.test'])
+      names.push((await emit('custom.once', { host })).body.triggered_workflows)
+    expect(names).toEqual([['once'], [], ['once']])
+  })
+
+  test('gives a topic of the log its data type, and knows the other name of asset topics', async () => {
+    const answer = await emit('asset.discovered', { host: 'new.test' })
+    expect(answer.body.triggered_workflows).toEqual(['asset'])
+    expect(await logOf('asset.discovered')).toMatchObject([{ source: 'api', data_type: 'asset' }])
+    expect((await emit('assets.new', { host: 'new.test' })).body.triggered_workflows).toEqual(['asset'])
+  })
+
+  test('follows the overlap policy while the last run has not ended', async () => {
+    const first = await emit('custom.overlap', { host: 'o.test' })
+    expect(first.body.triggered_workflows).toEqual(['queueing', 'replacing', 'skipping'])
+    const second = await emit('custom.overlap', { host: 'o.test' })
+    expect(second.body.triggered_workflows).toEqual(['queueing', 'replacing'])
+    const statuses = async (name: string) =>
+      (await runsOf(name)).map(({ status }: { status: string }) => status)
+    expect(await statuses('skipping')).toEqual(['queued'])
+    expect(await statuses('queueing')).toEqual(['pending', 'queued'])
+    expect(await statuses('replacing')).toEqual(['queued', 'cancelled'])
+
+    expect(await server.store.triggers.startWaiting(10)).toBe(0)
+    const [, running] = await runsOf('queueing')
+    await server.operator.delete(`/api/runs/${running.id}`).expect(200)
+    expect(await server.store.triggers.startWaiting(10)).toBe(1)
+    expect(await statuses('queueing')).toEqual(['queued', 'cancelled'])
+  })
+
+  test('takes hostile data for data', async () => {
+    const hostile = {
+      host: 'x.test',
+      quotes: `'"\`$(touch /tmp/pwned)\n{{7*7}} \\`,
+      nested: JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}}'),
+      nul: 'a\0b',
+      big: 'x'.repeat(1_000_000),
+    }
+    const answer = await emit('custom.build', hostile)
+    expect(answer.body.triggered_workflows).toEqual(['build'])
+    const [entry] = await logOf('custom.build')
+    const kept = JSON.parse(entry.data)
+    expect(kept.quotes).toBe(hostile.quotes)
+    expect(kept.big).toHaveLength(1_000_000)
+    expect(Object.keys(kept.nested)).toEqual(['__proto__', 'constructor'])
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+
+  test.each([
+    ['a target with a command in it', { host: 'x.test;$(id)' }, 'target: a target must not contain'],
+    ['a target that is an option', { host: '--version' }, 'must not begin with "-"'],
+    ['no target', {}, 'target: holds no target'],
+    ['a param with a line break', { host: 'x.test', note: 'a\nb' }, 'params/note: a param must not contain'],
+  ])('starts nothing for %s, and says why in the log', async (_, data, reason) => {
+    const before = (await runsOf('build')).length
+    const answer = await emit('custom.build', data)
+    expect(answer.body.triggered_workflows).toEqual([])
+    expect(await runsOf('build')).toHaveLength(before)
+    const [entry] = await logOf('custom.build')
+    expect(entry.error).toContain(reason)
+  })
+
+  test.each([
+    ['without data', { topic: 'custom.x' }, '/data'],
+    ['with data that is no object', { topic: 'custom.x', data: 'text' }, '/data'],
+    ['without a topic', { data: {} }, '/topic'],
+    ['with a topic that is no word', { topic: 'a b', data: {} }, '/topic'],
+    ['with a source', { topic: 'custom.x', data: {}, source: 'me' }, '/source'],
+  ])('refuses a body %s', async (_, body, path) => {
+    const answer = await server.operator.post('/api/events/emit').send(body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toMatchObject([{ path }])
+  })
+
+  test('is not for viewers', async () => {
+    expect((await server.viewer.post('/api/events/emit').send({ topic: 'a', data: {} })).status).toBe(403)
+  })
+})
+
+describe('the event receiver', () => {
+  test('tells what it has loaded', async () => {
+    const { status, body } = await server.viewer.get('/api/event-receiver/status')
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      enabled: true,
+      running: false,
+      triggers: { cron: 0, event: 10, watch: 1 },
+      workflows_loaded: 11,
+      last_event_at: expect.any(String),
+    })
+  })
+
+  test('lists workflows with their triggers, disabled ones with their next run as well', async () => {
+    const { body } = await server.viewer.get('/api/event-receiver/workflows')
+    expect(body.count).toBe(11)
+    const nightly = body.data.find(({ name }: { name: string }) => name === 'nightly')
+    expect(nightly).toEqual({
+      name: 'nightly',
+      kind: 'module',
+      triggers: [
+        {
+          name: 'every-night',
+          type: 'cron',
+          enabled: false,
+          schedule: '0 3 * * *',
+          timezone: 'Europe/Berlin',
+          next_run: expect.stringMatching(/T0[12]:00:00/),
+        },
+        { name: 'drop', type: 'watch', enabled: true, path: '/srv/targets/*.txt' },
+      ],
+    })
+  })
+
+  test('is away on all three paths when it is off', async () => {
+    await using off = await testServer({
+      settings: { 'event_receiver.enabled': false },
+      workflows: WORKFLOWS,
+    })
+    for (const path of ['/api/event-receiver/status', '/api/event-receiver/workflows'])
+      expect((await off.viewer.get(path)).status).toBe(503)
+    const answer = await off.operator.post('/api/events/emit').send({ topic: 'custom.x', data: {} })
+    expect(answer.status).toBe(503)
+    expect(answer.body).toMatchObject({
+      error: true,
+      message: expect.stringContaining('event_receiver.enabled'),
+    })
+  })
+})

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { sql, type Kysely } from 'kysely'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { canBeStored, storable, storableJson } from '../text.ts'
+import type { ScheduleDraft, Schedules, StoredSchedule } from './port.ts'
+
+/** Every master holds all of them in memory. */
+export const MAX_SCHEDULES = 10_000
+
+const COLUMNS = sql`
+  id, name, workflow_name as "workflowName", workflow_kind as "workflowKind", target, workspace, params,
+  trigger_type as "triggerType", schedule, event_topic as "eventTopic", watch_path as "watchPath", spec,
+  is_enabled as enabled, last_run as "lastRun", run_count as "runCount", created_at as "createdAt",
+  updated_at as "updatedAt", no`
+
+type Row = StoredSchedule & { no: number }
+const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
+
+export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
+  list: async (page) => {
+    const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
+    const [{ rows }, total] = await Promise.all([
+      sql<Row>`
+        select ${COLUMNS} from schedules where ${before}::bigint is null or no < ${before}
+        order by no desc limit ${page.limit} offset ${before === null ? page.offset : 0}
+      `.execute(db),
+      sql<{ total: number }>`select count(*) as total from schedules`.execute(db),
+    ])
+    const last = rows.at(-1)
+    return {
+      data: rows.map(withoutNo),
+      total: total.rows[0]?.total ?? 0,
+      nextCursor: last && rows.length === page.limit ? encodeCursor(last.no) : undefined,
+    }
+  },
+  all: async () => {
+    const { rows } =
+      await sql<Row>`select ${COLUMNS} from schedules order by no limit ${MAX_SCHEDULES}`.execute(db)
+    return rows.map(withoutNo)
+  },
+  find: async (id) => {
+    if (!canBeStored(id)) return undefined
+    const { rows } = await sql<Row>`select ${COLUMNS} from schedules where id = ${id}`.execute(db)
+    return rows[0] && withoutNo(rows[0])
+  },
+  add: async (schedule) => {
+    const { rows } = await sql<Row>`
+      insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
+                             event_topic, watch_path, spec, is_enabled)
+      select ${`sch_${randomBytes(8).toString('hex')}`}, ${valuesOf(schedule)}
+      where (select count(*) from schedules) < ${MAX_SCHEDULES}
+      returning ${COLUMNS}
+    `.execute(db)
+    return rows[0] && withoutNo(rows[0])
+  },
+  replace: async (id, schedule) => {
+    if (!canBeStored(id)) return undefined
+    const { rows } = await sql<Row>`
+      update schedules
+      set (name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic,
+           watch_path, spec, is_enabled) = (select ${valuesOf(schedule)}), updated_at = clock_timestamp()
+      where id = ${id} returning ${COLUMNS}
+    `.execute(db)
+    return rows[0] && withoutNo(rows[0])
+  },
+  remove: async (id) => {
+    if (!canBeStored(id)) return false
+    const { rows } = await sql`
+      with gone as (delete from schedules where id = ${id} returning id),
+           clock as (delete from trigger_clocks where trigger_key in (select id from gone)),
+           files as (delete from watched_files where trigger_key in (select id from gone))
+      select id from gone
+    `.execute(db)
+    return rows.length > 0
+  },
+  version: async () => {
+    const { rows } = await sql<{ version: string }>`
+      select count(*) || ' ' || coalesce(max(updated_at), 'epoch') || ' ' || coalesce(max(no), 0) as version from schedules
+    `.execute(db)
+    return rows[0]?.version ?? ''
+  },
+})
+
+const valuesOf = (schedule: ScheduleDraft) => sql`
+  ${storable(schedule.name)}, ${storable(schedule.workflowName)}, ${schedule.workflowKind},
+  ${storable(schedule.target)}, ${schedule.workspace}, ${storableJson(schedule.params)}::jsonb, ${schedule.triggerType},
+  ${storable(schedule.schedule)}, ${storable(schedule.eventTopic)}, ${storable(schedule.watchPath)},
+  ${storableJson(schedule.spec)}::jsonb, ${schedule.enabled}::boolean`
