@@ -40,7 +40,7 @@ const toIso = (text: string): string => {
 }
 
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+  getTypeParser: (oid: number, format?: 'text' | 'binary'): unknown => {
     if (oid === INT8) return toSafeInteger
     if (oid === TIMESTAMPTZ) return toIso
     return pg.types.getTypeParser(oid, format)

@@ -22,7 +22,7 @@ export const makeOutbox = (db: Kysely<unknown>): Outbox => ({
   takeableClasses: () => takeableClasses(db),
 })
 
-export const priorityOfRank = (rank: number): Priority => {
+const priorityOfRank = (rank: number): Priority => {
   const priority = BY_RANK.find((one) => PRIORITY_RANK[one] === rank)
   if (!priority) throw new RangeError(`no priority has the rank ${rank}`)
   return priority
