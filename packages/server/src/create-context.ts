@@ -106,6 +106,7 @@ const openData = async (
       url: services.databaseUrl,
       poolSize: config.database.poolServer,
       applicationName: 'scanfarm server',
+      logins: { freeFailures: config.auth.loginAttempts, longestWaitMs: config.auth.loginWaitMs },
       log: (message, facts) => log.warn(message, facts),
     }),
   )

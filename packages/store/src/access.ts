@@ -1,17 +1,17 @@
 import type { ApiToken, Role, User } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import { makeLogins } from './logins.ts'
+import { makeLogins, type LoginPolicy } from './logins.ts'
 import type { Access, PageOf, PageRequest } from './store.ts'
 import { canBeStored, storable } from './text.ts'
 
 const TOKEN = sql.raw('id, name, role, created_at, expires_at, last_used_at')
 const USER = sql.raw('id, username, role, created_at')
 
-export const makeAccess = (db: Kysely<unknown>): Access => ({
+export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy): Access => ({
   ...tokens(db),
   ...users(db),
-  ...makeLogins(db),
+  ...makeLogins(db, logins),
 })
 
 const page = async <T extends { id: number }>(

@@ -182,12 +182,15 @@ export const SETTINGS = {
   auth: {
     initialToken: secret('Administrator token made on the first start; none: a random one, printed once.'),
     sessionHours: integer('Life of a login.', { default: 24, min: 1, max: 24 * 365 }),
-    loginAttempts: integer('Failed logins of one user or address before the next ones have to wait.', {
-      default: 5,
-      min: 1,
-      max: 1_000,
-    }),
-    loginWaitMs: integer('How long they have to wait.', { default: 60_000, min: 100, max: HOUR_MS }),
+    loginAttempts: integer(
+      'Failed logins of one user or address that cost nothing; after them each next one has to wait, twice as long each time.',
+      {
+        default: 5,
+        min: 1,
+        max: 1_000,
+      },
+    ),
+    loginWaitMs: integer('The longest that they have to wait.', { default: 60_000, min: 100, max: HOUR_MS }),
   },
   cloud: {
     enabled: flag('Allow cloud runs.', { default: false }),
