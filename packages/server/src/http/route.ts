@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { AppError, compile, type ErrorCode, type Role } from '@scanfarm/contracts'
+import { AppError, compile, type ErrorCode, type FieldError, type Role } from '@scanfarm/contracts'
 import type { Static, TSchema } from 'typebox'
 import type { Caller } from '../access/caller.ts'
 import type { ServerContext } from '../context.ts'
@@ -41,6 +41,8 @@ export interface RouteSpec<
   readonly query?: Q
   /** JSON; checked strictly. */
   readonly body?: B
+  /** What is wrong with the fields in view of each other; asked only to complete the list when the shape is wrong. */
+  readonly rules?: (body: Static<B>) => readonly FieldError[]
   /** Fields that are refused with advice of their own instead of "is not a known field". */
   readonly refusedFields?: Readonly<Record<string, string>>
   /** Multipart form with one file in the field `file`; the handler reads `http.stream`. */
@@ -115,7 +117,8 @@ export const route = <
   prepare() {
     const params = parser(spec.params, 'coerce', 'path')
     const query = parser(spec.query, 'coerce', 'query')
-    const body = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
+    const advised = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
+    const body = spec.rules === undefined ? advised : completing(advised, spec.rules)
     return (context, raw) =>
       handler(context, {
         params: params(raw.params),
@@ -153,3 +156,17 @@ const advising =
 
 const adviceFor = (path: string, advice: Readonly<Record<string, string>>): string | undefined =>
   Object.hasOwn(advice, path.slice(1)) ? advice[path.slice(1)] : undefined
+
+/** A body of the wrong shape hears of everything else that is wrong with it too. */
+const completing =
+  <T>(parse: (value: unknown) => T, rules: (body: T) => readonly FieldError[]) =>
+  (value: unknown): T => {
+    try {
+      return parse(value)
+    } catch (error) {
+      if (!(error instanceof AppError) || typeof value !== 'object' || value === null) throw error
+      const known = new Set(error.details.map(({ path }) => path))
+      const others = rules(value as T).filter(({ path }) => !known.has(path))
+      throw (others.length > 0 && fieldRefusal([...error.details, ...others])) || error
+    }
+  }

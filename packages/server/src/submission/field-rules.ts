@@ -1,4 +1,10 @@
-import { paramProblem, workspaceProblem, type CreateRuns, type FieldError } from '@scanfarm/contracts'
+import {
+  paramProblem,
+  targetProblem,
+  workspaceProblem,
+  type CreateRuns,
+  type FieldError,
+} from '@scanfarm/contracts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
 
@@ -35,8 +41,8 @@ const targetProblems = (body: CreateRuns): FieldError[] => {
   return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
 }
 
-const paramProblems = ({ params = {} }: CreateRuns): FieldError[] =>
-  Object.entries(params).flatMap(([name, value]) => {
+const paramProblems = ({ params }: CreateRuns): FieldError[] =>
+  Object.entries(params ?? {}).flatMap(([name, value]) => {
     const message = paramProblem(value)
     return message === undefined ? [] : [{ path: `/params/${name}`, message }]
   })
@@ -72,3 +78,9 @@ const cloudProblems = (body: CreateRuns): FieldError[] =>
         path: `/${name}`,
         message: 'goes only with run_mode cloud',
       }))
+
+/** Every entry is checked when targets are gathered; this is for a request that is refused before that. */
+export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
+  const message = typeof target === 'string' ? targetProblem(target.trim()) : undefined
+  return message === undefined ? [] : [{ path: '/target', message }]
+}

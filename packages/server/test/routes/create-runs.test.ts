@@ -74,6 +74,30 @@ describe('POST /runs 202', () => {
     })
   })
 
+  test('a body of the wrong shape hears of everything that is wrong with it at once', async () => {
+    const response = await post({
+      module: 'probe',
+      flow: 'survey',
+      target: 'a;id',
+      params: { x: '$(id)' },
+      workspace: '..',
+      cloud_region: 'eu',
+      bogus: 1,
+    }).expect(400)
+    expect(response.body.details).toEqual([
+      { path: '/bogus', message: 'is not a known field' },
+      { path: '/flow', message: 'exactly one of flow and module is required, not both' },
+      { path: '/module', message: 'exactly one of flow and module is required, not both' },
+      { path: '/params/x', message: 'a param must not contain the character $' },
+      {
+        path: '/workspace',
+        message: 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."',
+      },
+      { path: '/cloud_region', message: 'goes only with run_mode cloud' },
+      { path: '/target', message: 'a target must not contain the character ;' },
+    ])
+  })
+
   test('for a flow, with everything that can be said', async () => {
     const response = await post({
       flow: 'survey',

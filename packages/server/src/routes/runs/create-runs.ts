@@ -3,7 +3,7 @@ import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import { text, type Answer } from '../../http/answer.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { route } from '../../http/route.ts'
-import { fieldProblems } from '../../submission/field-rules.ts'
+import { fieldProblems, singleTargetProblems } from '../../submission/field-rules.ts'
 import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
 import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
 import { planJob, refuseMode } from '../../submission/plan-job.ts'
@@ -23,6 +23,7 @@ export const createRuns = route(
     role: 'operator',
     body: CreateRuns,
     refusedFields: REFUSED_FIELDS,
+    rules: (body) => [...fieldProblems(body), ...singleTargetProblems(body)],
     headers: {
       'Idempotency-Key': 'The same key with the same body returns the first answer and starts nothing again',
     },
