@@ -1,6 +1,15 @@
 import { AppError, Worker } from '@scanfarm/contracts'
 import { Type } from 'typebox'
+import type { Catalog } from '../catalog/catalog.ts'
 import { route } from '../http/route.ts'
+
+const TOOL = 'tool:'
+
+const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
+  const entries = await catalog.list()
+  const names = entries.flatMap(({ workflow }) => workflow?.dependencies?.commands ?? [])
+  return new Set(names.map((name) => TOOL + name))
+}
 
 export const listWorkers = route(
   {
@@ -8,11 +17,17 @@ export const listWorkers = route(
     path: '/workers',
     tag: 'Farm',
     summary: 'List the workers and the local slots of servers',
+    description:
+      'Of the programs that a worker found, only those are listed which some workflow asks for; GET /workers/{id} lists all.',
     role: 'viewer',
     responses: { 200: Type.Object({ data: Type.Array(Worker), count: Type.Integer() }) },
   },
-  async ({ store }) => {
-    const data = await store.workers.list()
+  async ({ store, catalog }) => {
+    const wanted = await wantedTools(catalog)
+    const data = (await store.workers.list()).map((worker) => ({
+      ...worker,
+      capabilities: worker.capabilities.filter((word) => !word.startsWith(TOOL) || wanted.has(word)),
+    }))
     return { data, count: data.length }
   },
 )

@@ -89,15 +89,18 @@ describe('GET /workers', () => {
       version: '1',
       kind: 'worker',
       slots: 4,
-      capabilities: ['tool:nmap'],
+      capabilities: ['label:region=eu', 'tool:nmap', 'tool:unheard-of'],
       leaseMs: 20_000,
     })
     const { body } = await server.viewer.get('/api/workers').expect(200)
     expect(body.count).toBe((body.data as unknown[]).length)
     const worker = (body.data as { id: string }[]).find(({ id }) => id === workerId)
     expect(worker).toMatchObject({ name: 'one', slots: 4, status: 'idle', kind: 'worker', current_runs: [] })
+    expect(worker).toMatchObject({ capabilities: ['label:region=eu', 'tool:nmap'] })
     const read = await server.viewer.get(`/api/workers/${workerId}`).expect(200)
-    expect(read.body.data).toMatchObject({ id: workerId, capabilities: ['tool:nmap'] })
+    expect(read.body.data).toMatchObject({
+      capabilities: ['label:region=eu', 'tool:nmap', 'tool:unheard-of'],
+    })
   })
 
   test('404 for an unknown one', async () => {
