@@ -13,18 +13,20 @@ const PERL = '/usr/bin/perl'
 /** Fewer threads and a small young heap: less memory to copy for each command. */
 const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
 
-const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-
 const nodeProgram = (): SpawnerProgram => {
   const cache = getCompileCacheDir()
   return {
     command: process.execPath,
-    args: [...NODE_FLAGS, fileOf('./spawner.ts')],
+    args: [...NODE_FLAGS, fileURLToPath(new URL('./spawner.ts', import.meta.url))],
     env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
   }
 }
 
-const perlProgram = (): SpawnerProgram => ({ command: PERL, args: [fileOf('./spawner.pl')], env: {} })
+const perlProgram = (): SpawnerProgram => ({
+  command: PERL,
+  args: [fileURLToPath(new URL('./spawner.pl', import.meta.url))],
+  env: {},
+})
 
 /** Best first; the next one is for a system where the one before does not start. */
 export function spawnerPrograms(choice: 'perl' | 'node' | undefined): SpawnerProgram[] {
