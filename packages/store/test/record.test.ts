@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { ArtifactRecord, ClaimedRun, EventRecord } from '@scanfarm/contracts'
+import type { ArtifactRecord, ClaimedRun, EventRecord, RunKey } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import {
   claimAll,
@@ -124,6 +124,26 @@ describe('recording', () => {
     })
   })
 
+  test('tells the event log of each step that ends, once', async () => {
+    const run = await running()
+    await db.runStore.record([
+      { ...keyOf(run), steps: [step(1), closedStep(2), closedStep(3, { status: 'failed' })] },
+    ])
+    await db.runStore.record([{ ...keyOf(run), steps: [closedStep(1), closedStep(2)] }])
+    await db.runStore.record([
+      { ...keyOf(run), steps: [closedStep(1), closedStep(4, { status: 'skipped' })] },
+    ])
+    const { data } = await db.store.events.list({ runId: run.runUuid }, { offset: 0, limit: 10 })
+    const ofSteps = data.filter(({ data_type }) => data_type === 'step').reverse()
+    expect(
+      ofSteps.map(({ topic, source, data: text }) => [topic, source, JSON.parse(text).step_name]),
+    ).toEqual([
+      ['step.completed', 'executor', 'step-2'],
+      ['step.failed', 'executor', 'step-3'],
+      ['step.completed', 'executor', 'step-1'],
+    ])
+  })
+
   test('keeps what a tool wrote, without what Postgres cannot hold', async () => {
     const run = await running()
     const hostile = `'; drop table steps; --\u0000 \\u0000 \ud800 \u{1f4a9} "\\" \u202e`
@@ -241,8 +261,9 @@ describe('the fence', () => {
     const run = await running()
     await requeue(run)
     const keys = [keyOf(run), { runId: 123_456_789, attempt: 1 }]
-    expect(await db.runStore.record(keys)).toEqual(keys)
-    expect(await db.runStore.finish(keys.map((key) => ended(key)))).toEqual(keys)
+    const sorted = (refused: readonly RunKey[]) => refused.toSorted((a, b) => a.runId - b.runId)
+    expect(sorted(await db.runStore.record(keys))).toEqual(keys)
+    expect(sorted(await db.runStore.finish(keys.map((key) => ended(key))))).toEqual(keys)
   })
 
   test('steps that were open when the worker was lost are closed as failed', async () => {

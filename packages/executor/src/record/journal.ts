@@ -28,29 +28,6 @@ export interface JournalOptions extends ArtifactSource {
   readonly log: ExecutorLog
 }
 
-const stepEvent = (run: JournalOptions['run'], opened: StepOpened, closed: StepClosed): EventRaised => {
-  const topic = `step.${closed.status}`
-  return {
-    topic,
-    name: topic,
-    source: 'executor',
-    dataType: 'step',
-    data: {
-      run_id: run.runId,
-      run_uuid: run.runUuid,
-      attempt: run.attempt,
-      target: run.target,
-      step_name: opened.name,
-      step_type: opened.type,
-      module: opened.module,
-      status: closed.status,
-      exit_code: closed.exitCode ?? null,
-      duration_ms: Math.round(closed.durationMs),
-      error_message: closed.errorMessage,
-    },
-  }
-}
-
 /** Takes down what happens in one attempt, bounded and in order, until a writer takes it to Postgres. */
 export class Journal implements RunRecorder {
   readonly #options: JournalOptions
@@ -117,8 +94,6 @@ export class Journal implements RunRecorder {
     page.close(step, page.log === undefined ? '' : this.#fileLog(page.opened, page.log))
     this.#changes.step(page)
     if (counts) this.#changes.countStep()
-    if (step.status === 'completed' || step.status === 'failed')
-      this.event(stepEvent(this.#options.run, page.opened, step))
   }
 
   currentPid(pid: number): void {
