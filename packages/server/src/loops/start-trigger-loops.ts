@@ -1,8 +1,10 @@
 import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
+import { everySecond } from './scheduler/every-second.ts'
+import { Scheduler } from './scheduler/scheduler.ts'
 
 /** Time between turns, in ms. What comes in by the API is dealt with at once; this is for all else. */
-const EVERY = { receive: 500, startWaiting: 1_000, prune: 600_000 } as const
+const EVERY = { receive: 500, schedule: 5_000, startWaiting: 1_000, prune: 600_000 } as const
 /** Topics that no master has named for this long are wanted no more. */
 const KEEP_TOPICS_MS = 600_000
 
@@ -16,6 +18,9 @@ export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
   const { receiver } = context
   const urgent = receiver.enabled ? [receiving(context)] : []
   const loops = [...urgent, startingWaiting(context), pruning(context)]
+  const scheduler = context.config.scheduler.enabled ? scheduling(context) : undefined
+  if (scheduler !== undefined) loops.push(scheduler)
+  const ticks = scheduler && everySecond(() => scheduler.wake())
   for (const loop of loops) loop.start()
   receiver.running = receiver.enabled
   return {
@@ -24,6 +29,7 @@ export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
     },
     async [Symbol.asyncDispose]() {
       receiver.running = false
+      ticks?.[Symbol.dispose]()
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
     },
   }
@@ -36,6 +42,16 @@ const receiving = ({ receiver, log }: ServerContext): Loop =>
     log,
     turn: (signal) => receiver.receiveOnce(signal),
   })
+
+const scheduling = ({ receiver, store, log }: ServerContext): Loop => {
+  const scheduler = new Scheduler(receiver, store.triggers)
+  return new Loop({
+    name: 'fire schedules',
+    intervalMs: EVERY.schedule,
+    log,
+    turn: (signal) => scheduler.tickOnce(new Date(), signal),
+  })
+}
 
 const startingWaiting = ({ receiver, log }: ServerContext): Loop =>
   new Loop({

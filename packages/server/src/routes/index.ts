@@ -4,6 +4,7 @@ import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
 import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts'
 import { emitEvent } from './events.ts'
+import { exportVulnerabilities, importVulnerabilities } from './findings-transfer.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
 import { cancelJob, getJob } from './jobs.ts'
 import { login } from './login.ts'
@@ -14,6 +15,16 @@ import { getRun } from './runs/get-run.ts'
 import { listRuns } from './runs/list-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
 import { listArtifacts, listSteps, readStepLog } from './runs/run-parts.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  disableSchedule,
+  enableSchedule,
+  getSchedule,
+  listSchedules,
+  removeSchedule,
+  triggerSchedule,
+} from './schedules.ts'
 import { listSettings } from './settings.ts'
 import { createToken, listTokens, removeToken } from './tokens.ts'
 import { uploadFile } from './uploads.ts'
@@ -50,6 +61,8 @@ export const apiRoutes = (): Route[] => {
     uploadWorkflow,
     listVulnerabilities,
     summariseVulnerabilities,
+    exportVulnerabilities,
+    importVulnerabilities,
     createVulnerability,
     getVulnerability,
     removeVulnerability,
@@ -60,6 +73,14 @@ export const apiRoutes = (): Route[] => {
     emitEvent,
     eventReceiverStatus,
     eventReceiverWorkflows,
+    listSchedules,
+    createSchedule,
+    getSchedule,
+    changeSchedule,
+    removeSchedule,
+    enableSchedule,
+    disableSchedule,
+    triggerSchedule,
     listWorkers,
     getWorker,
     login,

@@ -144,7 +144,7 @@ language sql as $$
 $$;
 
 -- One firing of one trigger: {trigger_key, overlap, dedupe_key, dedupe_ms, schedule_id, job, targets, workspaces, uuid}.
--- Returns {trigger_key, outcome, error, cancelled}: outcome 'fired', 'queued', 'deduped', 'skipped' or 'repeated';
+-- Returns {trigger_key, outcome, error, cancelled, job_id}: outcome 'fired', 'queued', 'deduped', 'skipped' or 'repeated';
 -- cancelled are running runs that were asked to end.
 create function fire_trigger(p_fire_key text, p_firing jsonb) returns jsonb
 language plpgsql as $$
@@ -194,6 +194,7 @@ begin
   where trigger_key = v_key and fire_key = p_fire_key;
   update schedules set last_run = now(), run_count = run_count + 1 where id = p_firing ->> 'schedule_id';
   return jsonb_build_object('trigger_key', v_key, 'cancelled', to_jsonb(v_cancelled),
+                            'job_id', p_firing -> 'job' -> 'job_id',
                             'outcome', case v_state when 'waiting' then 'queued' else 'fired' end);
 end $$;
 

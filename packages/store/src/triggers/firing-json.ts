@@ -44,14 +44,16 @@ interface FiredRow {
   readonly trigger_key: string
   readonly outcome: Fired['outcome']
   readonly error?: string
+  readonly job_id?: string
   readonly cancelled?: number[]
 }
 
 export const firedOf = (rows: readonly FiredRow[]): Fired[] =>
-  rows.map(({ trigger_key, outcome, error = '', cancelled = [] }) => ({
+  rows.map(({ trigger_key, outcome, error = '', job_id = '', cancelled = [] }) => ({
     triggerKey: trigger_key,
     outcome,
     error,
+    jobId: job_id,
     cancelled,
   }))
 

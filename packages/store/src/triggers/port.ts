@@ -44,6 +44,8 @@ export interface Fired {
    */
   readonly outcome: 'fired' | 'queued' | 'deduped' | 'skipped' | 'repeated' | 'failed'
   readonly error: string
+  /** Of the job that was made, or `""`. */
+  readonly jobId: string
   /** Running runs that were asked to end; whoever calls tells their owners. */
   readonly cancelled: readonly number[]
 }
@@ -89,6 +91,8 @@ export interface Triggers {
     until: Date
     fires: readonly ScheduledFire[]
   }): Promise<Fired[] | undefined>
+  /** Fires at once, whatever the clock says. */
+  fireNow(fire: ScheduledFire): Promise<Fired[]>
   /** A watch that is new or was changed takes `files` for known and fires for none of them. */
   startWatch(key: string, specHash: string, files: ReadonlyMap<string, string>): Promise<void>
   /** The state of each file that the watch has dealt with, by path. */

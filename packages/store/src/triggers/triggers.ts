@@ -52,7 +52,9 @@ export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
   },
 })
 
-const clocks = (db: Kysely<unknown>): Pick<Triggers, 'startClock' | 'stopClocks' | 'fireCron'> => ({
+const clocks = (
+  db: Kysely<unknown>,
+): Pick<Triggers, 'startClock' | 'stopClocks' | 'fireCron' | 'fireNow'> => ({
   startClock: async (key, specHash, now) => {
     const { rows } = await sql<{ at: string }>`
       select start_clock(${key}, ${specHash}, ${now.toISOString()}::timestamptz) as at
@@ -69,6 +71,8 @@ const clocks = (db: Kysely<unknown>): Pick<Triggers, 'startClock' | 'stopClocks'
       sql`fire_cron(${key}, ${specHash}, ${from.toISOString()}::timestamptz, ${until.toISOString()}::timestamptz,
                     ${storableJson(fires.map(fireJson))}::jsonb)`,
     ),
+  fireNow: async (fire) =>
+    (await fired(db, sql`tell_scheduled(${storableJson(fireJson(fire))}::jsonb)`)) ?? [],
 })
 
 const files = (

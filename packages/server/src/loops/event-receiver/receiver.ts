@@ -4,7 +4,7 @@ import { Engine, TriggerLanguage } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { consequenceOf, triggerEvent } from './consequence.ts'
 import type { PlanParts } from './plan-firing.ts'
-import { TriggerRegistry } from './registry.ts'
+import { RELOAD_MS, TriggerRegistry } from './registry.ts'
 
 /** Events that one turn takes. */
 const BATCH = 50
@@ -56,7 +56,7 @@ export class EventReceiver implements AsyncDisposable {
   /** One turn: events that wait. True when there may be more. */
   async receiveOnce(signal: AbortSignal): Promise<boolean> {
     const { triggers } = this.#parts.store
-    const set = await this.registry.current()
+    const set = await this.registry.current(RELOAD_MS)
     const events = await triggers.claimEvents({ limit: BATCH, leaseMs: LEASE_MS })
     for (const event of events) {
       signal.throwIfAborted()

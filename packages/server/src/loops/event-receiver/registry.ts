@@ -14,6 +14,8 @@ export interface TriggerSet {
 
 /** How often the database is told which topics are wanted, without a change. */
 const SAY_AGAIN_MS = 30_000
+/** How soon loops notice that a trigger was changed. */
+export const RELOAD_MS = 2_000
 
 const isBroken = (trigger: ReadTrigger): trigger is BrokenTrigger => 'problem' in trigger
 const isReady = (trigger: ReadTrigger): trigger is ReadyTrigger => !isBroken(trigger)
@@ -30,6 +32,7 @@ export class TriggerRegistry {
   #version = ''
   #set: TriggerSet = { ready: [], broken: [], workflows: [] }
   #said = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
 
   /** `listening`: this master takes events; otherwise none is asked for. */
   constructor(catalog: Catalog, store: Pick<Store, 'schedules' | 'triggers'>, listening: boolean) {
@@ -38,8 +41,10 @@ export class TriggerRegistry {
     this.#listening = listening
   }
 
-  /** The triggers as they are now. */
-  async current(): Promise<TriggerSet> {
+  /** The triggers as they are now, or were at most `maxAgeMs` ago: looking costs a glance at every workflow file. */
+  async current(maxAgeMs = 0): Promise<TriggerSet> {
+    if (performance.now() - this.#lookedAt <= maxAgeMs) return this.#set
+    this.#lookedAt = performance.now()
     const [entries, version] = await Promise.all([this.#catalog.list(), this.#store.schedules.version()])
     if (entries !== this.#entries || version !== this.#version) {
       this.#set = await this.#read(entries)

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import { AppError, ChangeSchedule, CreateSchedule, page, Schedule, wrapped } from '@scanfarm/contracts'
+import { MAX_SCHEDULES, type StoredSchedule } from '@scanfarm/store'
+import { Type } from 'typebox'
+import type { ServerContext } from '../context.ts'
+import { json } from '../http/answer.ts'
+import { route } from '../http/route.ts'
+import { scheduledFire } from '../loops/event-receiver/scheduled-fire.ts'
+import { changedDraft, checkedTrigger, newDraft, shown } from '../loops/scheduler/schedule-draft.ts'
+import { pageBody, pageQuery, pageRequest } from './paging.ts'
+
+const SchedulePath = Type.Object({ id: Type.String() })
+const Changed = Type.Object({ message: Type.String(), data: Schedule })
+const REFUSED = {
+  input_config: 'is read only: send target and params',
+  is_enabled: 'is read only: send enabled',
+}
+
+const noSchedule = (id: string): AppError =>
+  new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
+
+const found = async ({ store }: Pick<ServerContext, 'store'>, id: string): Promise<StoredSchedule> => {
+  const schedule = await store.schedules.find(id)
+  if (schedule === undefined) throw noSchedule(id)
+  return schedule
+}
+
+export const listSchedules = route(
+  {
+    method: 'get',
+    path: '/schedules',
+    tag: 'Schedules',
+    summary: 'List the schedules, newest first',
+    role: 'viewer',
+    query: Type.Object(pageQuery, { additionalProperties: false }),
+    responses: { 200: page(Schedule) },
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const { data, ...rest } = await store.schedules.list(request)
+    return pageBody({ ...rest, data: data.map((schedule) => shown(schedule)) }, request)
+  },
+)
+
+export const createSchedule = route(
+  {
+    method: 'post',
+    path: '/schedules',
+    tag: 'Schedules',
+    summary: 'Start a workflow by the clock, by events or by files',
+    description:
+      'The same triggers that workflow files have. `trigger_type` is cron unless it is given; cron needs `schedule`, event `event_topic` and watch `watch_path`.',
+    role: 'admin',
+    body: CreateSchedule,
+    refusedFields: REFUSED,
+    responses: { 201: Changed },
+    errors: ['invalid_input', 'workflow_not_found', 'conflict'],
+  },
+  async (context, { body }) => {
+    const draft = await newDraft(context.catalog, body)
+    await checkedTrigger(context.receiver, draft)
+    const data = await context.store.schedules.add(draft)
+    if (data === undefined)
+      throw new AppError('conflict', `there are ${MAX_SCHEDULES} schedules already: delete one first`)
+    await context.receiver.registry.current()
+    return { message: 'Schedule created', data: shown(data) }
+  },
+)
+
+export const getSchedule = route(
+  {
+    method: 'get',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Read one schedule',
+    role: 'viewer',
+    params: SchedulePath,
+    responses: { 200: wrapped(Schedule) },
+    errors: ['not_found'],
+  },
+  async (context, { params }) => ({ data: shown(await found(context, params.id)) }),
+)
+
+export const changeSchedule = route(
+  {
+    method: 'put',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Change some fields of a schedule; it counts at once',
+    role: 'admin',
+    params: SchedulePath,
+    body: ChangeSchedule,
+    refusedFields: REFUSED,
+    responses: { 200: Changed },
+    errors: ['invalid_input', 'workflow_not_found', 'not_found'],
+  },
+  async (context, { params, body }) => {
+    const draft = await changedDraft(context.catalog, await found(context, params.id), body)
+    await checkedTrigger(context.receiver, draft)
+    const data = await context.store.schedules.replace(params.id, draft)
+    if (data === undefined) throw noSchedule(params.id)
+    await context.receiver.registry.current()
+    return { message: 'Schedule updated', data: shown(data) }
+  },
+)
+
+export const removeSchedule = route(
+  {
+    method: 'delete',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Delete a schedule; its runs stay',
+    role: 'admin',
+    params: SchedulePath,
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    if (!(await store.schedules.remove(params.id))) throw noSchedule(params.id)
+    return { message: 'Schedule deleted', id: params.id }
+  },
+)
+
+const switching = (word: 'enable' | 'disable') =>
+  route(
+    {
+      method: 'post',
+      path: `/schedules/{id}/${word}`,
+      tag: 'Schedules',
+      summary: word === 'enable' ? 'Let a schedule fire again, from now on' : 'Stop a schedule from firing',
+      role: 'admin',
+      params: SchedulePath,
+      responses: { 200: Changed },
+      errors: ['not_found'],
+    },
+    async (context, { params }) => {
+      const schedule = await found(context, params.id)
+      const data = await context.store.schedules.replace(params.id, {
+        ...schedule,
+        enabled: word === 'enable',
+      })
+      if (data === undefined) throw noSchedule(params.id)
+      await context.receiver.registry.current()
+      return { message: `Schedule ${word}d`, data: shown(data) }
+    },
+  )
+
+export const enableSchedule = switching('enable')
+export const disableSchedule = switching('disable')
+
+export const triggerSchedule = route(
+  {
+    method: 'post',
+    path: '/schedules/{id}/trigger',
+    tag: 'Schedules',
+    summary: 'Fire a schedule now, also a disabled one',
+    role: 'operator',
+    params: SchedulePath,
+    responses: {
+      202: Type.Object({
+        message: Type.String(),
+        schedule: Type.String(),
+        workflow: Type.String(),
+        job_id: Type.String(),
+        poll_url: Type.String(),
+      }),
+    },
+    errors: ['not_found', 'invalid_input', 'wrong_state'],
+  },
+  async (context, { params, http }) => {
+    const { receiver, store, wake } = context
+    const schedule = await found(context, params.id)
+    const trigger = await checkedTrigger(receiver, schedule)
+    const occasion = { fireKey: `now:${randomUUID()}`, at: new Date(), data: { asked: 'true' } }
+    const fire = await scheduledFire(receiver.plan, trigger, occasion, http.signal())
+    if (fire.firing === undefined) throw new AppError('invalid_input', fire.error)
+    const fired = await store.triggers.fireNow(fire)
+    await receiver.settle(fired)
+    wake.ring()
+    const [{ outcome, error, jobId } = { outcome: 'failed', error: 'it made no run', jobId: '' }] = fired
+    if (outcome === 'skipped' || outcome === 'deduped')
+      throw new AppError('wrong_state', 'the runs of its last firing have not ended, and its overlap is skip')
+    if (jobId === '') throw new Error(`a schedule could not be fired: ${error}`)
+    return json(202, {
+      message: 'Schedule triggered',
+      schedule: schedule.name,
+      workflow: schedule.workflowName,
+      job_id: jobId,
+      poll_url: `${http.root}/jobs/${jobId}`,
+    })
+  },
+)

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { NEEDY, PROBE, testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY } })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const NIGHTLY = { name: 'nightly', workflow_name: 'probe', schedule: '0 3 * * *', target: 'a.test' }
+const create = async (body: object) => await server.admin.post('/api/schedules').send(body)
+
+describe('schedules', () => {
+  test('are created, read, listed, changed and deleted', async () => {
+    const created = await create({
+      ...NIGHTLY,
+      params: { depth: '2' },
+      timezone: 'Europe/Berlin',
+      overlap: 'skip',
+    })
+    expect(created.status).toBe(201)
+    const { data } = created.body
+    expect(created.body.message).toBe('Schedule created')
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^sch_/),
+      ...NIGHTLY,
+      workflow_kind: 'module',
+      trigger_type: 'cron',
+      trigger_name: 'nightly',
+      params: { depth: '2' },
+      input_config: { depth: '2', target: 'a.test' },
+      overlap: 'skip',
+      missed: 'once',
+      is_enabled: true,
+      last_run: null,
+      next_run: expect.stringMatching(/T0[12]:00:00/),
+      run_count: 0,
+    })
+    expect((await server.viewer.get(`/api/schedules/${data.id}`)).body.data).toEqual(data)
+
+    const changed = await server.admin.put(`/api/schedules/${data.id}`).send({ schedule: '30 4 * * 1' })
+    expect(changed.body.data).toMatchObject({
+      schedule: '30 4 * * 1',
+      params: { depth: '2' },
+      overlap: 'skip',
+    })
+    const off = await server.admin.post(`/api/schedules/${data.id}/disable`)
+    expect(off.body).toMatchObject({
+      message: 'Schedule disabled',
+      data: { is_enabled: false, next_run: null },
+    })
+    const on = await server.admin.post(`/api/schedules/${data.id}/enable`)
+    expect(on.body).toMatchObject({ message: 'Schedule enabled', data: { is_enabled: true } })
+
+    const list = await server.viewer.get('/api/schedules?limit=50')
+    expect(list.body).toMatchObject({
+      data: [{ id: data.id }],
+      pagination: { total: 1, offset: 0, limit: 50 },
+    })
+    await server.admin
+      .delete(`/api/schedules/${data.id}`)
+      .expect(200, { message: 'Schedule deleted', id: data.id })
+    for (const path of [data.id, 'sch_none', '7'])
+      expect((await server.viewer.get(`/api/schedules/${path}`)).status).toBe(404)
+  })
+
+  test('fire when they are asked to, as runs that name them', async () => {
+    const { data } = (await create({ ...NIGHTLY, overlap: 'skip', enabled: false })).body
+    const answer = await server.operator.post(`/api/schedules/${data.id}/trigger`)
+    expect(answer.status).toBe(202)
+    expect(answer.body).toMatchObject({
+      message: 'Schedule triggered',
+      schedule: 'nightly',
+      workflow: 'probe',
+    })
+    const { body } = await server.viewer.get(answer.body.poll_url)
+    const run = await server.viewer.get(`/api/runs/${body.runs[0].run_uuid}`)
+    expect(run.body.data).toMatchObject({
+      target: 'a.test',
+      trigger_type: 'cron',
+      trigger_name: 'nightly',
+      schedule_id: data.id,
+    })
+    expect((await server.viewer.get(`/api/schedules/${data.id}`)).body.data).toMatchObject({
+      run_count: 1,
+      last_run: expect.any(String),
+    })
+    const again = await server.operator.post(`/api/schedules/${data.id}/trigger`)
+    expect(again.status).toBe(409)
+    await server.admin.delete(`/api/schedules/${data.id}`).expect(200)
+  })
+
+  test('of events wait for a topic, from the moment they are there', async () => {
+    const created = await create({
+      name: 'on build',
+      workflow_name: 'probe',
+      trigger_type: 'event',
+      event_topic: 'custom.*',
+      filters: ['event.data.ok'],
+      input: { target: 'event_data.host' },
+    })
+    expect(created.status).toBe(201)
+    const emit = async (data: object) =>
+      (await server.operator.post('/api/events/emit').send({ topic: 'custom.built', data })).body
+        .triggered_workflows
+    expect(await emit({ ok: true, host: 'b.test' })).toEqual(['probe'])
+    expect(await emit({ ok: false, host: 'b.test' })).toEqual([])
+    await server.admin.delete(`/api/schedules/${created.body.data.id}`).expect(200)
+    expect(await emit({ ok: true, host: 'b.test' })).toEqual([])
+  })
+
+  test.each([
+    ['no cron expression', { ...NIGHTLY, schedule: '' }, '/schedule', 'is required'],
+    [
+      'a bad cron expression',
+      { ...NIGHTLY, schedule: '61 * * * *' },
+      '/schedule',
+      'is not a cron expression',
+    ],
+    ['six fields', { ...NIGHTLY, schedule: '0 0 3 * * *' }, '/schedule', 'has 6 fields'],
+    ['an unknown time zone', { ...NIGHTLY, timezone: 'Mars/Base' }, '/schedule', 'is not a time zone'],
+    ['an unsafe target', { ...NIGHTLY, target: 'a;b' }, '/schedule', 'must not contain'],
+    ['an unsafe param', { ...NIGHTLY, params: { flags: '$(id)' } }, '/schedule', 'must not contain'],
+    ['no target', { ...NIGHTLY, target: '' }, '/target', 'holds no target'],
+    ['no topic', { ...NIGHTLY, trigger_type: 'event' }, '/event_topic', 'is required'],
+    [
+      'a relative path',
+      { ...NIGHTLY, trigger_type: 'watch', watch_path: 'x/*' },
+      '/watch_path',
+      'must be absolute',
+    ],
+    ['a bad duration', { ...NIGHTLY, missed_window: 'soon' }, '/missed_window', 'is not a duration'],
+    ['a missing param', { ...NIGHTLY, workflow_name: 'needy' }, '/params/wordlist', 'required'],
+    ['an unknown field', { ...NIGHTLY, scedule: 'x' }, '/scedule', 'not a known field'],
+  ])('are refused with %s', async (_, body, path, message) => {
+    const { status, body: answer } = await create(body)
+    expect(status).toBe(400)
+    expect(answer.details[0]).toMatchObject({ path, message: expect.stringContaining(message) })
+  })
+
+  test('are refused for a workflow that is not there', async () => {
+    expect((await create({ ...NIGHTLY, workflow_name: 'nothing' })).status).toBe(404)
+    expect((await create({ ...NIGHTLY, workflow_kind: 'flow' })).status).toBe(404)
+  })
+
+  test('are for administrators; operators may fire them', async () => {
+    expect((await server.operator.post('/api/schedules').send(NIGHTLY)).status).toBe(403)
+    expect((await server.viewer.post('/api/schedules/sch_x/trigger')).status).toBe(403)
+    expect((await server.operator.post('/api/schedules/sch_x/trigger')).status).toBe(404)
+  })
+})
