@@ -20,6 +20,10 @@ test('the JSON Schema takes every workflow that is shipped and refuses misspelt 
     validate(parse(readFileSync(join(source, path), 'utf8')))
     expect({ path, errors: validate.errors ?? [] }).toEqual({ path, errors: [] })
   }
-  expect(validate({ kind: 'module', name: 'x', steps: [{ name: 'a', type: 'bash', comand: 'x' }] })).toBe(false)
-  expect(validate({ kind: 'module', name: 'x', steps: [{ name: 'a', type: 'bash', on_error: 'continue' }] })).toBe(true)
+  expect(validate({ kind: 'module', name: 'x', steps: [{ name: 'a', type: 'bash', comand: 'x' }] })).toBe(
+    false,
+  )
+  expect(
+    validate({ kind: 'module', name: 'x', steps: [{ name: 'a', type: 'bash', on_error: 'continue' }] }),
+  ).toBe(true)
 })

@@ -18,7 +18,11 @@ const typeName = (type: FieldType): string => {
     case 'json':
       return 'any value'
     case 'list':
-      return type.of.kind === 'text' ? (type.comma === true ? 'words separated by commas, or a list' : 'list of texts') : `list of ${typeName(type.of)}`
+      return type.of.kind === 'text'
+        ? type.comma === true
+          ? 'words separated by commas, or a list'
+          : 'list of texts'
+        : `list of ${typeName(type.of)}`
     case 'map':
       return `map of ${typeName(type.of)}`
     case 'object':
@@ -51,7 +55,10 @@ const fieldTable = ({ name, fields }: ObjectSpec): string =>
     '| --- | --- | --- |',
     ...Object.entries(fields)
       .filter(([, { doc }]) => doc !== 'Not supported.')
-      .map(([key, { type, doc, required }]) => `| \`${key}\`${required === true ? ' (needed)' : ''} | ${cell(typeName(type))} | ${cell(doc)} |`),
+      .map(
+        ([key, { type, doc, required }]) =>
+          `| \`${key}\`${required === true ? ' (needed)' : ''} | ${cell(typeName(type))} | ${cell(doc)} |`,
+      ),
   ].join('\n')
 
 const functionTables = (): string =>
@@ -62,7 +69,8 @@ const functionTables = (): string =>
       '| Function | Result | Meaning |',
       '| --- | --- | --- |',
       ...functions.map(({ name, signature, returns, doc, aliases }) => {
-        const also = aliases.length === 0 ? '' : ` Also: ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`
+        const also =
+          aliases.length === 0 ? '' : ` Also: ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`
         return `| \`${name}(${cell(signature)})\` | ${returns} | ${cell(doc)}${also} |`
       }),
     ].join('\n'),
@@ -72,7 +80,9 @@ const limitTable = (): string =>
   [
     '| Limit | Value |',
     '| --- | --- |',
-    ...Object.entries({ ...READ_LIMITS, ...EXPRESSION_LIMITS, ...EXECUTE_LIMITS }).map(([name, value]) => `| ${name} | ${value} |`),
+    ...Object.entries({ ...READ_LIMITS, ...EXPRESSION_LIMITS, ...EXECUTE_LIMITS }).map(
+      ([name, value]) => `| ${name} | ${value} |`,
+    ),
   ].join('\n')
 
 /** The parts of docs/workflows.md that are made from the code, by the name of their mark. */

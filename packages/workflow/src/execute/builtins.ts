@@ -79,6 +79,7 @@ export const builtins = (input: ExecuteInput, ports: Ports): [string, Value][] =
     Target: input.target,
     target: input.target,
     TargetFile: input.params['target_file'] ?? '',
+    Version: input.version ?? '',
     PlatformOS: process.platform,
     PlatformArch: process.arch === 'x64' ? 'amd64' : process.arch,
     HeuristicsCheck: input.params['heuristics_check'] ?? 'basic',

@@ -68,6 +68,8 @@ export interface ExecuteInput {
   readonly services?: FunctionServices
   /** Variables of the operator's settings; trusted like the workflow's own text. */
   readonly variables?: Readonly<Record<string, string | number | boolean>>
+  /** Of the program: `{{Version}}`. */
+  readonly version?: string
   /** JSON text of the event that started the run, or `""`. */
   readonly eventEnvelope?: string
   /** Modules of a flow to leave out. */

@@ -7,7 +7,7 @@ import { execOn } from './function-context.ts'
 import { generate } from './generators.ts'
 import { renderValue } from './render.ts'
 import type { Run } from './run.ts'
-import { Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 const isTrue = (value: Value): boolean => ['true', '1'].includes(toPlain(value).trim().toLowerCase())
 

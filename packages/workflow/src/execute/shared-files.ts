@@ -48,7 +48,7 @@ export class SharedFiles {
   async beforeLocal(): Promise<void> {
     if (this.#changed.size === 0) return
     await this.#inTurn(async () => {
-      for (const runner of [...this.#changed]) {
+      for (const runner of this.#changed) {
         this.#changed.delete(runner)
         await moved('the files of the run could not be brought back', () =>
           runner.pull(this.#folder, this.#signal),

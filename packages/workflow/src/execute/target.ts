@@ -29,7 +29,11 @@ export interface DomainParts {
 /** The registered domain of a host name, by the public suffix list; the name itself where there is none. */
 export const domainParts = (host: string): DomainParts => {
   const { domain, publicSuffix, domainWithoutSuffix } = parse(host, { allowPrivateDomains: false })
-  return { root: domain ?? host.toLowerCase(), tld: publicSuffix ?? '', sld: domainWithoutSuffix ?? host.toLowerCase() }
+  return {
+    root: domain ?? host.toLowerCase(),
+    tld: publicSuffix ?? '',
+    sld: domainWithoutSuffix ?? host.toLowerCase(),
+  }
 }
 
 const HOST = /^(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}\.?$/i

@@ -41,6 +41,39 @@ export interface EngineOptions {
 /** How long a thread may take to stop before it is ended by force. */
 const STOP_GRACE_MS = 250
 
+/**
+ * Ends what does not end by itself: the engine looks at its clock only between operations, and some of them (out of
+ * memory in the middle of an error, say) never come to that. Stands still while a function is at work.
+ */
+class Watchdog {
+  readonly #bark: () => void
+  #left: number
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+  #over = false
+
+  constructor(ms: number, bark: () => void) {
+    this.#left = ms
+    this.#bark = bark
+  }
+
+  go(): void {
+    if (this.#over) return
+    this.#since = performance.now()
+    this.#timer = setTimeout(this.#bark, this.#left)
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer)
+    this.#left -= performance.now() - this.#since
+  }
+
+  end(): void {
+    this.#over = true
+    clearTimeout(this.#timer)
+  }
+}
+
 class Thread {
   readonly #flags = new Int32Array(new SharedArrayBuffer(8))
   readonly #port: MessagePort
@@ -86,6 +119,10 @@ class Thread {
     const stopping = new AbortController()
     let stopped = false
     let force: NodeJS.Timeout | undefined
+    const watchdog = new Watchdog(job.limits.timeMs + STOP_GRACE_MS, () => {
+      resolve({ kind: 'error', message: `the expression took longer than ${job.limits.timeMs / 1000}s` })
+      void this.end()
+    })
     const stop = () => {
       stopped = true
       stopping.abort()
@@ -95,14 +132,17 @@ class Thread {
     }
     this.#settle = resolve
     this.#host = (name, args) => {
-      void this.#answer(host, name, args, stopping.signal, stop)
+      watchdog.pause()
+      void this.#answer(host, name, args, stopping.signal, stop).then(() => watchdog.go())
     }
     Atomics.store(this.#flags, STOP, 0)
     signal.addEventListener('abort', stop, { once: true })
     this.ref(true)
     if (signal.aborted) stop()
     this.#worker.postMessage(job)
+    watchdog.go()
     const message = await promise
+    watchdog.end()
     signal.removeEventListener('abort', stop)
     clearTimeout(force)
     stopping.abort()

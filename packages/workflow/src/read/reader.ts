@@ -101,7 +101,8 @@ export class Reader {
       if (value !== undefined) fields[key] = value
     }
     for (const [key, field] of Object.entries(spec.fields)) {
-      if (field.required === true && fields[key] === undefined) this.#missing(node, spec, path, key)
+      if (field.required === true && fields[key] === undefined && !node.has(key))
+        this.#missing(node, spec, path, key)
     }
     return fields
   }

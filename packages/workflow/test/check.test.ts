@@ -1,0 +1,192 @@
+import { describe, expect, test } from '@jest/globals'
+import { lint, renderProblems, type Problem } from '../src/index.ts'
+
+const short = (problems: readonly Problem[]): string[] =>
+  problems.map(
+    ({ line, column, severity, rule, hint }) =>
+      `${line}:${column} ${severity} ${rule}${hint === '' ? '' : ` (${hint})`}`,
+  )
+
+const check = (text: string): string[] => short(lint(text, 'a.yaml'))
+
+const steps = (text: string, more = ''): string[] => check(`kind: module\nname: m\n${more}steps:\n${text}`)
+
+describe('the checker', () => {
+  test('tells every problem of the shape at once, each with its place', () => {
+    expect(
+      check(`kind: modul
+name: [x]
+steps:
+  - nam: a
+    type: bsh
+    timeout: {a: 1}
+    suppress_details: maybe
+`),
+    ).toEqual([
+      '1:7 error wrong-value (Did you mean "module"?)',
+      '2:7 error wrong-type',
+      '4:5 warning unknown-key (Did you mean "name"?)',
+      '4:5 error missing-field',
+      '5:11 error wrong-value (Did you mean "bash"?)',
+      '6:14 error wrong-type',
+      '7:23 error wrong-type',
+    ])
+  })
+
+  test('names the place of broken YAML', () => {
+    expect(check('kind: module\nname: x\nsteps:\n  - {name: a\n  - b: [\n')[0]).toMatch(
+      /^\d:\d+ error parse-error/,
+    )
+    expect(check('kind: module\nname: x\nname: y\nsteps: []\n')).toEqual(['3:1 error parse-error'])
+  })
+
+  test('refuses what is no text, too large, too deep, or unfolds without end', () => {
+    expect(check('kind: module\nname: \0x\n')).toEqual(['1:1 error not-text'])
+    expect(check(`kind: module\nname: x\ndescription: ${'x'.repeat(1 << 20)}\n`)).toEqual([
+      '1:1 error too-big',
+    ])
+    const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+    for (let i = 1; i < 9; i++)
+      bomb.push(
+        `a${i}: &a${i} [${Array(10)
+          .fill(`*a${i - 1}`)
+          .join(', ')}]`,
+      )
+    const started = performance.now()
+    expect(
+      check(
+        `kind: module\nname: x\nx-bomb:\n  ${bomb.join('\n  ')}\nparams: [{name: p, default: *a8}]\nsteps: []\n`,
+      ),
+    ).toContain('1:1 error too-big (Aliases that unfold into many copies are refused.)')
+    expect(performance.now() - started).toBeLessThan(2000)
+    expect(
+      check(
+        `kind: module\nname: x\nparams: [{name: p, default: ${'['.repeat(100)}${']'.repeat(100)}}]\nsteps: []\n`,
+      ),
+    ).toEqual(['1:1 error too-big (Aliases that unfold into many copies are refused.)'])
+    const itself =
+      'kind: module\nname: x\nparams: &p [{name: p, default: *p}]\nsteps: [{name: a, type: bash, command: x}]\n'
+    expect(check(itself).length).toBeGreaterThan(0)
+  })
+
+  test('takes the loose forms that files in use have', () => {
+    expect(
+      steps(
+        `  - {name: a, type: bash, command: echo, on_error: continue, depends_on: b, timeout: 30, retry: 3}
+  - {name: b, type: foreach, input: x, variable: v, threads: 5, step: {type: bash, command: "echo [[v]] {{_v_}} {{_id_}}"}}
+  - {name: c, type: bash, command: 5, exports: {a: 1, b: true, c: 1.10}}
+`,
+        'tags: a, b\nhooks: {pre_scan_steps: [{command: echo}]}\nhidden: yes\n',
+      ),
+    ).toEqual([])
+  })
+
+  test('judges steps by their type', () => {
+    expect(
+      steps(`  - {name: a, type: bash}
+  - {name: b, type: foreach, input: x, step: {type: http}}
+  - {name: c, type: agent-sdk, sdk_config: {}}
+  - {name: d, type: remote-bash, command: x, step_runner: host}
+  - {name: e, type: agent, agent_tools: [bsh, {name: own}], queries: [q], query: q, max_iterations: 0}
+  - {name: a, type: function, function: "1"}
+`),
+    ).toEqual([
+      '4:5 error missing-required-field',
+      '5:5 error missing-required-field',
+      '5:46 error missing-required-field',
+      '6:21 error unsupported-step-type (Use an agent step with a model of an OpenAI-compatible endpoint instead.)',
+      '7:59 error wrong-value (Use a bash step.)',
+      '8:5 error missing-required-field',
+      '8:42 error wrong-value (Did you mean "bash"?)',
+      '8:47 error missing-required-field',
+      '8:101 error wrong-value',
+      '9:12 error duplicate-step-name',
+    ])
+  })
+
+  test('follows depends_on and goto', () => {
+    expect(
+      steps(`  - {name: a, type: function, function: "1", depends_on: [c]}
+  - {name: b, type: function, function: "1", depends_on: [a, d]}
+  - {name: c, type: function, function: "1", depends_on: [a]}
+  - {name: e, type: function, function: "1", decision: {switch: x, cases: {y: {goto: f}}, default: {goto: _end}}}
+`),
+    ).toEqual([
+      '4:3 error circular-dependency',
+      '5:62 error invalid-depends-on (Did you mean "a"?)',
+      '7:56 warning goto-in-graph',
+      '7:86 warning invalid-goto (Did you mean "a"?)',
+    ])
+  })
+
+  test('finds names and functions that do not exist, and values where they are not safe', () => {
+    expect(
+      steps(
+        `  - {name: a, type: bash, command: "echo {{Targt}} {{known}} {{x | uper}}", exports: {x: file_lenght("a"), y: "file_length(x)"}}
+  - {name: b, type: function, functions: ['contans("a", b)', 'const z = [1].map(q => q + 1); z.length + parseInt("1") + len(z)']}
+  - {name: c, type: bash, commands: ["echo \${{{known}}}", "echo \${x{{known}}}", "python3 -c 'print({{known}})'", 'sh -c "nmap {{Target}}"']}
+  - {name: d, type: function, function: "len(("}
+`,
+        'params: [{name: known}, {name: other}]\n',
+      ),
+    ).toEqual([
+      '3:25 info unused-variable',
+      '5:36 warning undefined-variable (Did you mean "Target"?)',
+      '5:36 error unknown-filter (Did you mean "upper"?)',
+      '6:43 error unknown-function (Did you mean "contains"?)',
+      '6:43 warning undefined-variable (Did you mean "x"?)',
+      '7:38 error template-syntax',
+      '7:59 error unsafe-interpolation',
+      '7:81 warning nested-code (Hand it over as an argument or in an environment variable, so that it stays a value there.)',
+      '8:41 error expression-syntax',
+    ])
+  })
+
+  test('knows the forms of durations, schedules, generators and target types', () => {
+    expect(
+      steps(
+        `  - {name: a, type: bash, command: x, timeout: 5x, retry: {attempts: 0, delay: soon}}
+`,
+        `params: [{name: p, generator: "uuuid()"}]
+dependencies: {target_types: [domian]}
+triggers: [{on: cron, schedule: "* *"}, {on: watch}]
+`,
+      ).sort(),
+    ).toEqual([
+      '3:10 info unused-variable',
+      '3:31 error wrong-value (Did you mean "uuid"?)',
+      '4:31 error wrong-value (Did you mean "domain"?)',
+      '5:33 error wrong-value (For example: 0 3 * * *)',
+      '5:41 error missing-required-field',
+      '7:48 error wrong-value (For example: 90, 30s, 5m, 1h30m, 2d)',
+      '7:70 error wrong-value',
+      '7:80 error wrong-value (For example: 500ms, 30s)',
+    ])
+  })
+})
+
+describe('problems', () => {
+  const problems = lint(
+    'kind: module\nname: x\ndesc: "a"\nsteps: [{name: a, type: bash, comand: x}]\n',
+    'dir/a,b.yaml',
+  )
+
+  test('are shown to people', () => {
+    expect(renderProblems(problems, 'text'))
+      .toBe(`dir/a,b.yaml:3:1: warning: A workflow has no key "desc"; it is ignored. [unknown-key]
+dir/a,b.yaml:4:9: error: step 'a': bash needs command or commands or parallel_commands [missing-required-field]
+dir/a,b.yaml:4:31: warning: "step" has no key "comand"; it is ignored. [unknown-key]
+    Did you mean "command"?`)
+  })
+
+  test('are written as annotations and as SARIF', () => {
+    expect(renderProblems(problems, 'github').split('\n')[2]).toBe(
+      '::warning file=dir/a%2Cb.yaml,line=4,col=31,title=unknown-key::"step" has no key "comand"; it is ignored. Did you mean "command"?',
+    )
+    const sarif = JSON.parse(renderProblems(problems, 'sarif', '1.2.3')) as {
+      runs: { results: { level: string }[] }[]
+    }
+    expect(sarif.runs[0]?.results.map(({ level }) => level)).toEqual(['warning', 'error', 'warning'])
+    expect(JSON.parse(renderProblems(problems, 'json'))).toEqual(problems)
+  })
+})

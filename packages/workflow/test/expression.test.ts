@@ -1,0 +1,255 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { ExpressionEngine, type Outcome } from '../src/expression/engine.ts'
+import { evaluateSimple, parseSimple } from '../src/expression/simple.ts'
+import { prepareProgram } from '../src/expression/source.ts'
+import { renderPieces, renderText } from '../src/template/evaluate.ts'
+import { parseTemplate, TemplateError } from '../src/template/parse.ts'
+import { data, textOf, type Value } from '../src/template/value.ts'
+import type { Json } from '../src/index.ts'
+
+const engine = new ExpressionEngine({
+  limits: { timeMs: 300, memoryBytes: 8 << 20, resultChars: 100_000 },
+  maxThreads: 2,
+})
+afterAll(async () => await engine[Symbol.asyncDispose]())
+
+const never = new AbortController().signal
+
+const evaluate = async (code: string, globals: Record<string, Json> = {}, signal = never): Promise<Outcome> =>
+  await engine.evaluate({
+    code,
+    globals,
+    functions: ['echo', 'fail', 'wait'],
+    signal,
+    host: async (name, args, until) => {
+      if (name === 'fail') throw new Error('it failed')
+      if (name === 'wait') await pause(Number(args[0]), undefined, { signal: until })
+      return args[0] ?? null
+    },
+  })
+
+describe('the expression engine', () => {
+  test('knows nothing of the process around it', async () => {
+    for (const name of [
+      'process',
+      'require',
+      'fetch',
+      'setTimeout',
+      'Deno',
+      'WebAssembly',
+      'importScripts',
+      'std',
+      'os',
+    ]) {
+      expect(await evaluate(`typeof ${name}`)).toEqual({ kind: 'value', value: 'undefined' })
+    }
+    expect(await evaluate('import("fs")')).not.toMatchObject({
+      kind: 'value',
+      value: { default: expect.anything() },
+    })
+  })
+
+  test('keeps nothing from one program to the next', async () => {
+    await evaluate(
+      'globalThis.leak = 1; Object.prototype.leak = 2; Array.prototype.map = () => 0; JSON.parse = null',
+    )
+    expect(
+      await evaluate('[typeof leak, ({}).leak === undefined, [1].map(x => x)[0], JSON.parse("1")]'),
+    ).toEqual({
+      kind: 'value',
+      value: ['undefined', true, 1, 1],
+    })
+  })
+
+  test('is bounded in time, memory, stack and result, and works on after that', async () => {
+    expect(await evaluate('while (true) {}')).toEqual({
+      kind: 'error',
+      message: 'the expression took longer than 0.3s',
+    })
+    expect(await evaluate('let a = []; while (true) a.push("x".repeat(1e6) + a.length)')).toMatchObject({
+      kind: 'error',
+    })
+    expect(await evaluate('let a = []; while (true) a.push([1, 2, 3])')).toMatchObject({ kind: 'error' })
+    expect(await evaluate('const f = () => f() + 1; f()')).toMatchObject({
+      kind: 'error',
+      message: expect.stringContaining('stack'),
+    })
+    expect(await evaluate('"x".repeat(200000)')).toEqual({
+      kind: 'error',
+      message: 'the result is too large',
+    })
+    expect(await evaluate('/(a+)+$/.test("a".repeat(40) + "b")')).toMatchObject({ kind: 'error' })
+    expect(await evaluate('1 + 1')).toEqual({ kind: 'value', value: 2 })
+  })
+
+  test('waits for functions outside of its time, and passes their errors on', async () => {
+    expect(await evaluate('wait(600) + echo({a: [1]}).a[0]')).toEqual({ kind: 'value', value: 601 })
+    expect(await evaluate('try { fail() } catch (e) { e.message }')).toEqual({
+      kind: 'value',
+      value: 'it failed',
+    })
+    expect(await evaluate('fail()')).toEqual({ kind: 'error', message: 'it failed' })
+  })
+
+  test('stops on cancel, also while it computes or waits', async () => {
+    for (const code of ['while (true) {}', 'wait(60000)', 'for (;;) { try { wait(60000) } catch {} }']) {
+      const abort = new AbortController()
+      setTimeout(() => abort.abort(), 30)
+      const from = performance.now()
+      expect(await evaluate(code, {}, abort.signal)).toEqual({ kind: 'cancelled' })
+      expect(performance.now() - from).toBeLessThan(3000)
+    }
+  })
+})
+
+describe('programs', () => {
+  test('have values where the text had braces, never code', async () => {
+    const program = prepareProgram('`a{{x}}${1 + 1}` + "{{x}}\'" + {{x}} // {{y}}\n')
+    const value = '"; process.exit() //${1}`\\'
+    expect(
+      await evaluate(program.code, {
+        $hole: program.holes.map(() => value),
+        $text: program.holes.map(() => value),
+      }),
+    ).toEqual({
+      kind: 'value',
+      value: `a${value}2${value}'${value}`,
+    })
+  })
+
+  test('that are simple mean the same without the engine', async () => {
+    const atom = fc.constantFrom(
+      '1',
+      '0',
+      '"a"',
+      "''",
+      '"10"',
+      'true',
+      'false',
+      'x',
+      'y',
+      'n',
+      '-2.5',
+      'echo("b")',
+      'echo(n)',
+      '{{x}}',
+    )
+    const operator = fc.constantFrom('==', '!=', '===', '!==', '<', '>', '<=', '>=', '+', '&&', '||')
+    const expression = fc.letrec<{ e: string }>((tie) => ({
+      e: fc.oneof(
+        { maxDepth: 3 },
+        atom,
+        fc.tuple(tie('e'), operator, tie('e')).map(([a, op, b]) => `(${a} ${op} ${b})`),
+        tie('e').map((e) => `!${e}`),
+      ),
+    })).e
+    const globals: Record<string, Json> = { x: 'text', y: '', n: 3 }
+    await fc.assert(
+      fc.asyncProperty(expression, async (source) => {
+        const simple = parseSimple(source)
+        if (simple === undefined) throw new Error(`${source} is simple`)
+        const value = await evaluateSimple(simple, {
+          name: (name) => globals[name] ?? null,
+          hole: () => globals['x'] ?? null,
+          call: async (_name, args) => args[0] ?? null,
+        })
+        const program = prepareProgram(source)
+        const full = await evaluate(program.code, { ...globals, $hole: program.holes.map(() => 'text') })
+        expect(full).toEqual({
+          kind: 'value',
+          value: typeof value === 'number' && !Number.isFinite(value) ? null : value,
+        })
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('that are more go to the engine', () => {
+    for (const source of [
+      'a.b',
+      'a[0]',
+      'x ? 1 : 2',
+      'a = 1',
+      'f(1)(2)',
+      'a, b',
+      'a < b < c',
+      '`x`',
+      '/a/.test(x)',
+      'new X()',
+      'a ?? b',
+      'x => x',
+      'i++',
+      'a - 1',
+      '1 2',
+      '"a" "b"',
+      'if (x) 1',
+      'a;b',
+    ]) {
+      expect([source, parseSimple(source)]).toEqual([source, undefined])
+    }
+  })
+})
+
+describe('templates', () => {
+  const variables: Record<string, Value> = {
+    n: 5,
+    s: data('10'),
+    t: data("it's"),
+    o: { a: { b: [1, 'two'] }, j: 'x' },
+    yes: true,
+    no: data('false'),
+  }
+  const render = (text: string): string => renderText(parseTemplate(text), { get: (name) => variables[name] })
+
+  test('have variables, members, arithmetic, comparisons and filters', () => {
+    expect(render('{{n}}-{{ s }}-{{o.a.b.1}}-{{o["j"]}}-{{undefined_one}}|')).toBe('5-10-two-x-|')
+    expect(
+      render(
+        '{{ n * 6 }} {{ s * 2 }} {{ s + 1 }} {{ n / 2 }} {{ 7.5 / 2 }} {{ 2 ^ 3 }} {{ -n % 3 }} {{ (1 + 2) * 3 }}',
+      ),
+    ).toBe('30 20 11 2 3.75 8 -2 9')
+    expect(
+      render(
+        '{{ n > 4 and not no }} {{ "s" in t }} {{ n == 5 && yes }} {{ no || "x" }} {{ 3 not in o.a.b }}',
+      ),
+    ).toBe('true true true x true')
+    expect(
+      render(
+        '{{ t | upper }} {{ nothing | default:"d" }} {{ s|add:5 }} {{ o.a.b|join:"+" }} {{ t|length }} {{ yes|yesno:"j,n" }} {{ "a/b.c"|basename }}',
+      ),
+    ).toBe("IT'S d 15 1+two 4 j b.c")
+    expect(render('{{ "{{" }} {{ call(1, (2)) }}{{ "a}}b" }} ${#x} {not} {{ o }}')).toBe(
+      '{{ a}}b ${#x} {not} {"a":{"b":[1,"two"]},"j":"x"}',
+    )
+  })
+
+  test('that make no sense are refused with their place', () => {
+    for (const text of [
+      '{{ a b }}',
+      'x {{',
+      '{{ }}',
+      '{{ a | }}',
+      '{{ 1 + }}',
+      '{{.Names}}',
+      `{{ ${'('.repeat(100)}1${')'.repeat(100)} }}`,
+    ]) {
+      expect(() => parseTemplate(text)).toThrow(TemplateError)
+    }
+    expect(() => render('{{ t.x }}')).toThrow('"t" is a text')
+    expect(() => render('{{ n / 0 }}')).toThrow('division by zero')
+    expect(() => render('{{ n | nope }}')).toThrow('no filter "nope"')
+  })
+
+  test('keep in mind who wrote what', () => {
+    const mixed: Record<string, Value> = { d: data('D'), p: textOf('P', 'param') }
+    const pieces = renderPieces(
+      parseTemplate('a {{d}} {{p}} {{ "lit" }} {{ d | upper }} {{ p + d }} {{ p|default:d|lower }}'),
+      { get: (name) => mixed[name] },
+    )
+    expect(pieces.filter(({ text }) => text.trim() !== '').map(({ text, origin }) => `${text.trim()} ${origin}`)).toEqual([
+      'a author', 'D data', 'P param', 'lit author', 'D data', 'P param', 'D data', 'p param',
+    ]) // prettier-ignore
+  })
+})
