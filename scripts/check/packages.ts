@@ -7,7 +7,7 @@ const packagesFolder = join(import.meta.dirname, '../../packages')
 
 const LAYERS: readonly (readonly string[])[] = [
   ['contracts', 'platform'],
-  ['workflow', 'store', 'queue', 'artifacts', 'runners', 'client'],
+  ['workflow', 'findings', 'store', 'queue', 'artifacts', 'runners', 'client'],
   ['executor', 'cloud'],
   ['server', 'worker', 'web'],
   ['cli'],

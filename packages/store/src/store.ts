@@ -346,6 +346,8 @@ export interface VulnerabilityFilter {
 export interface Vulnerabilities {
   list(filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>>
   find(id: number): Promise<Vulnerability | undefined>
+  /** For reading all: those with ids below `below` (all, when undefined), newest first, at most `limit`. */
+  newestBelow(filter: VulnerabilityFilter, below: number | undefined, limit: number): Promise<Vulnerability[]>
   /** Always a new record, whatever there is already; `vuln.found` in the same transaction. */
   create(workspace: string, content: FindingContent): Promise<Vulnerability>
   /** False: there is none. */

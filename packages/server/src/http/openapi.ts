@@ -97,10 +97,14 @@ const requestBody = (spec: RouteSpec, components: Map<string, Json>): JsonObject
         content: { 'application/json': { schema: schemaOf(spec.body, components) } },
       },
     }
-  if (spec.upload === undefined) return {}
-  const file = { type: 'string', format: 'binary', description: spec.upload.description }
+  const upload = spec.upload ?? spec.file
+  if (upload === undefined) return {}
+  const file = { type: 'string', format: 'binary', description: upload.description }
   const schema = { type: 'object', required: ['file'], properties: { file } }
-  return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
+  const bare: JsonObject = spec.file === undefined ? {} : { 'application/octet-stream': { schema: file } }
+  return {
+    requestBody: { required: true, content: { ...bare, 'multipart/form-data': { schema } } },
+  }
 }
 
 const successes = ({ responses }: RouteSpec, components: Map<string, Json>): JsonObject =>

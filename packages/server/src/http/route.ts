@@ -47,6 +47,8 @@ export interface RouteSpec<
   readonly refusedFields?: Readonly<Record<string, string>>
   /** Multipart form with one file in the field `file`; the handler reads `http.stream`. */
   readonly upload?: { readonly description: string }
+  /** A file as the body itself, or as in `upload`; the handler reads `http.stream`. */
+  readonly file?: { readonly description: string }
   /** Success answers by status; a plain return value goes out with the first. */
   readonly responses: R
   /** Refusals of this route besides those that every route may give. */

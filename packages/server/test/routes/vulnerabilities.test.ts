@@ -227,3 +227,76 @@ describe('assets', () => {
     })
   })
 })
+
+describe('import and export', () => {
+  const nuclei = (n: number) =>
+    JSON.stringify({
+      'template-id': `t-${n}`,
+      info: { name: `Finding ${n}`, severity: 'high' },
+      'matched-at': `https://a.example/${n}`,
+    })
+  const send = (query: string, body: string, type = 'application/octet-stream') =>
+    server.operator.post(`/api/vulnerabilities/import?${query}`).set('Content-Type', type).send(body)
+
+  test('the same file twice is imported once', async () => {
+    const file = Array.from({ length: 700 }, (_, n) => nuclei(n)).join('\n')
+    const first = await send('workspace=import&format=nuclei', `${file}\nnonsense`).expect(200)
+    expect(first.body).toEqual({
+      message: 'Findings imported',
+      workspace: 'import',
+      format: 'nuclei',
+      vulnerabilities: { new: 700, updated: 0, unchanged: 0, errors: 1 },
+      assets: { new: 0, updated: 0, unchanged: 0 },
+    })
+    const again = await send('workspace=import&format=nuclei', file, 'application/json').expect(200)
+    expect(again.body.vulnerabilities).toEqual({ new: 0, updated: 0, unchanged: 700, errors: 0 })
+    const form = await server.operator
+      .post('/api/vulnerabilities/import?workspace=import&format=nuclei')
+      .attach('file', Buffer.from(nuclei(0)), 'x.jsonl')
+      .expect(200)
+    expect(form.body.vulnerabilities.unchanged).toBe(1)
+  })
+
+  test.each([
+    ['workspace=w&format=nuclei', 'nonsense', 'none of the 1 records is a finding in the format nuclei'],
+    ['workspace=w&format=sarif', '{}', 'the findings cannot be read: it is no SARIF 2.1.0'],
+    ['workspace=w&format=nmap', 'x', 'the findings cannot be read: '],
+    ['workspace=w', 'x', 'format: is required'],
+    ['workspace=%20&format=nuclei', 'x', 'workspace: must match pattern'],
+    ['workspace=w&format=pdf', 'x', 'format: must be one of sarif, nuclei, nmap, jsonl'],
+  ])('%s with the body %j is 400', async (query, body, message) => {
+    const answer = await send(query, body).expect(400)
+    expect(answer.body.message).toContain(message)
+  })
+
+  test('viewers may export, not import', async () => {
+    await server.viewer.post('/api/vulnerabilities/import?workspace=w&format=nuclei').send('x').expect(403)
+    await server.viewer.get('/api/vulnerabilities/export?format=csv').expect(200)
+  })
+
+  test('an export has all that pass the filters, in pages, newest first', async () => {
+    const file = Array.from({ length: 250 }, (_, n) => nuclei(n)).join('\n')
+    await send('workspace=out&format=nuclei', file).expect(200)
+    const jsonl = await server.viewer
+      .get('/api/vulnerabilities/export?format=jsonl&workspace=out&severity=HIGH')
+      .buffer(true)
+      .parse((response, done) => {
+        let text = ''
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        response.on('end', () => done(null, text))
+      })
+      .expect(200)
+      .expect('Content-Type', 'application/x-ndjson')
+      .expect('Content-Disposition', /filename="vulnerabilities.jsonl"/)
+    const lines = (jsonl.body as string).trimEnd().split('\n')
+    expect(lines).toHaveLength(250)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ workspace: 'out', vuln_info: expect.any(String) })
+    const back = await send('workspace=back&format=jsonl', jsonl.body as string).expect(200)
+    expect(back.body.vulnerabilities).toMatchObject({ new: 250, errors: 0 })
+    const dojo = await server.viewer
+      .get('/api/vulnerabilities/export?format=defectdojo&workspace=out')
+      .expect(200)
+    expect((dojo.body as { findings: unknown[] }).findings).toHaveLength(250)
+    await server.viewer.get('/api/vulnerabilities/export').expect(400)
+  })
+})

@@ -40,7 +40,12 @@ export async function listVulnerabilities(
   filter: VulnerabilityFilter,
   page: PageRequest,
 ): Promise<PageOf<Vulnerability>> {
-  const [total, data] = await Promise.all([totalOf(db, totals, filter), pageOf(db, filter, page)])
+  const below = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
+  const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
+  const [total, data] = await Promise.all([
+    totalOf(db, totals, filter),
+    pageOfVulnerabilities(db, filter, bounds),
+  ])
   const last = data.at(-1)
   return {
     data,
@@ -50,17 +55,16 @@ export async function listVulnerabilities(
 }
 
 /** Ids first, then their rows: the rows are wide, and those of an offset are never looked at. */
-const pageOf = async (
+export async function pageOfVulnerabilities(
   db: Kysely<unknown>,
   filter: VulnerabilityFilter,
-  page: PageRequest,
-): Promise<Vulnerability[]> => {
+  { below, offset, limit }: { below: number | undefined; offset: number; limit: number },
+): Promise<Vulnerability[]> {
   const conditions = conditionsOf(filter)
-  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
-  const offset = page.cursor === undefined ? page.offset : 0
+  if (below !== undefined) conditions.push(sql`id < ${below}`)
   const { rows } = await sql<Vulnerability>`
     select ${COLUMNS}
-    from (select id from vulnerabilities ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
+    from (select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}) ids
     join vulnerabilities v on v.id = ids.id ${RUNS}
     order by v.id desc
   `.execute(db)

@@ -3,11 +3,17 @@ import { sql, type Kysely } from 'kysely'
 import type { Vulnerabilities } from '../store.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
-import { findVulnerability, listVulnerabilities, totalOf } from './list-vulnerabilities.ts'
+import {
+  findVulnerability,
+  listVulnerabilities,
+  pageOfVulnerabilities,
+  totalOf,
+} from './list-vulnerabilities.ts'
 
 export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals): Vulnerabilities => ({
   list: (filter, page) => listVulnerabilities(db, totals, filter, page),
   find: (id) => findVulnerability(db, id),
+  newestBelow: (filter, below, limit) => pageOfVulnerabilities(db, filter, { below, offset: 0, limit }),
   create: (workspace, content) => create(db, workspace, content),
   remove: (id) => remove(db, id),
   import: (workspace, source, items) => importAll(db, workspace, source, items),

@@ -1,0 +1,140 @@
+import {
+  CONFIDENCES,
+  FINDING_LIMITS,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
+  SEVERITIES,
+  type AssetContent,
+  type Confidence,
+  type FindingContent,
+  type Severity,
+} from '@scanfarm/contracts'
+import { asList, asText, asTexts, pick, type Unknown } from './fields.ts'
+
+type Limit = keyof typeof FINDING_LIMITS
+
+/** Never half a surrogate pair. */
+const cut = (text: string, limit: number): string =>
+  text.length > limit ? text.slice(0, limit).toWellFormed() : text
+
+const clipped = (field: Limit, row: Unknown, ...names: string[]): string =>
+  cut(asText(pick(row, ...names)), FINDING_LIMITS[field])
+
+const words = (value: unknown): string[] =>
+  [...new Set(asTexts(value).flatMap((text) => text.split(',')))]
+    .map((text) => cut(text.trim(), MAX_TAG_LENGTH))
+    .filter((text) => text !== '')
+    .slice(0, MAX_TAGS)
+
+/** Other tools' words; what nobody knows is info. */
+const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
+  error: 'high',
+  warning: 'medium',
+  moderate: 'medium',
+  note: 'low',
+  none: 'info',
+  informational: 'info',
+}
+
+export const severityOf = (word: string): Severity => {
+  const lower = word.trim().toLowerCase()
+  return SEVERITIES.find((one) => one === lower) ?? SEVERITY_WORDS[lower] ?? 'info'
+}
+
+/** What a tool found by itself, without saying how sure it is, is firm. */
+const confidenceOf = (word: string): Confidence =>
+  CONFIDENCES.find((one) => one.toLowerCase() === word.trim().toLowerCase()) ?? 'Firm'
+
+/** Text that is not JSON, or was cut, is kept as a JSON text of its own. */
+const jsonText = (text: string): string => {
+  if (text === '') return ''
+  const limit = FINDING_LIMITS.raw_vuln_json
+  if (text.length <= limit) {
+    try {
+      JSON.parse(text)
+      return text
+    } catch {
+      // Kept as text, below.
+    }
+  }
+  return JSON.stringify(cut(text, Math.floor(limit / 8)))
+}
+
+/** Names of other tools for our fields, the likeliest first. */
+const OTHER_NAMES: Readonly<Record<Exclude<keyof FindingContent, 'confidence'>, readonly string[]>> = {
+  vuln_info: ['template-id', 'template_id', 'rule_id', 'rule', 'id', 'name'],
+  vuln_title: ['info.name', 'title', 'name'],
+  vuln_desc: ['info.description', 'description', 'message'],
+  vuln_poc: ['curl-command', 'poc'],
+  severity: ['info.severity', 'level'],
+  asset_type: [],
+  asset_value: ['matched-at', 'matched_at', 'url', 'host', 'location', 'path'],
+  tags: ['info.tags'],
+  detail_http_request: ['request'],
+  detail_http_response: ['response'],
+  raw_vuln_json: [],
+}
+
+const isOurs = (row: Unknown): boolean => Object.hasOwn(row, 'vuln_info') || Object.hasOwn(row, 'vuln_title')
+
+/**
+ * A finding out of a row of nuclei, of our own, or of any tool that names severity, what and where. Undefined when it
+ * does not say what: there is nothing to keep.
+ */
+export function findingOf(row: Unknown): FindingContent | undefined {
+  const ours = isOurs(row)
+  const of = (field: keyof typeof OTHER_NAMES): unknown =>
+    pick(row, field, ...(ours ? [] : OTHER_NAMES[field]))
+  const text = (field: Exclude<Limit, 'workspace'>): string => cut(asText(of(field)), FINDING_LIMITS[field])
+  const content: FindingContent = {
+    vuln_info: text('vuln_info'),
+    vuln_title: text('vuln_title'),
+    vuln_desc: text('vuln_desc'),
+    vuln_poc: text('vuln_poc'),
+    severity: severityOf(asText(of('severity'))),
+    confidence: confidenceOf(asText(pick(row, 'confidence'))),
+    asset_type: text('asset_type') || 'web',
+    asset_value: text('asset_value'),
+    tags: words(of('tags')),
+    detail_http_request: text('detail_http_request'),
+    detail_http_response: text('detail_http_response'),
+    raw_vuln_json: jsonText(ours ? asText(of('raw_vuln_json')) : JSON.stringify(row)),
+  }
+  return content.vuln_info === '' && content.vuln_title === '' ? undefined : content
+}
+
+const MAX_LIST = 1_000
+const MAX_WORD = 1_024
+const MAX_RAW = 64 * 1024
+
+const list = (row: Unknown, ...names: string[]): string[] =>
+  [...new Set(asList(pick(row, ...names)).map((item) => cut(asText(item).trim(), MAX_WORD)))]
+    .filter((item) => item !== '')
+    .slice(0, MAX_LIST)
+
+const MAX_STATUS = 999
+const statusOf = (value: unknown): number => {
+  const status = Number(value)
+  return Number.isInteger(status) && status > 0 && status <= MAX_STATUS ? status : 0
+}
+
+/** An asset out of a row with our names; undefined when it has no value. */
+export function assetOf(row: Unknown): AssetContent | undefined {
+  const raw = asText(pick(row, 'raw_json_data'))
+  const content: AssetContent = {
+    asset_type: clipped('asset_type', row, 'asset_type') || 'other',
+    asset_value: clipped('asset_value', row, 'asset_value', 'value', 'host', 'url', 'name').trim(),
+    url: clipped('asset_value', row, 'url'),
+    host_ip: cut(asText(pick(row, 'host_ip', 'ip')), MAX_WORD),
+    scheme: cut(asText(pick(row, 'scheme')), MAX_WORD),
+    status_code: statusOf(pick(row, 'status_code', 'status-code')),
+    title: cut(asText(pick(row, 'title')), FINDING_LIMITS.vuln_title),
+    content_type: cut(asText(pick(row, 'content_type', 'content-type')), MAX_WORD),
+    technologies: list(row, 'technologies', 'tech'),
+    open_ports: list(row, 'open_ports'),
+    dns_records: list(row, 'dns_records'),
+    remarks: list(row, 'remarks'),
+    raw_json_data: raw.length > MAX_RAW ? JSON.stringify(cut(raw, MAX_RAW)) : raw,
+  }
+  return content.asset_value === '' ? undefined : content
+}

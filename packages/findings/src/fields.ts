@@ -1,0 +1,40 @@
+/** Looks into values of which nothing is known. */
+export type Unknown = Readonly<Record<string, unknown>>
+
+export const isRecord = (value: unknown): value is Unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value at a path, or undefined; properties of prototypes are not seen. */
+export const at = (value: unknown, ...path: string[]): unknown => {
+  let found = value
+  for (const key of path) found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined
+  return found
+}
+
+/** A field by its flat name, or else by the path that the name spells: `info.severity`. */
+const field = (row: Unknown, name: string): unknown =>
+  Object.hasOwn(row, name) ? row[name] : at(row, ...name.split('.'))
+
+const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+
+/** The first of the fields that is there. */
+export const pick = (row: Unknown, ...names: string[]): unknown => {
+  for (const name of names) {
+    const value = field(row, name)
+    if (isThere(value)) return value
+  }
+  return undefined
+}
+
+export const asText = (value: unknown): string => {
+  if (!isThere(value)) return ''
+  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+export const asList = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : isThere(value) ? [value] : []
+
+export const asTexts = (value: unknown): string[] =>
+  asList(value)
+    .map(asText)
+    .filter((text) => text !== '')

@@ -1,0 +1,92 @@
+import { XMLParser } from 'fast-xml-parser'
+import { assetOf, findingOf } from '../content.ts'
+import { asList, asText, at } from '../fields.ts'
+import { textOf } from './lines.ts'
+import type { Imported } from './read-findings.ts'
+import { unreadable } from './unreadable.ts'
+
+/**
+ * What nmap saw: hosts that are up and open ports as assets, and as findings what a script reports as vulnerable. An
+ * asset with the same value comes out of `db_import_port_assets`.
+ */
+export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  const report = parse(await textOf(body))
+  if (at(report, 'nmaprun') === undefined) throw unreadable('it is no XML of nmap (-oX)')
+  for (const host of asList(at(report, 'nmaprun', 'host'))) yield* hostRecords(host)
+}
+
+const parse = (text: string): unknown => {
+  // Nmap declares no entities; a file that does is made to do harm.
+  if (text.includes('<!ENTITY')) throw unreadable('it declares entities of its own')
+  try {
+    return new XMLParser({
+      ignoreAttributes: false,
+      attributeNamePrefix: '',
+      parseAttributeValue: false,
+      parseTagValue: false,
+      // Line breaks stand in attributes as `&#xa;`.
+      htmlEntities: true,
+    }).parse(text, true)
+  } catch (error) {
+    throw unreadable(Error.isError(error) ? error.message : 'it is no XML', 'invalid_input', error)
+  }
+}
+
+function* hostRecords(host: unknown): Generator<Imported> {
+  const address = asList(at(host, 'address')).find((one) => asText(at(one, 'addrtype')) !== 'mac')
+  const ip = asText(at(address, 'addr'))
+  const name = asText(at(asList(at(host, 'hostnames', 'hostname'))[0], 'name')) || ip
+  if (name === '' || asText(at(host, 'status', 'state')) === 'down') return
+  const open = asList(at(host, 'ports', 'port')).filter(
+    (port) => asText(at(port, 'state', 'state')) === 'open',
+  )
+  const numbers = open.map((port) => asText(at(port, 'portid')))
+  yield asset({ asset_type: 'ip', asset_value: name, host_ip: ip, open_ports: numbers })
+  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, name)
+  for (const port of open) {
+    const value = `${name}:${asText(at(port, 'portid'))}`
+    yield portRecord(port, value, ip)
+    for (const script of asList(at(port, 'script'))) yield* scriptRecords(script, value)
+  }
+}
+
+const asset = (row: Readonly<Record<string, unknown>>): Imported => {
+  const content = assetOf(row)
+  return content === undefined ? { kind: 'error' } : { kind: 'asset', content }
+}
+
+const portRecord = (port: unknown, value: string, ip: string): Imported => {
+  const service = at(port, 'service')
+  const words = ['name', 'product', 'version'].map((key) => asText(at(service, key)))
+  return asset({
+    asset_type: 'port',
+    asset_value: value,
+    host_ip: ip,
+    open_ports: [asText(at(port, 'portid'))],
+    title: words.filter((word) => word !== '').join(' '),
+    technologies: words.slice(1, 2).filter((word) => word !== ''),
+    raw_json_data: JSON.stringify(port),
+  })
+}
+
+const CVE = /CVE-\d{4}-\d{4,7}/
+const VULNERABLE = /State:\s*(LIKELY )?VULNERABLE/
+
+function* scriptRecords(script: unknown, place: string): Generator<Imported> {
+  const output = asText(at(script, 'output'))
+  const state = VULNERABLE.exec(output)
+  if (state === null) return
+  const id = asText(at(script, 'id'))
+  const content = findingOf({
+    vuln_info: CVE.exec(output)?.[0] ?? id,
+    vuln_title: /VULNERABLE:\s*\n\s*([^\n]+)/.exec(output)?.[1]?.trim() ?? id,
+    vuln_desc: output.trim(),
+    severity: /Risk factor:\s*(\w+)/i.exec(output)?.[1] ?? 'medium',
+    confidence: state[1] === undefined ? 'Firm' : 'Tentative',
+    asset_type: 'network',
+    asset_value: place,
+    tags: ['nmap', id],
+    raw_vuln_json: JSON.stringify(script),
+  })
+  if (content !== undefined) yield { kind: 'vulnerability', content }
+}

@@ -1,0 +1,75 @@
+import { findingOf, severityOf } from '../content.ts'
+import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
+import { textOf } from './lines.ts'
+import type { Imported } from './read-findings.ts'
+import { unreadable } from './unreadable.ts'
+
+/** The results of a SARIF 2.1.0 file. */
+export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  const log = parse(await textOf(body))
+  const version = asText(at(log, 'version'))
+  if (version !== '2.1.0' || !Array.isArray(at(log, 'runs')))
+    throw unreadable(`it is no SARIF 2.1.0 (version ${JSON.stringify(version)}, a list of runs is needed)`)
+  for (const run of asList(at(log, 'runs'))) {
+    const rules = rulesOf(run)
+    const tool = asText(at(run, 'tool', 'driver', 'name'))
+    for (const result of asList(at(run, 'results'))) {
+      const content = isRecord(result) ? findingOf(rowOf(result, rules, tool)) : undefined
+      yield content === undefined ? { kind: 'error' } : { kind: 'vulnerability', content }
+    }
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw unreadable('it is no JSON', 'invalid_input', error)
+  }
+}
+
+interface Rules {
+  readonly byId: ReadonlyMap<string, unknown>
+  readonly list: readonly unknown[]
+}
+
+const rulesOf = (run: unknown): Rules => {
+  const list = asList(at(run, 'tool', 'driver', 'rules'))
+  return { list, byId: new Map(list.map((rule) => [asText(at(rule, 'id')), rule])) }
+}
+
+const rowOf = (result: Unknown, rules: Rules, tool: string): Unknown => {
+  const index = at(result, 'ruleIndex') ?? at(result, 'rule', 'index')
+  const named = asText(at(result, 'ruleId') ?? at(result, 'rule', 'id'))
+  const rule = rules.byId.get(named) ?? (typeof index === 'number' ? rules.list[index] : undefined)
+  const id = named || asText(at(rule, 'id'))
+  const message = asText(at(result, 'message', 'text'))
+  const level = asText(at(result, 'level')) || asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
+  return {
+    vuln_info: id,
+    // A title is the first line of what was said of it.
+    vuln_title: message.split('\n')[0]?.slice(0, 200) || id,
+    vuln_desc: asText(at(rule, 'fullDescription', 'text') ?? at(rule, 'shortDescription', 'text')) || message,
+    severity: severityOf(level),
+    asset_type: 'file',
+    asset_value: placeOf(result),
+    tags: [...(tool === '' ? [] : [tool]), ...asList(at(rule, 'properties', 'tags'))],
+    raw_vuln_json: JSON.stringify(result),
+    ...ownFields(result),
+  }
+}
+
+/** What our own export adds, so that nothing is lost on the way there and back. */
+const ownFields = (result: Unknown): Unknown => {
+  const own = at(result, 'properties', 'scanfarm')
+  return isRecord(own) ? own : {}
+}
+
+const placeOf = (result: Unknown): string => {
+  const [place] = asList(at(result, 'locations'))
+  const file = asText(at(place, 'physicalLocation', 'artifactLocation', 'uri'))
+  const line = asText(at(place, 'physicalLocation', 'region', 'startLine'))
+  if (file !== '') return line === '' ? file : `${file}:${line}`
+  const [logical] = asList(at(place, 'logicalLocations'))
+  return asText(at(logical, 'fullyQualifiedName') ?? at(logical, 'name'))
+}

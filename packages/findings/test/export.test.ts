@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import { Ajv } from 'ajv'
+import formats from 'ajv-formats'
+import { readFindings, writeFindings } from '../src/index.ts'
+import { bytesOf, pagesOf, textOf, ZOO } from './records.ts'
+
+const sarifProblems = async (log: unknown): Promise<unknown> => {
+  const text = await readFile(new URL('sarif-2.1.0.schema.json', import.meta.url), 'utf8')
+  // Its keywords mean the same in draft 7, which the validator knows.
+  const { $schema: _, id: __, ...schema } = JSON.parse(text) as Record<string, unknown>
+  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false })
+  formats.default(ajv)
+  const validate = ajv.compile(schema)
+  validate(log)
+  return validate.errors
+}
+
+test('SARIF keeps to its schema, whatever the findings hold', async () => {
+  const log: unknown = JSON.parse(await textOf(writeFindings('sarif', pagesOf(ZOO))))
+  expect(await sarifProblems(log)).toBeNull()
+  expect(log).toMatchObject({
+    version: '2.1.0',
+    runs: [
+      { results: ZOO.map(() => ({ ruleId: expect.any(String) })), tool: { driver: { name: 'Scanfarm' } } },
+    ],
+  })
+  expect(await sarifProblems(JSON.parse(await textOf(writeFindings('sarif', pagesOf([])))))).toBeNull()
+  expect(await sarifProblems({ version: '2.1.0', runs: [{ results: [{}] }] })).not.toBeNull()
+})
+
+test.each(['sarif', 'jsonl'] as const)('what goes out as %s comes in again the same', async (format) => {
+  const text = await textOf(writeFindings(format, pagesOf(ZOO)))
+  const batches = await Array.fromAsync(readFindings(format, bytesOf(text)))
+  const back = batches.flatMap(({ vulnerabilities }) => vulnerabilities)
+  const named = ZOO.filter(({ vuln_info, vuln_title }) => vuln_info !== '' || vuln_title !== '')
+  expect(back).toMatchObject(
+    named.map(({ vuln_title, severity, confidence, asset_type, asset_value, tags }) => ({
+      ...(vuln_title === '' ? {} : { vuln_title }),
+      severity,
+      confidence,
+      ...(asset_value === '' ? {} : { asset_type, asset_value }),
+      tags,
+    })),
+  )
+})
+
+test('CSV has a line of names, quotes what needs it, and holds no formula', async () => {
+  const text = await textOf(writeFindings('csv', pagesOf(ZOO)))
+  const [head, first] = text.split('\n')
+  expect(head).toMatch(/^id,workspace,severity,confidence,vuln_info,vuln_title,asset_type,asset_value,state/)
+  expect(first).toMatch(
+    /^1,w,critical,Certain,CVE-2026-1234,Old library,web,https:\/\/a.example\/login\?a=1,open,/,
+  )
+  expect(text).toContain(`"'=cmd|""/C calc""!A0,\n""x"""`)
+})
+
+test('DefectDojo gets its words', async () => {
+  const { findings } = JSON.parse(await textOf(writeFindings('defectdojo', pagesOf(ZOO)))) as {
+    findings: unknown[]
+  }
+  expect(findings).toHaveLength(ZOO.length)
+  expect(findings[0]).toEqual({
+    title: 'Old library',
+    description: 'It is old.\n\nAsset: https://a.example/login?a=1\n\nWorkspace: w\n\nConfidence: Certain',
+    severity: 'Critical',
+    date: '2026-01-31',
+    active: true,
+    is_mitigated: false,
+    verified: true,
+    vuln_id_from_tool: 'CVE-2026-1234',
+    unique_id_from_tool: 'ab'.repeat(32),
+    cve: 'CVE-2026-1234',
+    endpoints: ['https://a.example/login?a=1'],
+    component_name: 'https://a.example/login?a=1',
+    steps_to_reproduce: 'curl https://a.example',
+    tags: ['cve', 'web'],
+  })
+  expect(findings[3]).toMatchObject({
+    active: false,
+    is_mitigated: true,
+    mitigated: '2026-02-02T00:00:00.000Z',
+  })
+  expect(findings[5]).toMatchObject({ title: 'Finding 6' })
+  expect(JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([]))))).toEqual({ findings: [] })
+})
