@@ -19,6 +19,9 @@ export interface TestEngine extends AsyncDisposable {
 export const TEST_IMAGE = 'scanfarm-test:latest'
 const STOP_MS = 20_000
 
+/** Runs a program that goes with the tests, also when these are killed. */
+const UNTIL_STDIN_ENDS = '"$0" "$@" </dev/null & read -r _; kill $!; wait $!'
+
 /** The engine that `SCANFARM_TEST_DOCKER` names, else one of our own. */
 export async function useEngine(): Promise<TestEngine> {
   const given = process.env['SCANFARM_TEST_DOCKER']
@@ -40,27 +43,25 @@ export async function startEngine(): Promise<TestEngine> {
     '--log-level=warn',
     '--shutdown-timeout=1',
   ]
-  const engine = spawn('dockerd', [...places, '--host', address, ...quiet], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const engine = spawn('sh', ['-c', UNTIL_STDIN_ENDS, 'dockerd', ...places, '--host', address, ...quiet], {
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   const log = createWriteStream(join(folder, 'log'))
   engine.stdout.pipe(log, { end: false })
   engine.stderr.pipe(log, { end: false })
   const ended = once(engine, 'exit')
   try {
-    await until(async () => {
-      if (engine.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'))
-      return await engineAnswers({ engine: address })
-    })
+    await until(() => engineAnswers({ engine: address }))
   } catch (error) {
+    const said = await readFile(join(folder, 'log'), 'utf8')
     await stop(engine, ended, folder)
-    throw new Error(`dockerd does not start: ${String(error)}`, { cause: error })
+    throw new Error(`dockerd does not start: ${said}`, { cause: error })
   }
   return { address, [Symbol.asyncDispose]: () => stop(engine, ended, folder) }
 }
 
 async function stop(engine: ChildProcess, ended: Promise<unknown>, folder: string): Promise<void> {
-  engine.kill('SIGTERM')
+  engine.stdin?.end()
   const timer = setTimeout(() => engine.kill('SIGKILL'), STOP_MS)
   await ended
   clearTimeout(timer)

@@ -50,10 +50,12 @@ export async function startSshServer(): Promise<TestSshServer> {
     'mount -t tmpfs -o mode=1777 tmpfs "$1/root"',
     'mount --bind "$1/passwd" /etc/passwd',
     'mount --bind "$1/shadow" /etc/shadow',
-    'exec /usr/sbin/sshd -D -e -f "$1/sshd_config"',
+    '/usr/sbin/sshd -D -e -f "$1/sshd_config" </dev/null &',
+    // It goes with the tests, also when these are killed.
+    'read -r _ || kill $!',
   ]
   const server = spawn('unshare', ['--mount', 'sh', '-ec', mounts.join('\n'), 'sh', folder], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
   })
   server.stderr.pipe(createWriteStream(at('log')))
   const stop = async (): Promise<void> => {
@@ -128,6 +130,6 @@ async function answers(server: ChildProcess, port: number): Promise<boolean> {
 async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
   const ended = once(server, 'exit')
-  server.kill('SIGKILL')
+  server.stdin?.end()
   await ended
 }

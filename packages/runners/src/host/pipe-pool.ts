@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, constants, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +21,8 @@ export interface OutputPipe {
  * to its end has no writer left and serves the next command.
  */
 export class PipePool implements AsyncDisposable {
-  readonly folder: string = mkdtempSync(join(tmpdir(), 'scanfarm-pipes-'))
+  /** Made when the first pipe is. */
+  readonly folder: string = join(tmpdir(), `scanfarm-pipes-${randomUUID()}`)
   readonly #free: string[] = []
   #made = 0
   #making: Promise<void> | undefined
@@ -61,11 +63,23 @@ export class PipePool implements AsyncDisposable {
   async #make(): Promise<void> {
     const paths = Array.from({ length: BATCH }, () => join(this.folder, String(++this.#made)))
     try {
-      mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+      ensureClosedFolder(this.folder)
       await promisify(execFile)('mkfifo', ['-m', '666', ...paths])
       this.#free.push(...paths)
     } finally {
       this.#making = undefined
     }
+  }
+}
+
+/** A folder that was cleaned away may have come back as someone else's. */
+function ensureClosedFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    const { uid, mode } = lstatSync(folder)
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
+      throw new Error(`${folder} is open to others`, { cause: error })
   }
 }
