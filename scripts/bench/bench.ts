@@ -39,6 +39,19 @@ export class Bench implements AsyncDisposable {
     else endProgress()
   }
 
+  /** On Ctrl-C, SIGTERM, a bug, or when nobody reads what is printed any more: cleans up and ends the process. */
+  disposeOnStop(): void {
+    const stopWith = (code: number) => (reason: unknown) => {
+      if (reason instanceof Error) console.error(reason)
+      void this[Symbol.asyncDispose]().finally(() => process.exit(code))
+    }
+    process
+      .once('SIGINT', stopWith(130))
+      .once('SIGTERM', stopWith(143))
+      .once('uncaughtException', stopWith(1))
+    process.stdout.once('error', () => stopWith(1)(undefined))
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#ending ??= this.#scope.disposeAsync())
   }

@@ -119,8 +119,7 @@ async function main(args: readonly string[]): Promise<number> {
     options: { targets: { type: 'string', default: '10000' }, outage: { type: 'string', default: '60' } },
   })
   const bench = new Bench({ quick: false })
-  const stop = (): void => void bench[Symbol.asyncDispose]().finally(() => process.exit(130))
-  process.once('SIGINT', stop).once('SIGTERM', stop)
+  bench.disposeOnStop()
   try {
     title(`Scanfarm under attack: ${values.targets} targets`)
     return await chaos(bench, Number(values.targets), Number(values.outage) * 1_000)

@@ -1,4 +1,5 @@
-import { Farm, until, type FarmOptions } from '@scanfarm/cli/testing'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Farm, type FarmOptions } from '@scanfarm/cli/testing'
 import pg from 'pg'
 import type { Bench } from './bench.ts'
 
@@ -6,6 +7,7 @@ import type { Bench } from './bench.ts'
 const PRODUCTION_LEASE_MS = 20_000
 /** Asking costs what it asks for, counting the runs of a job; the last run says when the job ended. */
 const POLL_MS = 500
+const STUCK_MS = 60_000
 
 /** A farm of real processes on a Postgres that waits for the disk. Freed with the bench at the latest. */
 export async function startFarm(bench: Bench, options: FarmOptions): Promise<Farm> {
@@ -70,30 +72,42 @@ export interface Submitted {
 export const post = (farm: Farm, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
   farm.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
 
-/** Waits until all runs of a job have ended; resolves to when the last one did, in ms since the epoch. */
+/**
+ * Waits until all runs of a job have ended; resolves to when the last one did, in ms since the epoch. Rejects when one
+ * did not complete, or when none has ended for a minute.
+ */
 export async function untilEnded(
   db: Database,
   jobId: string,
-  options: { limitMs: number; pollMs?: number; onProgress?: (ended: number, total: number) => void },
+  options: { pollMs?: number; onProgress?: (ended: number, total: number) => void } = {},
 ): Promise<number> {
-  return until(
-    `job ${jobId} has ended`,
-    async () => {
-      const row = await db.one<{ total: string; ended: string; last: string | null; failed: string }>(ENDED, [
-        jobId,
-      ])
-      options.onProgress?.(Number(row.ended), Number(row.total))
-      if (Number(row.failed) > 0) throw new Error(`${row.failed} runs of job ${jobId} did not complete`)
-      return Number(row.ended) === Number(row.total) && Number(row.last)
-    },
-    options.limitMs,
-    options.pollMs ?? POLL_MS,
-  )
+  let best = -1
+  let movedAt = performance.now()
+  for (;;) {
+    const { total, ended, bad, last, why } = await db.one<EndedRow>(ENDED, [jobId])
+    options.onProgress?.(Number(ended), Number(total))
+    if (Number(bad) > 0) throw new Error(`${bad} runs of job ${jobId} did not complete; one says: ${why}`)
+    if (ended === total) return Number(last)
+    if (Number(ended) > best) movedAt = performance.now()
+    best = Number(ended)
+    if (performance.now() - movedAt > STUCK_MS)
+      throw new Error(`job ${jobId} is stuck at ${ended} of ${total} runs`)
+    await delay(options.pollMs ?? POLL_MS)
+  }
+}
+
+interface EndedRow {
+  total: string
+  ended: string
+  bad: string
+  last: string | null
+  why: string | null
 }
 
 const ENDED = `
-select j.target_count as total,
+select j.target_count::bigint as total,
        count(r.*) filter (where r.status in ('completed', 'failed', 'cancelled')) as ended,
-       count(r.*) filter (where r.status in ('failed', 'cancelled')) as failed,
+       count(r.*) filter (where r.status in ('failed', 'cancelled')) as bad,
+       max(r.error_message) as why,
        extract(epoch from max(r.completed_at)) * 1000 as last
 from jobs j left join runs r on r.job_no = j.id where j.job_id = $1 group by j.id`

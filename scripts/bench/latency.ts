@@ -8,7 +8,6 @@ import { Database, post, startFarm, untilEnded } from './farms.ts'
 import { atMost, type Figure } from './figure.ts'
 import { percentile } from './timing.ts'
 
-const ENDED_MS = 30_000
 const WARM_UP = 10
 
 /** (c) On an idle farm: from the moment before `POST /runs` until the command's process writes its first byte. */
@@ -45,7 +44,7 @@ async function startOnce(farm: Farm, db: Database, pipe: Pipe, folder: string): 
     const { job_id } = await post(farm, { module: 'ping', target: 'idle.example.com', params: { folder } })
     jobId = job_id
   })
-  await untilEnded(db, jobId, { limitMs: ENDED_MS, pollMs: 10 })
+  await untilEnded(db, jobId, { pollMs: 10 })
   return ms
 }
 

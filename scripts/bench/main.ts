@@ -85,8 +85,7 @@ const asJson = (figures: readonly Figure[], quick: boolean): string =>
 async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   const bench = new Bench({ quick: options.quick })
-  const stop = (): void => void bench[Symbol.asyncDispose]().finally(() => process.exit(130))
-  process.once('SIGINT', stop).once('SIGTERM', stop)
+  bench.disposeOnStop()
   try {
     title(`Scanfarm bench on ${Object.values(describeMachine()).join(', ')}`)
     const { figures, broken } = await measureAll(bench, options.parts)

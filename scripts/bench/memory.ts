@@ -7,7 +7,6 @@ import { keepBusy } from './submit.ts'
 
 const SAMPLE_MS = 200
 const EXPANDED_MS = 600_000
-const LOAD_MS = 300_000
 const KIB_PER_MIB = 1024
 const MOST_MIB = 200
 
@@ -94,7 +93,6 @@ function underLoad(bench: Bench, farm: Farm, db: Database): Promise<Sizes> {
   return mostDuring(farm, async () => {
     const { job_id } = await post(farm, { module: 'noop', targets: hosts(count) })
     await untilEnded(db, job_id, {
-      limitMs: LOAD_MS,
       onProgress: (done, total) => bench.progress(done, total, 'runs'),
     })
   })

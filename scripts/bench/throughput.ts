@@ -4,7 +4,6 @@ import { Database, hosts, post, startFarm, untilEnded } from './farms.ts'
 import { atLeast, type Figure } from './figure.ts'
 import { bareNodeRate, xargsRate } from './limits/spawn.ts'
 
-const LIMIT_MS = 600_000
 const WARM_UP = 200
 /** Slots of all workers together: enough to keep two cores busy, few enough not to queue for them. */
 const SLOTS = 16
@@ -48,7 +47,6 @@ export async function rateOf(
   const began = Date.now()
   const { job_id } = await post(farm, { module, targets: hosts(count) })
   const ended = await untilEnded(db, job_id, {
-    limitMs: LIMIT_MS,
     onProgress: (done, total) => bench.progress(done, total, module),
   })
   return (count / (ended - began)) * 1_000

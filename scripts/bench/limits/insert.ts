@@ -13,17 +13,22 @@ export const insertMs = (bench: Bench, databaseUrl: string, count: number): Prom
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
     try {
-      await client.query(
-        'create temp table bare_runs (id bigint generated always as identity primary key, run_uuid uuid not null default gen_random_uuid(), target text not null, status text not null)',
-      )
+      await client.query(TABLE)
       const targets = Array.from({ length: count }, (_, index) => `host-${index}.example.com`)
-      return await medianMs(TRIES, () =>
-        client.query(
-          "insert into bare_runs (target, status) select t, 'queued' from unnest($1::text[]) t returning id",
-          [targets],
-        ),
-      )
+      return await medianMs(TRIES, () => client.query(INSERT, [targets]))
     } finally {
+      await client.query('drop table if exists bench_bare_runs')
       await client.end()
     }
   })
+
+const TABLE = `
+create table bench_bare_runs (
+  id bigint generated always as identity primary key,
+  run_uuid uuid not null default gen_random_uuid(),
+  target text not null,
+  status text not null
+)`
+
+const INSERT = `
+insert into bench_bare_runs (target, status) select t, 'queued' from unnest($1::text[]) t returning id`
