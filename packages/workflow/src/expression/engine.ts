@@ -38,6 +38,9 @@ export interface EngineOptions {
   readonly idleMs?: number
 }
 
+/** How much later than its limit a program may be noticed by the engine itself. */
+const INTERRUPT_GRACE_MS = 2000
+
 /** How long a thread may take to stop before it is ended by force. */
 const STOP_GRACE_MS = 250
 
@@ -78,6 +81,7 @@ class Thread {
   readonly #flags = new Int32Array(new SharedArrayBuffer(8))
   readonly #port: MessagePort
   readonly #worker: Worker
+  readonly #loaded = Promise.withResolvers<void>()
   #settle: ((message: FromThread) => void) | undefined
   #host: ((name: string, args: string) => void) | undefined
   dead = false
@@ -93,11 +97,13 @@ class Thread {
       resourceLimits: { maxOldGenerationSizeMb: 64 + Math.ceil(limits.memoryBytes / (1 << 20)) },
     })
     this.#worker.on('message', (message: FromThread) => {
-      if (message.kind === 'call') this.#host?.(message.name, message.args)
+      if (message.kind === 'ready') this.#loaded.resolve()
+      else if (message.kind === 'call') this.#host?.(message.name, message.args)
       else this.#settle?.(message)
     })
     const died = (reason: string) => {
       this.dead = true
+      this.#loaded.resolve()
       this.#settle?.({ kind: 'error', message: reason })
     }
     this.#worker.on('error', (error) => died(`the expression's engine failed: ${error.message}`))
@@ -119,7 +125,7 @@ class Thread {
     const stopping = new AbortController()
     let stopped = false
     let force: NodeJS.Timeout | undefined
-    const watchdog = new Watchdog(job.limits.timeMs + STOP_GRACE_MS, () => {
+    const watchdog = new Watchdog(job.limits.timeMs + INTERRUPT_GRACE_MS, () => {
       resolve({ kind: 'error', message: `the expression took longer than ${job.limits.timeMs / 1000}s` })
       void this.end()
     })
@@ -140,7 +146,7 @@ class Thread {
     this.ref(true)
     if (signal.aborted) stop()
     this.#worker.postMessage(job)
-    watchdog.go()
+    void this.#loaded.promise.then(() => watchdog.go())
     const message = await promise
     watchdog.end()
     signal.removeEventListener('abort', stop)

@@ -29,6 +29,8 @@ export const EXPRESSION_LIMITS: ExpressionLimits = {
 }
 
 export type FromThread =
+  /** The engine is loaded and jobs may come. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly name: string; readonly args: string }
   | { readonly kind: 'value'; readonly json: string }
   | { readonly kind: 'error'; readonly message: string }

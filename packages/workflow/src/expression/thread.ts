@@ -26,6 +26,7 @@ const serve = (quickjs: QuickJSWASMModule): void => {
   const main = parentPort
   const tell = (message: FromThread) => main.postMessage(message)
   main.on('message', (job: Job) => tell(new Evaluation(quickjs, job, flags, port, tell).run()))
+  tell({ kind: 'ready' })
 }
 
 class Evaluation {
