@@ -6,6 +6,7 @@ import type { Authenticator } from './access/authenticator.ts'
 import type { LoginDesk } from './access/login.ts'
 import type { LocalCancels } from './cancel/local-cancels.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { EventStreams } from './loops/event-receiver/event-streams.ts'
 import type { EventReceiver } from './loops/event-receiver/receiver.ts'
 import type { Wake } from './wake.ts'
 
@@ -24,6 +25,7 @@ export interface ServerContext {
   readonly catalog: Catalog
   readonly wake: Wake
   readonly receiver: EventReceiver
+  readonly streams: EventStreams
   readonly access: Authenticator
   readonly logins: LoginDesk
   /** For local runs of this process. */

@@ -13,6 +13,7 @@ import { signalCancel } from './cancel/signal-cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import type { ServerContext } from './context.ts'
+import { EventStreams } from './loops/event-receiver/event-streams.ts'
 import { EventReceiver } from './loops/event-receiver/receiver.ts'
 import { Wake } from './wake.ts'
 
@@ -73,6 +74,7 @@ export async function createContext(
     catalog,
     wake,
     receiver,
+    streams: scope.use(new EventStreams(store.feed, wake)),
     localCancels,
     access: createAuthenticator(store.access, signingKey),
     logins: createLoginDesk(store.access, signingKey, config.auth.sessionHours),

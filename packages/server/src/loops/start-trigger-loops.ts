@@ -2,9 +2,10 @@ import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { everySecond } from './scheduler/every-second.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
+import { Watcher } from './watcher/watcher.ts'
 
 /** Time between turns, in ms. What comes in by the API is dealt with at once; this is for all else. */
-const EVERY = { receive: 500, schedule: 5_000, startWaiting: 1_000, prune: 600_000 } as const
+const EVERY = { receive: 500, schedule: 5_000, watch: 1_000, startWaiting: 1_000, prune: 600_000 } as const
 /** Topics that no master has named for this long are wanted no more. */
 const KEEP_TOPICS_MS = 600_000
 
@@ -15,9 +16,14 @@ export interface TriggerLoops extends AsyncDisposable {
 
 /** Starts what turns events, times and files into runs. Any number of servers may run it. */
 export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
-  const { receiver } = context
+  const { receiver, streams } = context
   const urgent = receiver.enabled ? [receiving(context)] : []
-  const loops = [...urgent, startingWaiting(context), pruning(context)]
+  const loops = [
+    ...urgent,
+    ...(receiver.enabled ? [watching(context)] : []),
+    startingWaiting(context),
+    pruning(context),
+  ]
   const scheduler = context.config.scheduler.enabled ? scheduling(context) : undefined
   if (scheduler !== undefined) loops.push(scheduler)
   const ticks = scheduler && everySecond(() => scheduler.wake())
@@ -29,6 +35,7 @@ export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
     },
     async [Symbol.asyncDispose]() {
       receiver.running = false
+      streams[Symbol.dispose]()
       ticks?.[Symbol.dispose]()
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
     },
@@ -50,6 +57,16 @@ const scheduling = ({ receiver, store, log }: ServerContext): Loop => {
     intervalMs: EVERY.schedule,
     log,
     turn: (signal) => scheduler.tickOnce(new Date(), signal),
+  })
+}
+
+const watching = ({ receiver, store, log }: ServerContext): Loop => {
+  const watcher = new Watcher(receiver, store.triggers, log)
+  return new Loop({
+    name: 'watch files',
+    intervalMs: EVERY.watch,
+    log,
+    turn: (signal) => watcher.lookOnce(performance.now(), signal),
   })
 }
 

@@ -3,6 +3,7 @@ import { assetStats, getAsset, listAssets } from './assets.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
 import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts'
+import { streamEvents } from './event-stream.ts'
 import { emitEvent } from './events.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings-transfer.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
@@ -71,6 +72,7 @@ export const apiRoutes = (): Route[] => {
     assetStats,
     listEventLogs,
     emitEvent,
+    streamEvents,
     eventReceiverStatus,
     eventReceiverWorkflows,
     listSchedules,

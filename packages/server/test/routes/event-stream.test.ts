@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ workflows: {} })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+interface Frame {
+  readonly id: string
+  readonly topic: string
+  readonly name: string
+}
+
+/** Reads the stream until so many events have come, then goes away. */
+const follow = async (count: number, query = '', headers: Record<string, string> = {}): Promise<Frame[]> => {
+  const gone = new AbortController()
+  const response = await fetch(`${server.url}/api/events/stream${query}`, {
+    headers: { Authorization: `Bearer ${server.tokens.viewer}`, ...headers },
+    signal: gone.signal,
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const frames: Frame[] = []
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) {
+      const [, id, data] = /^id: (.+)\ndata: (.+)$/.exec(part) ?? []
+      if (id !== undefined && data !== undefined) frames.push({ ...JSON.parse(data), id })
+    }
+    if (frames.length >= count) break
+  }
+  gone.abort()
+  return frames
+}
+
+const record = (topic: string, name: string) =>
+  server.store.triggers.record({
+    topic,
+    eventId: `evt_${randomUUID()}`,
+    name,
+    source: 'api',
+    dataType: 'custom',
+    data: JSON.stringify({ text: 'line\nbreak' }),
+    workspace: '',
+    runId: '',
+    workflowName: '',
+  })
+
+const names = (frames: readonly Frame[]): string[] => frames.map(({ name }) => name)
+
+describe('GET /events/stream', () => {
+  test('tells what happens, and goes on after the last event that was seen', async () => {
+    const start = await server.store.feed.end()
+    for (let n = 0; n < 5; n++) await record('custom.a', `a${n}`)
+    const first = await follow(3, `?last_event_id=${start}`)
+    expect(names(first).slice(0, 3)).toEqual(['a0', 'a1', 'a2'])
+    const rest = await follow(2, '', { 'Last-Event-ID': first[2]?.id ?? '' })
+    expect(names(rest)).toEqual(['a3', 'a4'])
+  })
+
+  test('tells new events while it is open, and only those of a filter', async () => {
+    const following = follow(2, '?topic=custom.wanted')
+    let told = false
+    void following.finally(() => (told = true))
+    for (let n = 0; !told && n < 500; n++) {
+      await record('custom.other', 'other')
+      await record('custom.wanted', `w${n}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect((await following).every(({ topic }) => topic === 'custom.wanted')).toBe(true)
+  })
+
+  test('refuses an id that is none', async () => {
+    const answer = await server.viewer.get('/api/events/stream?last_event_id=yesterday')
+    expect(answer.status).toBe(400)
+    expect((await server.nobody.get('/api/events/stream')).status).toBe(401)
+  })
+})
