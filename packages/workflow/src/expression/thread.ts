@@ -3,9 +3,10 @@ import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
   type QuickJSHandle,
+  type QuickJSRuntime,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import { ANSWERED, STOP, type Answer, type FromThread, type Job } from './messages.ts'
+import { ANSWERED, STOP, type Answer, type ExpressionLimits, type FromThread, type Job } from './messages.ts'
 
 /**
  * The inside of an expression thread: takes one program at a time, runs it in an engine made for it alone, and asks
@@ -20,17 +21,46 @@ const isAnswer = (value: unknown): value is Answer =>
 
 class Stopped extends Error {}
 
+/** An engine for one program, made beforehand while there is nothing else to do. */
+interface Machine {
+  readonly runtime: QuickJSRuntime
+  readonly context: QuickJSContext
+  /** Turns a result into JSON; taken before the program can change anything. */
+  readonly stringify: QuickJSHandle
+}
+
+const STRINGIFY = `((stringify) => (value) => {
+  if (value === undefined) return 'null'
+  if (typeof value === 'function') return stringify(String(value))
+  return stringify(value, (key, inner) =>
+    typeof inner === 'bigint' ? String(inner) : inner === Infinity || inner !== inner ? null : inner)
+})(JSON.stringify)`
+
+const makeMachine = (quickjs: QuickJSWASMModule, limits: ExpressionLimits): Machine => {
+  const runtime = quickjs.newRuntime()
+  runtime.setMemoryLimit(limits.memoryBytes)
+  runtime.setMaxStackSize(limits.stackBytes)
+  const context = runtime.newContext()
+  return { runtime, context, stringify: context.unwrapResult(context.evalCode(STRINGIFY)) }
+}
+
 const serve = (quickjs: QuickJSWASMModule): void => {
   if (!isData(workerData) || parentPort === null) throw new Error('this file is the inside of a thread')
   const { flags, port } = workerData
   const main = parentPort
   const tell = (message: FromThread) => main.postMessage(message)
-  main.on('message', (job: Job) => tell(new Evaluation(quickjs, job, flags, port, tell).run()))
+  let spare: Machine | undefined
+  main.on('message', (job: Job) => {
+    const machine = spare ?? makeMachine(quickjs, job.limits)
+    spare = undefined
+    tell(new Evaluation(machine, job, flags, port, tell).run())
+    spare = makeMachine(quickjs, job.limits)
+  })
   tell({ kind: 'ready' })
 }
 
 class Evaluation {
-  readonly #quickjs: QuickJSWASMModule
+  readonly #machine: Machine
   readonly #job: Job
   readonly #flags: Int32Array
   readonly #port: MessagePort
@@ -39,13 +69,13 @@ class Evaluation {
   #late = false
 
   constructor(
-    quickjs: QuickJSWASMModule,
+    machine: Machine,
     job: Job,
     flags: Int32Array,
     port: MessagePort,
     tell: (message: FromThread) => void,
   ) {
-    this.#quickjs = quickjs
+    this.#machine = machine
     this.#job = job
     this.#flags = flags
     this.#port = port
@@ -54,50 +84,34 @@ class Evaluation {
   }
 
   run(): FromThread {
-    const { limits } = this.#job
-    const runtime = this.#quickjs.newRuntime()
+    const { runtime, context, stringify } = this.#machine
+    runtime.setInterruptHandler(() => {
+      this.#late ||= performance.now() > this.#deadline
+      return this.#late || Atomics.load(this.#flags, STOP) === 1
+    })
     try {
-      runtime.setMemoryLimit(limits.memoryBytes)
-      runtime.setMaxStackSize(limits.stackBytes)
-      runtime.setInterruptHandler(() => {
-        this.#late ||= performance.now() > this.#deadline
-        return this.#late || Atomics.load(this.#flags, STOP) === 1
-      })
-      const context = runtime.newContext()
-      try {
-        return this.#evaluate(context)
-      } finally {
-        context.dispose()
-      }
+      return this.#evaluate(context, stringify)
     } catch (error) {
       return { kind: 'error', message: error instanceof Error ? error.message : String(error) }
     } finally {
+      stringify.dispose()
+      context.dispose()
       runtime.dispose()
     }
   }
 
-  #evaluate(context: QuickJSContext): FromThread {
-    const stringify = context.unwrapResult(
-      context.evalCode(
-        '((s) => (v) => v === undefined ? "null" : typeof v === "function" ? s(String(v)) : s(v, (k, x) => typeof x === "bigint" ? String(x) : x === Infinity || x !== x ? null : x))(JSON.stringify)',
-      ),
-    )
-    try {
-      this.#prelude(context)
-      const result = context.evalCode(this.#job.code, 'expression')
-      if (result.error !== undefined) return this.#failure(context, result.error)
-      const { value } = result
-      const text = context.callFunction(stringify, context.undefined, value)
-      value.dispose()
-      if (text.error !== undefined) return this.#failure(context, text.error)
-      const json = context.getString(text.value)
-      text.value.dispose()
-      if (json.length > this.#job.limits.resultChars)
-        return { kind: 'error', message: 'the result is too large' }
-      return { kind: 'value', json: json === 'undefined' ? 'null' : json }
-    } finally {
-      stringify.dispose()
-    }
+  #evaluate(context: QuickJSContext, stringify: QuickJSHandle): FromThread {
+    this.#prelude(context)
+    const result = context.evalCode(this.#job.code, 'expression')
+    if (result.error !== undefined) return this.#failure(context, result.error)
+    const text = context.callFunction(stringify, context.undefined, result.value)
+    result.value.dispose()
+    if (text.error !== undefined) return this.#failure(context, text.error)
+    const json = context.getString(text.value)
+    text.value.dispose()
+    if (json.length > this.#job.limits.resultChars)
+      return { kind: 'error', message: 'the result is too large' }
+    return { kind: 'value', json: json === 'undefined' ? 'null' : json }
   }
 
   #prelude(context: QuickJSContext): void {

@@ -138,6 +138,9 @@ class Library implements WorkflowLibrary {
   readonly #freshForMs: number
   readonly #kept = new Map<string, Kept>()
   #entries: readonly WorkflowEntry[] = []
+  #byBase = new Map<string, WorkflowEntry[]>()
+  #byName = new Map<string, WorkflowEntry[]>()
+  #byFile = new Map<string, WorkflowEntry[]>()
   #looking: Promise<void> | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
 
@@ -179,8 +182,23 @@ class Library implements WorkflowLibrary {
     this.#kept.clear()
     for (const [key, kept] of seen) this.#kept.set(key, kept)
     const entries = [...seen.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
-    this.#entries = entries.sort((a, b) => a.name.localeCompare(b.name))
+    this.#index(entries)
     this.generation++
+  }
+
+  /** Best first under each key: order of sources, then depth, then path decide. */
+  #index(entries: readonly WorkflowEntry[]): void {
+    const order = new Map(this.#sources.map((source, index) => [source.name, index]))
+    const ranked = [...entries].sort(
+      (a, b) =>
+        (order.get(a.source) ?? 0) - (order.get(b.source) ?? 0) ||
+        a.path.split('/').length - b.path.split('/').length ||
+        a.path.localeCompare(b.path),
+    )
+    this.#byBase = Map.groupBy(ranked, ({ path }) => baseName(path))
+    this.#byName = Map.groupBy(ranked, ({ name }) => name)
+    this.#byFile = Map.groupBy(ranked, ({ path }) => path)
+    this.#entries = ranked.sort((a, b) => a.name.localeCompare(b.name))
   }
 
   async #read(source: WorkflowSource, path: string, size: number): Promise<WorkflowEntry | undefined> {
@@ -208,39 +226,29 @@ class Library implements WorkflowLibrary {
     )
   }
 
-  /** Best first; order of sources, then depth, then path decide between equals. */
   #candidates(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
-    const order = new Map(this.#sources.map((source, index) => [source.name, index]))
-    const sorted = (entries: readonly WorkflowEntry[]) =>
-      [...entries].sort(
-        (a, b) =>
-          (order.get(a.source) ?? 0) - (order.get(b.source) ?? 0) ||
-          a.path.split('/').length - b.path.split('/').length ||
-          a.path.localeCompare(b.path),
-      )
-    const isPath = name.includes('/') || /\.ya?ml$/i.test(name)
-    if (isPath) return this.#byPath(name, from)
-    const byBase = (base: string) => sorted(this.#entries.filter((entry) => baseName(entry.path) === base))
-    const beside = from === undefined ? [] : this.#byPath(`./${name}`, from)
+    if (name.includes('/') || /\.ya?ml$/i.test(name)) return this.#atPath(name, from)
+    const byBase = (base: string) => this.#byBase.get(base) ?? []
     return [
-      ...beside,
+      ...(from === undefined ? [] : this.#atPath(`./${name}`, from)),
       ...byBase(name),
       ...byBase(`${name}-flow`),
       ...byBase(`${name}-module`),
-      ...sorted(this.#entries.filter((entry) => entry.name === name)),
+      ...(this.#byName.get(name) ?? []),
     ]
   }
 
-  #byPath(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
-    const folder = from === undefined ? '' : from.path.includes('/') ? from.path.replace(/\/[^/]*$/, '') : ''
+  /** Seen from the file that names it, then from the top of each source; its own source goes first. */
+  #atPath(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
+    const folder = from?.path.includes('/') === true ? from.path.replace(/\/[^/]*$/, '') : ''
     const wanted = [folder, ''].flatMap((at) => {
       const path = joinPath(at, name)
       return path === undefined ? [] : [path, `${path}.yaml`, `${path}.yml`]
     })
-    const sameSource = (entry: WorkflowEntry) => from === undefined || entry.source === from.source
+    const own = (entry: WorkflowEntry) => from === undefined || entry.source === from.source
     return wanted.flatMap((path) => {
-      const hits = this.#entries.filter((entry) => entry.path === path)
-      return [...hits.filter(sameSource), ...hits.filter((entry) => !sameSource(entry))]
+      const hits = this.#byFile.get(path) ?? []
+      return [...hits.filter(own), ...hits.filter((entry) => !own(entry))]
     })
   }
 
