@@ -1,0 +1,77 @@
+#!/bin/sh
+# Makes stand-ins for the images that infra/Dockerfile and docker-compose.yml start from, without any registry: a Debian
+# made by debootstrap, with what each of them brings. For proving the compose file on a machine that cannot pull. Needs
+# root on Debian, debootstrap and a docker engine. Prints the names as environment for compose.
+set -eu
+ROOT=${1:-$(mktemp -d)}
+trap 'umount -l "$ROOT"/*/proc 2>/dev/null || true' EXIT
+
+[ -d "$ROOT/debian/etc" ] || debootstrap --variant=minbase --include=ca-certificates bookworm "$ROOT/debian" >&2
+
+# layer NAME PACKAGES…: a copy of the base with packages in it.
+layer() {
+  folder="$ROOT/$1"
+  shift
+  [ ! -d "$folder" ] || return 0
+  cp -a "$ROOT/debian" "$folder.new"
+  cp /etc/resolv.conf "$folder.new/etc/resolv.conf"
+  cp -a /etc/apt/. "$folder.new/etc/apt/"
+  printf '#!/bin/sh\nexit 101\n' > "$folder.new/usr/sbin/policy-rc.d"
+  chmod +x "$folder.new/usr/sbin/policy-rc.d"
+  chroot "$folder.new" apt-get update -q >&2
+  DEBIAN_FRONTEND=noninteractive chroot "$folder.new" apt-get install -qy --no-install-recommends "$@" >&2
+  mv "$folder.new" "$folder"
+}
+
+# The build installs packages: it has to trust whom this machine trusts.
+cp /etc/ssl/certs/ca-certificates.crt "$ROOT/debian/etc/ssl/certs/ca-certificates.crt"
+
+layer postgres postgresql
+layer redis redis-server
+if [ ! -d "$ROOT/node" ]; then
+  cp -a "$ROOT/debian" "$ROOT/node"
+  cp "$(command -v node)" "$ROOT/node/usr/local/bin/node"
+  mkdir -p "$ROOT/node/usr/local/lib/node_modules"
+  cp -a "$(npm root --global)/npm" "$ROOT/node/usr/local/lib/node_modules/npm"
+  ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$ROOT/node/usr/local/bin/npx"
+  ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$ROOT/node/usr/local/bin/npm"
+fi
+
+# What the official image does with POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE, as far as compose asks for it.
+cat > "$ROOT/postgres/usr/local/bin/start-postgres" <<'START'
+#!/bin/sh
+set -eu
+PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
+data=/var/lib/postgresql/data
+if [ "$(id -u)" = 0 ]; then
+  chown postgres:postgres "$data"
+  exec setpriv --reuid=postgres --regid=postgres --clear-groups "$0"
+fi
+if [ ! -s "$data/PG_VERSION" ]; then
+  initdb --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --auth=scram-sha-256 --auth-local=trust "$data"
+  echo "host all all all scram-sha-256" >> "$data/pg_hba.conf"
+  [ "$POSTGRES_DB" = postgres ] || {
+    pg_ctl -w -D "$data" -o "-c listen_addresses='' -k /tmp" start
+    createdb -h /tmp -U "$POSTGRES_USER" "$POSTGRES_DB"
+    pg_ctl -w -D "$data" stop
+  }
+fi
+exec postgres -D "$data" -c listen_addresses='*' -k /var/run/postgresql
+START
+chmod +x "$ROOT/postgres/usr/local/bin/start-postgres"
+ln -sf "$(cd "$ROOT/postgres" && echo usr/lib/postgresql/*/bin/pg_isready | sed 's|^|/|')" "$ROOT/postgres/usr/local/bin/pg_isready"
+
+import() {
+  name=$1
+  shift
+  tar -C "$ROOT/$name" --exclude=./proc/* --exclude=./var/cache/apt --exclude=./var/lib/apt/lists -c . | docker import "$@" - "scanfarm-base-$name" >&2
+}
+import debian
+import node --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt'
+import redis
+import postgres --change 'CMD ["start-postgres"]'
+
+echo "BUILD_IMAGE=scanfarm-base-node"
+echo "BASE_IMAGE=scanfarm-base-debian"
+echo "POSTGRES_IMAGE=scanfarm-base-postgres"
+echo "REDIS_IMAGE=scanfarm-base-redis"
