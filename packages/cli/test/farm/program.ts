@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { until } from './until.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
+/** Those of scripts/scanfarm. */
+const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning']
 const LOG_TAIL = 4_000
 const STOP_MS = 40_000
 
@@ -29,7 +31,7 @@ export class Program implements AsyncDisposable {
     const log = openSync(this.#log, 'a')
     // The farm decides the whole environment: a developer's own settings must not leak in.
     const { PATH = '', HOME = '/', TMPDIR = '/tmp' } = process.env
-    this.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
       stdio: ['ignore', log, log],
       env: { PATH, HOME, TMPDIR, ...options.env },
     })
