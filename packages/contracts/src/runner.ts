@@ -53,7 +53,7 @@ export interface Runner extends AsyncDisposable {
    * only for bugs; when it resolves, every process, channel and timer of the command has been freed.
    */
   run(command: Command, io: CommandIo): Promise<Outcome>
-  /** Brings files of the run's folder to where commands run (`push`) or back (`pull`); no-op when `sharesFiles`. */
+  /** Brings files of the run's folder, or of its workspace, to where commands run (`push`) or back (`pull`); no-op when `sharesFiles`. */
   push(path: string, signal: AbortSignal): Promise<void>
   pull(path: string, signal: AbortSignal): Promise<void>
 }
@@ -92,6 +92,8 @@ export interface RunnerContext {
   readonly attempt: number
   /** Absolute folder of the run on this machine. */
   readonly folder: string
+  /** Another folder that commands use at the same path, shared with other runs: it stays when the run is over. */
+  readonly workspace?: string
   /**
    * What the environment variable `SCANFARM_MARKER` begins with in every process of this attempt (`#`, the number
    * of the command and `;` follow); the last sweep after a kill finds by it what left the process group. Unique for each

@@ -1,4 +1,4 @@
-import { chooseRunner, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { Engine, execute, parseResolved, type ResolvedWorkflow } from '@scanfarm/workflow'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import type { WorkFolders } from './folders.ts'
@@ -85,7 +85,7 @@ const perform = async (
     folders: { output: folders.workspace, temp: folders.attempt, base: workFolders.base },
     env: environmentOf(run, folders, options.path ?? DEFAULT_PATH),
     openRunner: (spec) => openRunner(session, spec, options),
-    runnerOverride: overrideOf(run),
+    askedRunner: run.runner,
     recorder: journal,
     engine,
     signal,
@@ -106,21 +106,11 @@ const openRunner = async (
     runUuid: run.runUuid,
     attempt: run.attempt,
     folder: folders.attempt,
+    workspace: folders.workspace,
     marker: `${run.runUuid}.${run.attempt}`,
     signal,
     log: (line) => journal.log('info', line),
   })
   journal.facts(runner.facts)
   return pacedRunner(runner, () => journal.room())
-}
-
-/**
- * The runner that the caller asked for; `null`: as the workflow says, also where the caller named only its kind and the
- * workflow has the rest.
- */
-const overrideOf = ({ runner }: ClaimedRun): RunnerSpec | null => {
-  const incomplete =
-    (runner?.type === 'docker' && runner.dockerImage === undefined) ||
-    (runner?.type === 'ssh' && runner.sshHost === undefined)
-  return runner === null || incomplete ? null : chooseRunner({ type: 'host' }, runner)
 }

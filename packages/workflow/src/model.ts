@@ -74,6 +74,10 @@ export interface RunnerConfig {
   user?: string
   key_file?: string
   password?: string
+  /** `user@host:port` of a host to go through. */
+  jump?: string
+  known_hosts?: string
+  host_keys?: 'strict' | 'accept-new'
   workdir?: string
 }
 

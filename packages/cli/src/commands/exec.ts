@@ -66,6 +66,7 @@ const perform = async (
           runUuid,
           attempt: 1,
           folder: temp,
+          workspace: output,
           marker: `${runUuid}.1`,
           signal: interrupted.signal,
           log: (line) => recorder.log('info', line),

@@ -55,7 +55,7 @@ export class Changes {
   }
 
   facts(facts: Readonly<Record<string, string>>): void {
-    this.#facts = facts
+    this.#facts = { ...this.#facts, ...facts }
     this.#touch()
   }
 

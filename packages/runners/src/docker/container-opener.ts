@@ -6,6 +6,7 @@ import type Docker from 'dockerode'
 import type { ContainerPlan } from './container-plan.ts'
 import { DockerPlace, explainStart } from './docker-place.ts'
 import { engineMessage, statusOf } from './engine.ts'
+import { foldersOf } from '../run-folders.ts'
 import { packFolder } from './folder-pack.ts'
 
 export type PlanWithoutFiles = Omit<ContainerPlan, 'mountsFolder'>
@@ -27,12 +28,24 @@ export class ContainerOpener {
     this.#mounts = files === undefined ? undefined : files === 'mount'
   }
 
-  /** With the run's folder in it: mounted, or an empty one of its own. */
+  /** With the run's folders in it: mounted, or empty ones of its own. */
   async open(plan: PlanWithoutFiles): Promise<OpenContainer> {
     this.#mounts ??= await this.#seesOurFiles(plan)
     const place = await this.#start({ ...plan, mountsFolder: this.#mounts })
-    if (!this.#mounts) await place.container.putArchive(packFolder(plan.context.folder), { path: '/' })
-    return { place, sharesFiles: this.#mounts, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() }
+    const opened = {
+      place,
+      sharesFiles: this.#mounts,
+      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    }
+    if (this.#mounts) return opened
+    try {
+      for (const folder of foldersOf(plan.context))
+        await place.container.putArchive(packFolder(folder), { path: '/' })
+      return opened
+    } catch (error) {
+      await place[Symbol.asyncDispose]()
+      throw explainStart(error, plan.spec.image)
+    }
   }
 
   async #start(plan: ContainerPlan): Promise<DockerPlace> {

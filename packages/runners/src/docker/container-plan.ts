@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { RunnerContext, RunnerSpec } from '@scanfarm/contracts'
+import { foldersOf } from '../run-folders.ts'
 
 export type DockerSpec = Extract<RunnerSpec, { type: 'docker' }>
 
@@ -55,7 +56,9 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
       Init: true,
       NetworkMode: spec.network,
       Binds: [...(spec.volumes ?? [])],
-      Mounts: plan.mountsFolder ? [{ Type: 'bind', Source: context.folder, Target: context.folder }] : [],
+      Mounts: plan.mountsFolder
+        ? foldersOf(context).map((folder) => ({ Type: 'bind', Source: folder, Target: folder }))
+        : [],
       Memory: limits.memoryBytes,
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.floor(Math.min(limits.cpus, plan.cpusOfEngine) * NANO),

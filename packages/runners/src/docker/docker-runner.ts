@@ -1,4 +1,5 @@
-import type { Command, CommandIo, Outcome, Runner } from '@scanfarm/contracts'
+import type { Command, CommandIo, Outcome, Runner, RunnerContext } from '@scanfarm/contracts'
+import { folderAround, foldersOf } from '../run-folders.ts'
 import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './container-opener.ts'
 import type { DockerPlace } from './docker-place.ts'
 import { engineMessage, statusOf } from './engine.ts'
@@ -12,13 +13,13 @@ export class KeptContainerRunner implements Runner {
   readonly type = 'docker'
   readonly facts: Facts
   readonly sharesFiles: boolean
-  readonly #folder: string
+  readonly #context: RunnerContext
   readonly #place: DockerPlace
 
-  constructor(opened: OpenContainer, folder: string, facts: Facts) {
+  constructor(opened: OpenContainer, context: RunnerContext, facts: Facts) {
     this.facts = facts
     this.sharesFiles = opened.sharesFiles
-    this.#folder = folder
+    this.#context = context
     this.#place = opened.place
   }
 
@@ -31,7 +32,7 @@ export class KeptContainerRunner implements Runner {
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles) await pullFrom(this.#place, this.#folder, path, signal)
+    if (!this.sharesFiles) await pullFrom(this.#place, folderAround(path, this.#context), path, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -39,7 +40,7 @@ export class KeptContainerRunner implements Runner {
   }
 }
 
-/** A new container for each command; the run's folder is brought there before and back after it where it must be. */
+/** A new container for each command; the run's folders are brought there before and back after it where it must be. */
 export class FreshContainerRunner implements Runner {
   readonly type = 'docker'
   readonly sharesFiles = true
@@ -75,13 +76,14 @@ export class FreshContainerRunner implements Runner {
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled', killed: [] }
-    const { folder } = this.#plan.context
+    const folders = foldersOf(this.#plan.context)
     let opened: OpenContainer | undefined
     try {
       opened = await this.#opener.open(this.#plan)
-      if (!opened.sharesFiles) await pushTo(opened.place, folder, signal)
+      if (!opened.sharesFiles) for (const folder of folders) await pushTo(opened.place, folder, signal)
       const outcome = await opened.place.commands.run(command, io, signal)
-      if (!opened.sharesFiles && !signal.aborted) await pullFrom(opened.place, folder, folder, signal)
+      if (!opened.sharesFiles && !signal.aborted)
+        for (const folder of folders) await pullFrom(opened.place, folder, folder, signal)
       return outcome
     } catch (error) {
       if (signal.aborted) return { kind: 'cancelled', killed: [] }

@@ -51,7 +51,7 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
       const facts = { image: spec.image, image_digest: image.digest }
       return spec.persistent === false
         ? new FreshContainerRunner(opener, plan, facts)
-        : new KeptContainerRunner(await opener.open(plan), context.folder, facts)
+        : new KeptContainerRunner(await opener.open(plan), context, facts)
     },
     sweepContainers: (isLive) => sweepContainers(docker, options.owner, isLive),
     async [Symbol.asyncDispose]() {},

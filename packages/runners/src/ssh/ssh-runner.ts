@@ -9,6 +9,7 @@ import {
   type Runner,
   type RunnerContext,
 } from '@scanfarm/contracts'
+import { folderAround, foldersOf } from '../run-folders.ts'
 import type { SftpFiles } from './sftp-files.ts'
 import type { SshPlace } from './ssh-place.ts'
 import { messageOf } from '../error-facts.ts'
@@ -20,7 +21,7 @@ interface FolderThere {
   readonly made: boolean
 }
 
-/** The run's folder on the host, at the same path as here. */
+/** The run's folders on the host, at the same paths as here. */
 export async function prepareFolder(place: SshPlace, context: RunnerContext): Promise<FolderThere> {
   const { folder, signal } = context
   const probe = join(folder, `.scanfarm-${randomUUID()}`)
@@ -28,6 +29,7 @@ export async function prepareFolder(place: SshPlace, context: RunnerContext): Pr
   try {
     return await place.withFiles(async (files) => {
       const made = await makeFolder(files, folder)
+      for (const other of foldersOf(context)) if (other !== folder) await makeFolder(files, other)
       return { made, shared: await files.exists(probe) }
     }, signal)
   } finally {
@@ -53,12 +55,17 @@ export class SshRunner implements Runner {
   readonly facts: Readonly<Record<string, string>>
   readonly sharesFiles: boolean
   readonly #place: SshPlace
-  readonly #folder: string
+  readonly #context: RunnerContext
   readonly #removes: boolean
 
-  constructor(place: SshPlace, folder: string, there: FolderThere, facts: Readonly<Record<string, string>>) {
+  constructor(
+    place: SshPlace,
+    context: RunnerContext,
+    there: FolderThere,
+    facts: Readonly<Record<string, string>>,
+  ) {
     this.#place = place
-    this.#folder = folder
+    this.#context = context
     this.#removes = there.made && !there.shared
     this.sharesFiles = there.shared
     this.facts = facts
@@ -74,10 +81,13 @@ export class SshRunner implements Runner {
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
     if (!this.sharesFiles)
-      await this.#place.withFiles((files) => files.pull(path, this.#folder, signal), signal)
+      await this.#place.withFiles(
+        (files) => files.pull(path, folderAround(path, this.#context), signal),
+        signal,
+      )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#place.close(this.#removes ? this.#folder : undefined)
+    await this.#place.close(this.#removes ? this.#context.folder : undefined)
   }
 }

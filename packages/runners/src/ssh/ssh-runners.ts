@@ -53,7 +53,7 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
       try {
         await place.connect(context.signal)
         const there = await prepareFolder(place, context)
-        return new SshRunner(place, context.folder, there, { host: name, host_key: host.hostKey })
+        return new SshRunner(place, context, there, { host: name, host_key: host.hostKey })
       } catch (error) {
         await place.close(undefined)
         throw error

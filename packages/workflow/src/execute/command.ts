@@ -1,4 +1,4 @@
-import type { Outcome, Runner } from '@scanfarm/contracts'
+import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
 import { Capture } from './capture.ts'
 import { inSeconds } from './duration.ts'
 import type { StepRun } from './place.ts'
@@ -25,9 +25,16 @@ const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, t
   }
 }
 
-/** The environment of commands, with the folder of the operator's own programs in front of PATH. */
-export const environmentOf = (run: Run): Readonly<Record<string, string>> => {
+/**
+ * The environment of commands, with the folder of the operator's own programs in front of PATH. PATH and HOME of this
+ * machine mean nothing in a container or on another host, which have their own.
+ */
+export const environmentOf = (run: Run, type: RunnerType = 'host'): Readonly<Record<string, string>> => {
   const { env, folders } = run.input
+  if (type !== 'host') {
+    const { PATH: _, HOME: __, ...elsewhere } = env
+    return { ...elsewhere, ...run.env }
+  }
   const { binaries = '' } = folders
   const path = run.env['PATH'] ?? env['PATH'] ?? ''
   return binaries === '' ? { ...env, ...run.env } : { ...env, ...run.env, PATH: `${binaries}:${path}` }
@@ -49,7 +56,7 @@ export const runCommand = async (
   const outcome = await runner.run(
     {
       argv: ['/bin/sh', '-c', command],
-      env: environmentOf(run),
+      env: environmentOf(run, runner.type),
       graceMs: run.limits.graceMs,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(cwd === undefined ? {} : { cwd }),

@@ -35,7 +35,7 @@ const missingCommand = async (at: StepRun, commands: readonly string[]): Promise
   const there = await run.runner(runner)
   for (const name of commands) {
     const outcome = await there.run(
-      { argv: ['/bin/sh', '-c', `command -v ${singleQuoted(name)}`], env: environmentOf(run) },
+      { argv: ['/bin/sh', '-c', `command -v ${singleQuoted(name)}`], env: environmentOf(run, runner.type) },
       { signal: run.signal },
     )
     if (outcome.kind !== 'exited' || outcome.code !== 0) return name

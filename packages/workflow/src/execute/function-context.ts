@@ -71,7 +71,7 @@ export const execOn = async (
   const outcome = await runner.run(
     {
       argv,
-      env: environmentOf(run),
+      env: environmentOf(run, runner.type),
       graceMs: run.limits.graceMs,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(cwd === undefined ? {} : { cwd }),

@@ -1,4 +1,4 @@
-import type { Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { AskedRunner, Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
 import type { FunctionServices } from '../functions/services.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Engine } from './engine.ts'
@@ -55,8 +55,8 @@ export interface ExecuteInput {
   readonly owner?: Owner
   /** Called once for each place where commands run; the runner is closed before `execute` returns. */
   openRunner(spec: RunnerSpec): Promise<Runner>
-  /** Takes the place of the `runner` of every module. */
-  readonly runnerOverride?: RunnerSpec | null
+  /** What the caller asked for in place of the `runner` of every module; its other settings stay where they fit. */
+  readonly askedRunner?: AskedRunner
   readonly recorder: RunRecorder
   /** Aborted with the reason `'timeout'` the run fails, with any other it is cancelled. */
   readonly signal: AbortSignal

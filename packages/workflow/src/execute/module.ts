@@ -8,7 +8,7 @@ import { setParams } from './params.ts'
 import type { ModuleRun, StepRun } from './place.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
-import { runnerSpec } from './runner-spec.ts'
+import { moduleRunner } from './runner-spec.ts'
 import type { Scope } from './scope.ts'
 import { runStep } from './step.ts'
 import { runByNeed } from './steps-by-need.ts'
@@ -38,7 +38,18 @@ const needsRunner = (steps: readonly Step[]): boolean =>
   )
 
 const specOf = (run: Run, workflow: Workflow): RunnerSpec =>
-  run.input.runnerOverride ?? runnerSpec(workflow.runner, workflow.runner_config)
+  moduleRunner(workflow, run.input.askedRunner ?? null)
+
+/** What commands have written is here when the module is over; that it cannot be is a failure. */
+const bringBack = async (run: Run, end: ListEnd): Promise<ListEnd> => {
+  if (run.signal.aborted) return end
+  try {
+    await run.files.beforeLocal()
+    return end
+  } catch (error) {
+    return end.kind === 'completed' ? { kind: 'failed', error: messageOf(error) } : end
+  }
+}
 
 /** The module itself as a place, for conditions and checks that belong to no step. */
 const placeOf = (module: ModuleRun, workflow: Workflow): StepRun => ({
@@ -96,7 +107,7 @@ export const runModule = async (run: Run, plan: ModulePlan): Promise<ModuleEnd> 
     const end: ListEnd = run.signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error: module }
     return { end, exports: new Map() }
   }
-  const end = await runSteps(module, workflow)
+  const end = await bringBack(run, await runSteps(module, workflow))
   const keeps = end.kind === 'completed' || end.kind === 'skipped'
   const names = keeps ? [...module.exported] : []
   return {

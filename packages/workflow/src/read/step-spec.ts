@@ -55,6 +55,9 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
   user: text('User of the ssh runner.'),
   key_file: text('Private key file of the ssh runner.'),
   password: text('Password of the ssh runner.'),
+  jump: text('Host that the ssh runner goes through, `user@host:port`.'),
+  known_hosts: text('File of host keys that the ssh runner trusts.'),
+  host_keys: choice(['strict', 'accept-new'], 'What the ssh runner does with a host whose key is not known.'),
   workdir: text('Folder in which commands start.'),
 })
 

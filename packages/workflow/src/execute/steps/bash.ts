@@ -102,5 +102,6 @@ export const runCommands = async (
     )
   } finally {
     await file?.close()
+    if (file !== undefined) at.module.run.files.afterLocal()
   }
 }

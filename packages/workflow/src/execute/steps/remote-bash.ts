@@ -42,7 +42,7 @@ const fetchFile = async (at: StepRun, runner: Runner, remote: string, local: str
     const outcome = await runner.run(
       {
         argv: ['/bin/sh', '-c', `cat -- ${singleQuoted(remote)}`],
-        env: environmentOf(run),
+        env: environmentOf(run, runner.type),
         graceMs: run.limits.graceMs,
       },
       {
@@ -60,6 +60,7 @@ const fetchFile = async (at: StepRun, runner: Runner, remote: string, local: str
     )
   } finally {
     await file.close()
+    run.files.afterLocal()
   }
 }
 
@@ -77,9 +78,11 @@ export const runRemote = async (
     const end = await runCommands(at, runner, commands)
     const plain = (text: string | undefined) => renderPlain(run.engine, text ?? '', at.scope)
     const [remote, local] = [plain(at.step.step_remote_file), plain(at.step.host_output_file)]
+    if (!run.signal.aborted) await run.files.beforeClose(runner)
     if (end.kind === 'done' && remote !== '' && local !== '') await fetchFile(at, runner, remote, local)
     return end
   } finally {
+    run.files.forget(runner)
     await runner[Symbol.asyncDispose]()
   }
 }
