@@ -1,3 +1,4 @@
+import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, WorkflowKind } from './words.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
@@ -123,6 +124,32 @@ export interface RunEnd extends RunKey {
   readonly killedPids: readonly number[]
 }
 
+/** What one step of a run found, for a workspace. */
+export interface FoundRecords {
+  /** Name of the step, with its module in a flow: a later run of it tells what is gone. */
+  readonly step: string
+  readonly workspace: string
+  /** Where the records come from: a tool's name, or `workflow`. */
+  readonly source: string
+  readonly records:
+    | { readonly kind: 'vulnerability'; readonly items: readonly FindingContent[] }
+    | { readonly kind: 'asset'; readonly items: readonly AssetContent[] }
+  /** Records that could not be used; with any, the step proves nothing to be gone. */
+  readonly errors: number
+}
+
+/** Which records a run wants to see. */
+export interface RecordQuery {
+  readonly kind: 'vulnerability' | 'asset'
+  readonly workspace: string
+  /** Assets: asset_type, status_code; vulnerabilities: severity (a comma list), asset_value (a part); both: first_seen_run. */
+  readonly filter: Readonly<Record<string, string>>
+  readonly limit: number
+}
+
+/** Columns of a row, as they stand in the API. */
+export type RecordRow = Readonly<Record<string, unknown>>
+
 /** The farm gave this worker up, or never knew it: it has to join anew, under a new id. */
 export class UnknownWorkerError extends Error {
   override readonly name = 'UnknownWorkerError'
@@ -148,6 +175,23 @@ export interface RunStore {
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>
   /** Writes the last update and ends the runs. A cancel requested meanwhile wins over `completed` and `failed`. */
   finish(ends: readonly (RunEnd & { last: RunUpdate })[]): Promise<RunKey[]>
+  /** Saves what a step found, in one transaction with its events. Undefined: the run is no longer the caller's. */
+  importRecords(run: RunKey, found: FoundRecords): Promise<ImportSummary | undefined>
+  /** Records of a workspace, oldest first. Undefined: the run is no longer the caller's. */
+  readRecords(run: RunKey, query: RecordQuery): Promise<RecordRow[] | undefined>
+  /** Runs of a workspace, or one by its uuid, newest first. Undefined: the run is no longer the caller's. */
+  readRuns(
+    run: RunKey,
+    query: { readonly workspace: string; readonly runUuid: string; readonly limit: number },
+  ): Promise<RecordRow[] | undefined>
+  /**
+   * Adds to a counter of a workspace, or sets it to 0; its value, or undefined when the run is no longer the caller's.
+   * The one call that is not repeated by itself: after a lost answer nobody knows whether it was added.
+   */
+  addToCounter(
+    run: RunKey,
+    counter: { readonly workspace: string; readonly name: string; readonly add: number | 'reset' },
+  ): Promise<number | undefined>
   /** Back to `queued` without counting a crash: a drain, or a run this process does not know. */
   handBack(runs: readonly RunKey[]): Promise<void>
   /** The worker's row goes; whatever it still held is handed back. */

@@ -1,6 +1,7 @@
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { Engine, execute, parseResolved, type ResolvedWorkflow } from '@scanfarm/workflow'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
+import { findingsService } from './findings-service.ts'
 import type { WorkFolders } from './folders.ts'
 import type { ExecutorLimits } from './limits.ts'
 import type { ExecutorOptions } from './options.ts'
@@ -90,6 +91,7 @@ const perform = async (
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
+    services: { database: findingsService(options.store, session.key) },
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   session.killedPids.push(...result.killedPids)

@@ -5,6 +5,7 @@ import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
 import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
+import { makeScans } from './findings/scans.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
@@ -50,6 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     events: guarded(makeEvents(db, totals)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
+    scans: guarded(makeScans(db)),
     feed: guarded(makeFeed(db)),
     triggers: guarded(makeTriggers(db)),
     schedules: guarded(makeSchedules(db)),

@@ -41,6 +41,7 @@ export interface Store extends AsyncDisposable {
   readonly events: Events
   readonly vulnerabilities: Vulnerabilities
   readonly assets: Assets
+  readonly scans: Scans
   /** The event log as a stream. */
   readonly feed: Feed
   readonly triggers: Triggers
@@ -389,4 +390,44 @@ export interface Assets {
   /** As `Vulnerabilities.import`; the identity is (workspace, asset_value, url). */
   import(workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary>
   stats(workspaces: readonly string[] | undefined): Promise<AssetStats>
+}
+
+/** A record as it was before and is after; null: it was or is not there. */
+export interface RecordChange {
+  id: number
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+/** The lists may be cut; the totals count all. */
+export interface RecordChanges {
+  new: RecordChange[]
+  gone: RecordChange[]
+  changed: RecordChange[]
+  total_new: number
+  total_gone: number
+  total_changed: number
+}
+
+export interface RunDiff {
+  vulnerabilities: RecordChanges
+  assets: RecordChanges
+}
+
+/** What runs saw, and what follows from it. */
+export interface Scans {
+  /**
+   * Judges the scans of up to `limit` ended runs: records that a complete scan no longer saw, and that no other scope
+   * sees, become `gone`. One master at a time; resolves to how many runs were judged. What single runs saw is kept for
+   * the latest `history` runs of a scope.
+   */
+  judge(options: { limit: number; history: number }): Promise<number>
+  /** What run `b` saw against what run `a` saw; at most `limit` records of each kind and change. */
+  compare(a: number, b: number, limit: number): Promise<RunDiff>
+  /** What changed in a workspace after `from` up to `to`, as its records stand now. */
+  changes(
+    kind: 'vulnerability' | 'asset',
+    workspace: string,
+    options: { from: Date; to: Date; limit: number },
+  ): Promise<RecordChanges>
 }

@@ -18,6 +18,7 @@ const EVERY = {
   cancels: 1_000,
   slots: 60_000,
   prune: 600_000,
+  judgeScans: 2_000,
 } as const
 /** Outages of the queue end suddenly, and everybody waits for its end. */
 const QUEUE_BACKOFF = { first: 100, most: 5_000 }
@@ -104,9 +105,21 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       log,
       turn: () => repairSlots({ recovery, metrics, log }),
     }),
+    judging(store, log),
     new Loop({ name: 'prune', intervalMs: EVERY.prune, log, turn: () => pruneOnce({ store, log }) }),
   ]
 }
+
+/** Runs that are judged in one turn, and runs of a scope whose sightings are kept. */
+const SCANS = { limit: 100, history: 50 } as const
+
+const judging = (store: Store, log: Logger): Loop =>
+  new Loop({
+    name: 'judge scans',
+    intervalMs: EVERY.judgeScans,
+    log,
+    turn: async () => void (await store.scans.judge(SCANS)),
+  })
 
 const findingLost = (store: Store, queue: RunQueue, log: Logger, metrics: LoopMetrics): Loop => {
   const messages = new LostMessages({

@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { assetStats, getAsset, listAssets } from './assets.ts'
+import { diffAssets, diffRuns, diffVulnerabilities } from './diff.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
 import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts'
@@ -50,6 +51,7 @@ export const apiRoutes = (): Route[] => {
     cancelRun,
     listSteps,
     readStepLog,
+    diffRuns,
     listArtifacts,
     readArtifact,
     duplicateRun,
@@ -63,11 +65,13 @@ export const apiRoutes = (): Route[] => {
     listVulnerabilities,
     summariseVulnerabilities,
     exportVulnerabilities,
+    diffVulnerabilities,
     importVulnerabilities,
     createVulnerability,
     getVulnerability,
     removeVulnerability,
     listAssets,
+    diffAssets,
     getAsset,
     assetStats,
     listEventLogs,

@@ -183,8 +183,8 @@ begin
   on conflict (run_id, attempt, kind, record_id) do update set seen = excluded.seen;
 
   insert into sightings as s (kind, record_id, scope_id, run_id, attempt)
-  select p_kind, id, p_scope_id, p_run.id, p_run.attempt from unnest(p_ids) id
-  order by id
+  select p_kind, r.record_id, p_scope_id, p_run.id, p_run.attempt from unnest(p_ids) as r(record_id)
+  order by r.record_id
   on conflict (kind, record_id, scope_id) do update set run_id = excluded.run_id, attempt = excluded.attempt
   where (s.run_id, s.attempt) < (excluded.run_id, excluded.attempt);
 end $$;

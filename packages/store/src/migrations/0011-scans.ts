@@ -6,6 +6,7 @@ import { sql, type Kysely } from 'kysely'
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql.raw(WORKER).execute(db)
+  await sql.raw(WORKSPACES).execute(db)
   await sql.raw(JUDGE).execute(db)
   await sql.raw(GRANTS).execute(db)
 }
@@ -95,6 +96,56 @@ begin
           order by id limit p_limit) v;
   end if;
   return coalesce(v_records, '[]');
+end $$;
+`
+
+const WORKSPACES = `
+-- Numbers that workflows keep for a workspace.
+create table workspace_counters (
+  workspace text collate "C" not null,
+  name text collate "C" not null,
+  value bigint not null,
+  primary key (workspace, name)
+);
+
+-- Adds, or sets to 0 when p_add is null.
+create function worker.add_to_counter(p_run_id bigint, p_attempt int, p_workspace text, p_name text, p_add bigint)
+returns bigint
+language plpgsql ${DEFINER} ${BY_INDEX} as $$
+declare
+  v_value bigint;
+begin
+  perform 1 from runs where id = p_run_id and attempt = p_attempt and status = 'running' for share;
+  if not found then
+    return null;
+  end if;
+  insert into workspace_counters as c (workspace, name, value) values (p_workspace, p_name, coalesce(p_add, 0))
+  on conflict (workspace, name) do update set value = case when p_add is null then 0 else c.value + p_add end
+  returning value into v_value;
+  return v_value;
+end $$;
+
+create function worker.runs_of(p_run_id bigint, p_attempt int, p_workspace text, p_run_uuid text, p_limit int)
+returns jsonb
+language plpgsql ${DEFINER} set jit = off as $$
+declare
+  v_runs jsonb;
+begin
+  if not exists (select from runs where id = p_run_id and attempt = p_attempt and status = 'running') then
+    return null;
+  end if;
+  select jsonb_agg(jsonb_build_object(
+    'id', r.id, 'run_uuid', r.run_uuid, 'workflow_name', r.workflow_name, 'target', r.target,
+    'workspace', r.workspace, 'status', r.status, 'total_steps', r.total_steps,
+    'completed_steps', r.completed_steps, 'error_message', r.error_message, 'started_at', r.started_at,
+    'completed_at', r.completed_at) order by r.id desc)
+  into v_runs
+  from (select * from runs where p_run_uuid = '' and workspace = p_workspace
+        union all
+        select * from runs
+        where run_uuid = case when p_run_uuid ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_run_uuid::uuid end
+        order by id desc limit p_limit) r;
+  return coalesce(v_runs, '[]');
 end $$;
 `
 

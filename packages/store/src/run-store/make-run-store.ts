@@ -2,6 +2,8 @@ import {
   UnknownWorkerError,
   type ClaimedRun,
   type HeartbeatReply,
+  type ImportSummary,
+  type RecordRow,
   type RunEnd,
   type RunKey,
   type RunStore,
@@ -10,7 +12,7 @@ import {
 } from '@scanfarm/contracts'
 import type pg from 'pg'
 import { persist, type Persistence } from '../retry.ts'
-import { storableJson } from '../text.ts'
+import { storable, storableJson } from '../text.ts'
 import { groupCommit } from './group-commit.ts'
 
 /** Most runs in one statement. */
@@ -128,6 +130,43 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
     finish: (ends) => inChunks(rounds(ends)[0] ?? [], finishLane),
+    importRecords: async ({ runId, attempt }, { step, workspace, source, records, errors }) =>
+      (await call<ImportSummary | null>(
+        'select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8) as answer',
+        [
+          runId,
+          attempt,
+          storable(step),
+          records.kind,
+          storable(workspace),
+          storable(source),
+          storableJson(records.items),
+          errors,
+        ],
+      )) ?? undefined,
+    readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>
+      (await call<RecordRow[] | null>('select worker.records($1, $2, $3, $4, $5::jsonb, $6) as answer', [
+        runId,
+        attempt,
+        kind,
+        storable(workspace),
+        storableJson(filter),
+        limit,
+      ])) ?? undefined,
+    readRuns: async ({ runId, attempt }, { workspace, runUuid, limit }) =>
+      (await call<RecordRow[] | null>('select worker.runs_of($1, $2, $3, $4, $5) as answer', [
+        runId,
+        attempt,
+        storable(workspace),
+        storable(runUuid),
+        limit,
+      ])) ?? undefined,
+    addToCounter: async ({ runId, attempt }, { workspace, name, add }) =>
+      (await call<number | null>(
+        'select worker.add_to_counter($1, $2, $3, $4, $5) as answer',
+        [runId, attempt, storable(workspace), storable(name), add === 'reset' ? null : add],
+        { ...persistence, outageMs: 0 },
+      )) ?? undefined,
     handBack: (keys) => call('select worker.hand_back($1::jsonb) as answer', [storableJson(keys)]),
     leave: (workerId) =>
       call('select worker.leave($1) as answer', [workerId], {

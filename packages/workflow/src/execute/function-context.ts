@@ -25,6 +25,7 @@ export const functionContext = (
     workspace: input.workspace,
     target: input.target,
     runUuid: input.runUuid,
+    stepPath: at.module.name === '' ? at.step.name : `${at.module.name}/${at.step.name}`,
     recorder: input.recorder,
     owner: input.owner,
     evaluate,

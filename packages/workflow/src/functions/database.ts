@@ -71,7 +71,8 @@ const inBatches = async (
     batch.push(row)
     if (batch.length >= BATCH) await flush()
   }
-  await flush()
+  // That a file was read and held nothing is worth knowing too: it says what is no longer there.
+  if (batch.length > 0 || counts === NONE) counts = add(counts, await write(workspace, batch))
   return answer(counts)
 }
 
@@ -83,18 +84,28 @@ const rowsOfFile = async function* (path: string, change: (row: Row) => Row): As
   }
 }
 
+const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext): Write => {
+  const database = service(at)
+  return async (workspace, rows) =>
+    kind === 'assets'
+      ? await database.importAssets(workspace, rows, at.stepPath)
+      : await database.importVulnerabilities(workspace, rows, at.stepPath)
+}
+
+/** A file that was never written says nothing about what is there: then nothing is imported, not even nothing. */
+const whereWritten = async (path: string, work: (path: string) => Promise<Json>): Promise<Json> =>
+  (await stat(path).catch(() => undefined)) === undefined ? answer(NONE) : await work(path)
+
 const importFile =
   (kind: 'assets' | 'vulnerabilities', change: (row: Row, args: readonly Json[]) => Row) =>
   async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
-    const database = service(at)
-    const write: Write = async (workspace, rows) =>
-      kind === 'assets'
-        ? await database.importAssets(workspace, rows)
-        : await database.importVulnerabilities(workspace, rows)
-    return await inBatches(
-      workspaceArg(args, 0, at),
-      rowsOfFile(pathArg(args, 1, at), (row) => change(row, args)),
-      write,
+    const write = writeTo(kind, at)
+    return await whereWritten(pathArg(args, 1, at), (path) =>
+      inBatches(
+        workspaceArg(args, 0, at),
+        rowsOfFile(path, (row) => change(row, args)),
+        write,
+      ),
     )
   }
 
@@ -107,16 +118,8 @@ const objectArg = (args: readonly Json[], index: number): Row => {
 
 const importOne =
   (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
-    const database = service(at)
-    const rows = [change(args)]
-    const workspace = workspaceArg(args, 0, at)
-    return answer(
-      kind === 'assets'
-        ? await database.importAssets(workspace, rows)
-        : await database.importVulnerabilities(workspace, rows),
-    )
-  }
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> =>
+    answer(await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)]))
 
 /** Adds the lines of a file to a counter; 0 sets it back. */
 const counter = (name: string): FunctionDefinition =>
@@ -300,12 +303,11 @@ const ALL: readonly FunctionDefinition[] = [
     'Adds or updates an asset for each line.',
     async (args, at) => {
       const type = textArg(args, 1)
-      const rows = rowsOfFile(pathArg(args, 2, at), (row) => customAsset(row, type, 'workflow'))
-      return await inBatches(
-        workspaceArg(args, 0, at),
-        rows,
-        async (workspace, batch) => await service(at).importAssets(workspace, batch),
-      )
+      const write = writeTo('assets', at)
+      return await whereWritten(pathArg(args, 2, at), (path) => {
+        const rows = rowsOfFile(path, (row) => customAsset(row, type, 'workflow'))
+        return inBatches(workspaceArg(args, 0, at), rows, write)
+      })
     },
   ),
   fn(
@@ -353,11 +355,9 @@ const ALL: readonly FunctionDefinition[] = [
     importFile('vulnerabilities', vulnerability),
   ),
   fn('db_import_sarif(workspace, path)', 'object', 'Findings from a SARIF file.', async (args, at) => {
-    const rows = sarifVulnerabilities(await readText(pathArg(args, 1, at)))
-    return await inBatches(
-      workspaceArg(args, 0, at),
-      rows,
-      async (workspace, batch) => await service(at).importVulnerabilities(workspace, batch),
+    const write = writeTo('vulnerabilities', at)
+    return await whereWritten(pathArg(args, 1, at), async (path) =>
+      inBatches(workspaceArg(args, 0, at), sarifVulnerabilities(await readText(path)), write),
     )
   }),
   ...['urls', 'subdomains', 'assets', 'vulns', 'ips', 'links', 'content', 'archive'].map(counter),

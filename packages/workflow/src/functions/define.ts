@@ -13,6 +13,8 @@ export interface FunctionContext {
   readonly workspace: string
   readonly target: string
   readonly runUuid: string
+  /** The step that calls, after its module where it has one: `scan/ports`. */
+  readonly stepPath: string
   readonly recorder: RunRecorder
   /** Whom files that functions make are given to; missing: they stay with this process. */
   readonly owner: Owner | undefined

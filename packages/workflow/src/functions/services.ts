@@ -18,8 +18,17 @@ export interface FunctionServices {
 /** The findings of the workspace the run belongs to, or of one that is named. */
 export interface DatabaseService {
   /** Adds or updates assets; answers how many were new, changed, the same. */
-  importAssets(workspace: string, assets: readonly Record<string, Json>[]): Promise<ImportCounts>
-  importVulnerabilities(workspace: string, items: readonly Record<string, Json>[]): Promise<ImportCounts>
+  importAssets(
+    workspace: string,
+    assets: readonly Record<string, Json>[],
+    step: string,
+  ): Promise<ImportCounts>
+  /** `step`: who brings them in; what it no longer brings in a later run is gone. An empty list is a step that saw none. */
+  importVulnerabilities(
+    workspace: string,
+    items: readonly Record<string, Json>[],
+    step: string,
+  ): Promise<ImportCounts>
   assets(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
   vulnerabilities(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
   /** Adds to a counter of the workspace, or sets it to 0; answers its value. */

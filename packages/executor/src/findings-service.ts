@@ -1,0 +1,75 @@
+import type { AssetContent, FindingContent, FoundRecords, RunKey, RunStore } from '@scanfarm/contracts'
+import { assetOf, findingOf } from '@scanfarm/findings'
+import type { DatabaseService, ImportCounts, Json } from '@scanfarm/workflow'
+
+type Rows = readonly Record<string, Json>[]
+
+/** Most records that a function reads at once. */
+const MAX_READ = 10_000
+const MAX_RUNS = 1_000
+/** Rows that do not say which tool they are from. */
+const NO_SOURCE = 'workflow'
+
+/** Nothing that such a run does counts any more; it is being stopped. */
+const owned = <T>(answer: T | undefined): T => {
+  if (answer === undefined) throw new Error('this run has been given to another worker')
+  return answer
+}
+
+const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
+  new: a.new + b.new,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+  errors: a.errors + b.errors,
+})
+
+/** The database as the functions of one attempt see it: whatever they write is fenced by run and attempt. */
+export const findingsService = (store: RunStore, run: RunKey): DatabaseService => {
+  const save = async (found: FoundRecords): Promise<ImportCounts> =>
+    owned(await store.importRecords(run, found))
+
+  const importAssets: DatabaseService['importAssets'] = async (workspace, rows, step) => {
+    const groups = Map.groupBy(rows, sourceOf)
+    // An empty list is told too: its step has looked.
+    if (groups.size === 0) groups.set(NO_SOURCE, [])
+    let counts: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+    for (const [source, group] of groups) {
+      const items = group.map(assetOf).filter((item) => item !== undefined)
+      const errors = group.length - items.length
+      counts = add(counts, await save({ step, workspace, source, records: assets(items), errors }))
+    }
+    return counts
+  }
+
+  const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, step) => {
+    const items = rows.map(findingOf).filter((item) => item !== undefined)
+    const errors = rows.length - items.length
+    return save({ step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
+  }
+
+  const read =
+    (kind: 'asset' | 'vulnerability') =>
+    async (workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]> =>
+      owned(await store.readRecords(run, { kind, workspace, filter, limit: MAX_READ })) as Record<
+        string,
+        Json
+      >[]
+
+  return {
+    importAssets,
+    importVulnerabilities,
+    assets: read('asset'),
+    vulnerabilities: read('vulnerability'),
+    count: async (workspace, name, by) => owned(await store.addToCounter(run, { workspace, name, add: by })),
+    runStatus: async ({ workspace = '', runUuid = '' }) =>
+      owned(await store.readRuns(run, { workspace, runUuid, limit: MAX_RUNS })) as Record<string, Json>[],
+  }
+}
+
+const sourceOf = (row: Rows[number]): string => {
+  const { source } = row
+  return typeof source === 'string' && source !== '' ? source : NO_SOURCE
+}
+
+const assets = (items: readonly AssetContent[]) => ({ kind: 'asset', items }) as const
+const vulnerabilities = (items: readonly FindingContent[]) => ({ kind: 'vulnerability', items }) as const

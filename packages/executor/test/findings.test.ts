@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Step } from '@scanfarm/workflow'
+import { bash, openBench, type Bench } from './bench.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+})
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+const call = (name: string, expression: string): Step => ({ name, type: 'function', function: expression })
+
+const NUCLEI = (id: string) =>
+  JSON.stringify({ 'template-id': id, info: { name: id, severity: 'high' }, 'matched-at': `http://a/${id}` })
+
+const scan = async (lines: readonly string[]): Promise<number> => {
+  const file = '{{Output}}/nuclei.jsonl'
+  const [runId = 0] = await bench.submit([
+    bash('scan', `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} > ${file}`),
+    call('import', `db_import_vuln_from_file("", "${file}").total`),
+    call('missing', 'db_import_vuln_from_file("", "{{Output}}/never-written.jsonl").total'),
+    call('asset', 'db_quick_import_asset("", "www.a.test", "subdomain").new'),
+    call('read', 'db_select_vulnerabilities_filtered("", "high", "/one", "jsonl")'),
+    call('count', 'db_total_urls("{{Output}}/nuclei.jsonl")'),
+  ])
+  const run = await bench.ended(runId)
+  expect(run).toMatchObject({ status: 'completed', error_message: '' })
+  await bench.store.scans.judge({ limit: 100, history: 10 })
+  return runId
+}
+
+test('functions of a run keep findings of it, and its next run tells what is gone', async () => {
+  await using _executor = bench.executor()
+  const first = await scan([NUCLEI('one'), NUCLEI('two')])
+  const outputs = (await bench.steps(first)).map(({ output }) => output.trim())
+  expect(outputs[1]).toBe('2')
+  expect(outputs[2]).toBe('0')
+  expect(outputs[3]).toBe('1')
+  expect(JSON.parse(outputs[4] ?? '')).toMatchObject({ vuln_info: 'one', workspace: expect.any(String) })
+  expect(outputs[5]).toBe('2')
+
+  const second = await scan([NUCLEI('one')])
+  const { data } = await bench.store.vulnerabilities.list({}, { offset: 0, limit: 10 })
+  expect(data.map(({ vuln_info, state, times_seen }) => [vuln_info, state, times_seen]).sort()).toEqual([
+    ['one', 'open', 2],
+    ['two', 'gone', 1],
+  ])
+  const diff = await bench.store.scans.compare(first, second, 10)
+  expect(diff.vulnerabilities).toMatchObject({ total_new: 0, gone: [{ before: { vuln_info: 'two' } }] })
+  expect(diff.assets).toMatchObject({ total_new: 0, total_gone: 0, total_changed: 0 })
+  const events = await bench.store.events.list({ source: 'executor' }, { offset: 0, limit: 100 })
+  const topics = events.data.map(({ topic }) => topic)
+  expect(topics.filter((topic) => topic === 'vuln.found')).toHaveLength(2)
+  expect(topics.filter((topic) => topic === 'asset.discovered')).toHaveLength(1)
+})

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { FindingContent } from '@scanfarm/contracts'
+import { testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun } from '../_worker.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent => ({
+  vuln_info,
+  vuln_title: vuln_info,
+  vuln_desc: '',
+  vuln_poc: '',
+  severity,
+  confidence: 'Firm',
+  asset_type: 'web',
+  asset_value: 'https://a.example',
+  tags: [],
+  detail_http_request: '',
+  detail_http_response: '',
+  raw_vuln_json: '',
+})
+
+const scan = async (items: FindingContent[]): Promise<string> => {
+  const { body } = await server.operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: 'a.example', workspace: 'diffs' })
+    .expect(202)
+  const [run] = await claimLocalRuns(server.runStore)
+  if (run === undefined) throw new Error('the run was not claimed')
+  const records = { kind: 'vulnerability', items } as const
+  await server.runStore.importRecords(run, {
+    step: 'import',
+    workspace: 'diffs',
+    source: 'workflow',
+    records,
+    errors: 0,
+  })
+  await endRun(server.runStore, run)
+  await server.store.scans.judge({ limit: 10, history: 10 })
+  return body.run_uuid as string
+}
+
+describe('comparing', () => {
+  test('two runs tells what is new, gone and changed; a workspace tells it by time', async () => {
+    const a = await scan([finding('stays', 'low'), finding('goes', 'low')])
+    const b = await scan([finding('stays', 'high'), finding('comes', 'low')])
+    const { body } = await server.viewer.get(`/api/runs/${a}/diff/${b}`).expect(200)
+    expect(body.data).toMatchObject({
+      from: { run_uuid: a, target: 'a.example', status: 'completed' },
+      to: { run_uuid: b },
+      vulnerabilities: {
+        new: [{ id: expect.any(Number), before: null, after: { vuln_info: 'comes' } }],
+        gone: [{ before: { vuln_info: 'goes' }, after: null }],
+        changed: [{ before: { severity: 'low' }, after: { severity: 'high' } }],
+        total_new: 1,
+        total_gone: 1,
+        total_changed: 1,
+      },
+      assets: { new: [], total_new: 0 },
+    })
+    const gone = await server.viewer.get('/api/vulnerabilities?workspace=diffs&state=gone').expect(200)
+    expect(gone.body.data).toMatchObject([{ vuln_info: 'goes', state: 'gone', run_uuid: a }])
+    const byTime = await server.viewer.get('/api/vulnerabilities/diff?workspace=diffs&from=0').expect(200)
+    expect(byTime.body.data).toMatchObject({ workspace: 'diffs', total_new: 2, total_gone: 1 })
+    const assets = await server.viewer.get('/api/assets/diff?workspace=diffs&from=2026-01-01').expect(200)
+    expect(assets.body.data).toMatchObject({ total_new: 0, from: '2026-01-01T00:00:00.000Z' })
+  })
+
+  test.each([
+    '/api/vulnerabilities/diff?from=0',
+    '/api/vulnerabilities/diff?workspace=w',
+    '/api/vulnerabilities/diff?workspace=w&from=yesterday',
+    '/api/assets/diff?workspace=w&from=2026-02-01&to=2026-01-01',
+    '/api/assets/diff?workspace=w&from=0&limit=0',
+  ])('%s is 400', async (path) => {
+    await server.viewer.get(path).expect(400)
+  })
+
+  test('unknown runs are 404', async () => {
+    const a = await scan([])
+    await server.viewer.get(`/api/runs/${a}/diff/999999`).expect(404)
+    await server.viewer.get(`/api/runs/x/diff/${a}`).expect(404)
+  })
+})

@@ -1,0 +1,116 @@
+import { sql, type Kysely } from 'kysely'
+import type { RecordChange, RecordChanges, RunDiff, Scans } from '../store.ts'
+import { canBeStored } from '../text.ts'
+
+type Kind = 'vulnerability' | 'asset'
+
+export const makeScans = (db: Kysely<unknown>): Scans => ({
+  judge: async ({ limit, history }) => {
+    const { rows } = await sql<{
+      judged: number
+    }>`select judge_scans(${limit}, ${history}) as judged`.execute(db)
+    return rows[0]?.judged ?? 0
+  },
+  async compare(a, b, limit) {
+    const [vulnerabilities, assets] = await Promise.all([
+      compare(db, 'vulnerability', a, b, limit),
+      compare(db, 'asset', a, b, limit),
+    ])
+    return { vulnerabilities, assets } satisfies RunDiff
+  },
+  changes: (kind, workspace, { from, to, limit }) =>
+    canBeStored(workspace) ? changes(db, kind, workspace, from, to, limit) : Promise.resolve(NOTHING),
+})
+
+const NOTHING: RecordChanges = {
+  new: [],
+  gone: [],
+  changed: [],
+  total_new: 0,
+  total_gone: 0,
+  total_changed: 0,
+}
+
+interface ChangeRow {
+  readonly change: 'new' | 'gone' | 'changed'
+  readonly total: number
+  readonly id: number
+  readonly before: Record<string, unknown> | null
+  readonly after: Record<string, unknown> | null
+}
+
+const gathered = (rows: readonly ChangeRow[]): RecordChanges => {
+  const of = (word: ChangeRow['change']): readonly ChangeRow[] => rows.filter(({ change }) => change === word)
+  const records = (some: readonly ChangeRow[]): RecordChange[] =>
+    some.map(({ id, before, after }) => ({ id, before, after }))
+  const [found, gone, changed] = [of('new'), of('gone'), of('changed')]
+  return {
+    new: records(found),
+    gone: records(gone),
+    changed: records(changed),
+    total_new: found[0]?.total ?? 0,
+    total_gone: gone[0]?.total ?? 0,
+    total_changed: changed[0]?.total ?? 0,
+  }
+}
+
+/** What the latest attempts of two runs saw, side by side. */
+const compare = async (
+  db: Kysely<unknown>,
+  kind: Kind,
+  a: number,
+  b: number,
+  limit: number,
+): Promise<RecordChanges> => {
+  const side = (run: number) => sql`
+    select o.record_id, o.seen from observations o join runs r on r.id = o.run_id and r.attempt = o.attempt
+    where o.run_id = ${run} and o.kind = ${kind}`
+  const { rows } = await sql<ChangeRow>`
+    with sides as (
+      select coalesce(a.record_id, b.record_id) as id, a.seen as before, b.seen as after
+      from (${side(a)}) a full join (${side(b)}) b on b.record_id = a.record_id
+      where a.seen is distinct from b.seen
+    ), named as (
+      select case when before is null then 'new' when after is null then 'gone' else 'changed' end as change, *
+      from sides
+    ), numbered as (
+      select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
+      from named
+    )
+    select change, total, id, before, after from numbered where n <= ${limit} order by change, id
+  `.execute(db)
+  return gathered(rows)
+}
+
+const TABLES = {
+  vulnerability: { table: sql`vulnerabilities`, seen: sql`finding_seen(t)` },
+  asset: { table: sql`assets`, seen: sql`asset_seen(t)` },
+}
+
+/** By the marks that the records carry: of several changes within the time each record shows the last one. */
+const changes = async (
+  db: Kysely<unknown>,
+  kind: Kind,
+  workspace: string,
+  from: Date,
+  to: Date,
+  limit: number,
+): Promise<RecordChanges> => {
+  const { table, seen } = TABLES[kind]
+  const { rows } = await sql<ChangeRow>`
+    with named as (
+      select t.id, ${seen} as seen,
+             case when t.gone_at > ${from} and t.gone_at <= ${to} then 'gone'
+                  when t.opened_at > ${from} and t.opened_at <= ${to} then 'new'
+                  when t.updated_at > ${from} and t.updated_at <= ${to} then 'changed' end as change
+      from ${table} t where t.workspace = ${workspace}
+    ), numbered as (
+      select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
+      from named where change is not null
+    )
+    select change, total, id, case change when 'gone' then seen end as before,
+           case change when 'gone' then null else seen end as after
+    from numbered where n <= ${limit} order by change, id
+  `.execute(db)
+  return gathered(rows)
+}

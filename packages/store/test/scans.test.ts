@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ClaimedRun, FindingContent, FoundRecords } from '@scanfarm/contracts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, closedStep, ended, joined, keyOf, submitted } from './fixtures.ts'
+
+let db: TestDatabase
+let workerId: string
+beforeAll(async () => {
+  db = await testDatabase()
+  workerId = await joined(db.runStore)
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const finding = (name: string, changes: Partial<FindingContent> = {}): FindingContent => ({
+  vuln_info: name,
+  vuln_title: name,
+  vuln_desc: '',
+  vuln_poc: '',
+  severity: 'high',
+  confidence: 'Firm',
+  asset_type: 'web',
+  asset_value: `https://${name}.example`,
+  tags: [],
+  detail_http_request: '',
+  detail_http_response: '',
+  raw_vuln_json: '',
+  ...changes,
+})
+
+const found = (items: FindingContent[], changes: Partial<FoundRecords> = {}): FoundRecords => ({
+  step: 'import',
+  workspace: 'w',
+  source: 'workflow',
+  records: { kind: 'vulnerability', items },
+  errors: 0,
+  ...changes,
+})
+
+interface Scan {
+  readonly sees: readonly FoundRecords[]
+  readonly steps?: Parameters<typeof closedStep>[1][]
+  readonly status?: 'completed' | 'failed'
+  readonly job?: Parameters<typeof submitted>[1]
+  readonly target?: string
+}
+
+const claimOne = async (job: Scan['job'] = {}, target = 'a.test'): Promise<ClaimedRun> => {
+  await submitted(db.store, job, [{ target, workspace: 'w' }])
+  const [run] = await claimAll(db.store, db.runStore, workerId)
+  if (run === undefined) throw new Error('nothing claimed')
+  return run
+}
+
+const judge = () => db.store.scans.judge({ limit: 100, history: 3 })
+
+/** A run from start to end, and its judgement. */
+const scan = async ({ sees, steps = [], status = 'completed', job, target }: Scan): Promise<number> => {
+  const run = await claimOne(job, target)
+  for (const records of sees) expect(await db.runStore.importRecords(keyOf(run), records)).toBeDefined()
+  await db.runStore.record([{ ...keyOf(run), steps: steps.map((change, n) => closedStep(n + 1, change)) }])
+  expect(await db.runStore.finish([ended(run, status)])).toEqual([])
+  await judge()
+  return run.runId
+}
+
+const states = async (workspace = 'w'): Promise<Record<string, string>> => {
+  const { data } = await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 100 })
+  return Object.fromEntries(data.map(({ vuln_info, state }) => [vuln_info, state]).sort())
+}
+
+describe('what a later scan of the same scope no longer sees', () => {
+  test('is gone, and open again when it is seen again, which is told', async () => {
+    await scan({ sees: [found([finding('a'), finding('b')])] })
+    expect(await states()).toEqual({ a: 'open', b: 'open' })
+    const second = await scan({ sees: [found([finding('b')])] })
+    expect(await states()).toEqual({ a: 'gone', b: 'open' })
+    const [a] = (await db.store.vulnerabilities.list({ state: 'gone' }, { offset: 0, limit: 1 })).data
+    expect(a).toMatchObject({ gone_at: expect.any(String), times_seen: 1 })
+    const third = await scan({ sees: [found([finding('a'), finding('b', { severity: 'low' })])] })
+    expect(await states()).toEqual({ a: 'open', b: 'open' })
+    const events = (await db.store.events.list({ topic: 'vuln.found' }, { offset: 0, limit: 10 })).data
+    expect(events.map(({ data }) => (JSON.parse(data) as { reopened: boolean }).reopened)).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(events[0]).toMatchObject({ source: 'executor', workflow_name: 'probe', workspace: 'w' })
+
+    const { vulnerabilities } = await db.store.scans.compare(second, third, 10)
+    expect(vulnerabilities).toMatchObject({
+      new: [{ before: null, after: { vuln_info: 'a' } }],
+      gone: [],
+      changed: [{ before: { severity: 'high' }, after: { severity: 'low' } }],
+      total_new: 1,
+      total_changed: 1,
+    })
+    const back = await db.store.scans.compare(third, second, 10)
+    expect(back.vulnerabilities).toMatchObject({ new: [], total_gone: 1, total_changed: 1 })
+  })
+
+  test('is gone also when the import was empty', async () => {
+    await scan({ sees: [found([finding('only')], { workspace: 'empty' })] })
+    await scan({ sees: [found([], { workspace: 'empty' })] })
+    expect(await states('empty')).toEqual({ only: 'gone' })
+  })
+
+  test.each<[string, Omit<Scan, 'sees'>, Partial<FoundRecords>]>([
+    ['the run failed', { status: 'failed' }, {}],
+    ['a step failed, though the run went on', { steps: [{ status: 'failed', exitCode: 1 }] }, {}],
+    ['records could not be used', {}, { errors: 1 }],
+    ['another step imported', {}, { step: 'other' }],
+    ['it was another target', { target: 'other.test' }, {}],
+    ['it was another workflow', { job: { workflowName: 'other' } }, {}],
+    ['it had other params', { job: { params: { ports: '22' } } }, {}],
+  ])('stays open when %s', async (name, how, changes) => {
+    const workspace = `stays ${name}`
+    await scan({ sees: [found([finding('x')], { workspace })] })
+    await scan({ sees: [found([], { workspace, ...changes })], ...how })
+    expect(await states(workspace)).toEqual({ x: 'open' })
+  })
+
+  test('stays open when the step that would see it did not run', async () => {
+    await scan({ sees: [found([finding('x')], { workspace: 'skipped' })] })
+    await scan({ sees: [] })
+    expect(await states('skipped')).toEqual({ x: 'open' })
+  })
+
+  test('stays open as long as another scope sees it', async () => {
+    const workspace = 'shared'
+    const other = { job: { workflowName: 'second' } }
+    await scan({ sees: [found([finding('x')], { workspace })] })
+    await scan({ sees: [found([finding('x')], { workspace })], ...other })
+    await scan({ sees: [found([], { workspace })] })
+    expect(await states(workspace)).toEqual({ x: 'open' })
+    await scan({ sees: [found([], { workspace })], ...other })
+    expect(await states(workspace)).toEqual({ x: 'gone' })
+  })
+
+  test('is counted once for each run, however often a run imports it', async () => {
+    const workspace = 'counted'
+    await scan({ sees: [found([finding('x')], { workspace }), found([finding('x')], { workspace })] })
+    const last = await scan({ sees: [found([finding('x')], { workspace })] })
+    const [x] = (await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 1 }))
+      .data
+    const run = await db.store.runs.find(String(last))
+    expect(x).toMatchObject({ times_seen: 2, run_uuid: run?.run_uuid, first_run_uuid: expect.any(String) })
+    expect(x?.first_run_uuid).not.toBe(x?.run_uuid)
+  })
+})
+
+describe('the fence', () => {
+  test('lets no zombie write or read', async () => {
+    const run = await claimOne()
+    const zombie = { runId: run.runId, attempt: run.attempt - 1 }
+    const workspace = 'fenced'
+    expect(await db.runStore.importRecords(zombie, found([finding('z')], { workspace }))).toBeUndefined()
+    expect(
+      await db.runStore.readRecords(zombie, { kind: 'vulnerability', workspace, filter: {}, limit: 1 }),
+    ).toBeUndefined()
+    expect(await db.runStore.readRuns(zombie, { workspace, runUuid: '', limit: 1 })).toBeUndefined()
+    expect(await db.runStore.addToCounter(zombie, { workspace, name: 'urls', add: 1 })).toBeUndefined()
+    await db.runStore.finish([ended(run)])
+    expect(await db.runStore.importRecords(keyOf(run), found([finding('z')], { workspace }))).toBeUndefined()
+    expect(await states(workspace)).toEqual({})
+  })
+})
+
+describe('what a run reads', () => {
+  test('is filtered; counters add up', async () => {
+    const run = await claimOne()
+    const key = keyOf(run)
+    const workspace = 'read'
+    await db.runStore.importRecords(
+      key,
+      found([finding('p'), finding('q', { severity: 'low' })], { workspace }),
+    )
+    const read = async (filter: Record<string, string>) =>
+      (await db.runStore.readRecords(key, { kind: 'vulnerability', workspace, filter, limit: 9 }))
+        ?.map(({ vuln_info }) => vuln_info)
+        .sort()
+    expect(await read({})).toEqual(['p', 'q'])
+    expect(await read({ severity: 'LOW, critical' })).toEqual(['q'])
+    expect(await read({ asset_value: 'P.EX' })).toEqual(['p'])
+    expect(await read({ first_seen_run: run.runUuid })).toEqual(['p', 'q'])
+    expect(await read({ first_seen_run: 'x' })).toEqual([])
+    expect(await db.runStore.readRuns(key, { workspace: 'w', runUuid: run.runUuid, limit: 5 })).toMatchObject(
+      [{ run_uuid: run.runUuid, status: 'running' }],
+    )
+    const count = (add: number | 'reset') => db.runStore.addToCounter(key, { workspace, name: 'urls', add })
+    expect([await count(2), await count(3), await count('reset')]).toEqual([2, 5, 0])
+    await db.runStore.finish([ended(run)])
+  })
+})
+
+describe('the history', () => {
+  test('of a scope is kept for its latest runs', async () => {
+    const runs: number[] = []
+    for (let n = 0; n < 5; n++)
+      runs.push(
+        await scan({ sees: [found([finding('x')], { workspace: 'history' })], job: { workflowName: 'h' } }),
+      )
+    const kept = await asSuperuser(
+      (client) => client.query<{ id: string }>('select distinct run_id as id from observations order by 1'),
+      db.url,
+    )
+    const ids = kept.rows.map(({ id }) => Number(id))
+    expect(runs.filter((id) => ids.includes(id))).toEqual(runs.slice(2))
+  })
+
+  test('of a workspace is told by time', async () => {
+    const workspace = 'changes'
+    const from = new Date(Date.now() - 60_000)
+    await scan({ sees: [found([finding('x'), finding('y')], { workspace })] })
+    await scan({ sees: [found([finding('y')], { workspace })] })
+    const options = { from, to: new Date(Date.now() + 1_000), limit: 10 }
+    const changes = await db.store.scans.changes('vulnerability', workspace, options)
+    expect(changes).toMatchObject({
+      new: [{ after: { vuln_info: 'y' } }],
+      gone: [{ before: { vuln_info: 'x' }, after: null }],
+      total_changed: 0,
+    })
+  })
+})
