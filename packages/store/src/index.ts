@@ -7,3 +7,4 @@ export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-stor
 export { isFeedPosition } from './events/feed.ts'
 export { MAX_SCHEDULES } from './triggers/schedules.ts'
 export { topicPattern } from './triggers/topic-pattern.ts'
+export { MAX_SUBSCRIPTIONS } from './webhooks/webhooks.ts'

@@ -21,6 +21,7 @@ import type { Store } from './store.ts'
 import { makeSchedules } from './triggers/schedules.ts'
 import { makeTriggers } from './triggers/triggers.ts'
 import type { LoginPolicy } from './logins.ts'
+import { makeWebhooks } from './webhooks/webhooks.ts'
 import { makeTotals } from './totals.ts'
 import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
@@ -55,6 +56,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     feed: guarded(makeFeed(db)),
     triggers: guarded(makeTriggers(db)),
     schedules: guarded(makeSchedules(db)),
+    webhooks: guarded(makeWebhooks(db)),
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),

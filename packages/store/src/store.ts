@@ -26,9 +26,11 @@ import type {
 } from '@scanfarm/contracts'
 import type { Feed } from './events/feed.ts'
 import type { Schedules, Triggers } from './triggers/port.ts'
+import type { Webhooks } from './webhooks/port.ts'
 
 export type * from './events/feed.ts'
 export type * from './triggers/port.ts'
+export type * from './webhooks/port.ts'
 
 /** What a master asks of Postgres, grouped by subject. The worker's side is `RunStore` of contracts. */
 export interface Store extends AsyncDisposable {
@@ -46,6 +48,7 @@ export interface Store extends AsyncDisposable {
   readonly feed: Feed
   readonly triggers: Triggers
   readonly schedules: Schedules
+  readonly webhooks: Webhooks
   readonly access: Access
   readonly idempotency: Idempotency
   /** For the local slots of a server. */

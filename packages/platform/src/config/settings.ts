@@ -204,6 +204,11 @@ export const SETTINGS = {
       defaultText: '`scheduler.enabled`',
     }),
   },
+  webhooks: {
+    allowPrivate: flag('Let webhooks be sent to private addresses too, such as those of the own network.', {
+      default: false,
+    }),
+  },
   retention: {
     runDays: integer('Days that ended runs are kept; 0: for ever.', { default: 90, min: 0, max: 36_500 }),
     eventDays: integer('Days that event-log entries are kept; 0: for ever.', {

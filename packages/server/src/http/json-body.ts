@@ -7,7 +7,7 @@ const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
 
 /** Reads a JSON body of at most `maxBytes`. Everything wrong with it is an `AppError`. */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const source = decode(await collect(request, maxBytes))
+  const source = decode(await readBody(request, maxBytes))
   if (source.trim() === '') throw new AppError('invalid_json', 'a JSON body is required, and none was sent')
   checkType(request)
   try {
@@ -39,7 +39,8 @@ const checkType = ({ headers }: IncomingMessage): void => {
 const tooLarge = (maxBytes: number): AppError =>
   new AppError('payload_too_large', `the body is larger than ${maxBytes} bytes`)
 
-const collect = async (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+/** The bytes of a body of at most `maxBytes`. */
+export const readBody = async (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []

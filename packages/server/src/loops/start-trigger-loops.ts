@@ -3,9 +3,18 @@ import type { ServerContext } from '../context.ts'
 import { everySecond } from './scheduler/every-second.ts'
 import { Scheduler } from './scheduler/scheduler.ts'
 import { Watcher } from './watcher/watcher.ts'
+import { WebhookSender } from './webhooks/webhook-sender.ts'
 
 /** Time between turns, in ms. What comes in by the API is dealt with at once; this is for all else. */
-const EVERY = { receive: 500, schedule: 5_000, watch: 1_000, startWaiting: 1_000, prune: 600_000 } as const
+const EVERY = {
+  receive: 500,
+  schedule: 5_000,
+  watch: 1_000,
+  startWaiting: 1_000,
+  fanOut: 1_000,
+  deliver: 1_000,
+  prune: 600_000,
+} as const
 /** Topics that no master has named for this long are wanted no more. */
 const KEEP_TOPICS_MS = 600_000
 
@@ -24,6 +33,9 @@ export const startTriggerLoops = (context: ServerContext): TriggerLoops => {
     startingWaiting(context),
     pruning(context),
   ]
+  const webhooks = sending(context)
+  urgent.push(...webhooks)
+  loops.push(...webhooks)
   const scheduler = context.config.scheduler.enabled ? scheduling(context) : undefined
   if (scheduler !== undefined) loops.push(scheduler)
   const ticks = scheduler && everySecond(() => scheduler.wake())
@@ -70,6 +82,26 @@ const watching = ({ receiver, store, log }: ServerContext): Loop => {
   })
 }
 
+const sending = ({ store, receiver, config, log }: ServerContext): Loop[] => {
+  const { webhooks, feed } = store
+  const { allowPrivate } = config.webhooks
+  const sender = new WebhookSender({ webhooks, feed, receiver, allowPrivate, log })
+  return [
+    new Loop({
+      name: 'fan events out',
+      intervalMs: EVERY.fanOut,
+      log,
+      turn: (signal) => sender.fanOutOnce(signal),
+    }),
+    new Loop({
+      name: 'send webhooks',
+      intervalMs: EVERY.deliver,
+      log,
+      turn: (signal) => sender.deliverOnce(signal),
+    }),
+  ]
+}
+
 const startingWaiting = ({ receiver, log }: ServerContext): Loop =>
   new Loop({
     name: 'start queued firings',
@@ -83,8 +115,11 @@ const pruning = ({ store, config, log }: ServerContext): Loop =>
     name: 'prune triggers',
     intervalMs: EVERY.prune,
     log,
-    turn: () =>
-      store.triggers.prune({ days: config.retention.eventDays || KEEP_DAYS, topicsMs: KEEP_TOPICS_MS }),
+    turn: async () => {
+      const days = config.retention.eventDays || KEEP_DAYS
+      await store.triggers.prune({ days, topicsMs: KEEP_TOPICS_MS })
+      await store.webhooks.prune(days)
+    },
   })
 
 /** How long firings are remembered where events are kept for ever. */

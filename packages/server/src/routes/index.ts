@@ -7,6 +7,12 @@ import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts
 import { streamEvents } from './event-stream.ts'
 import { emitEvent } from './events.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings-transfer.ts'
+import {
+  createIncomingWebhook,
+  listIncomingWebhooks,
+  receiveWebhook,
+  removeIncomingWebhook,
+} from './incoming-webhooks.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
 import { cancelJob, getJob } from './jobs.ts'
 import { login } from './login.ts'
@@ -38,6 +44,14 @@ import {
   removeVulnerability,
   summariseVulnerabilities,
 } from './vulnerabilities.ts'
+import {
+  changeSubscription,
+  createSubscription,
+  listDeliveries,
+  listSubscriptions,
+  redeliver,
+  removeSubscription,
+} from './webhook-subscriptions.ts'
 import { getWorker, listWorkers } from './workers.ts'
 import { uploadWorkflow } from './workflow-upload.ts'
 import { getWorkflow, listWorkflows } from './workflows.ts'
@@ -87,6 +101,16 @@ export const apiRoutes = (): Route[] => {
     enableSchedule,
     disableSchedule,
     triggerSchedule,
+    receiveWebhook,
+    createIncomingWebhook,
+    listIncomingWebhooks,
+    removeIncomingWebhook,
+    createSubscription,
+    listSubscriptions,
+    changeSubscription,
+    removeSubscription,
+    listDeliveries,
+    redeliver,
     listWorkers,
     getWorker,
     login,

@@ -10,6 +10,7 @@ import * as workerRole from './0008-worker-role.ts'
 import * as findings from './0009-findings.ts'
 import * as triggers from './0010-triggers.ts'
 import * as scans from './0011-scans.ts'
+import * as webhooks from './0012-webhooks.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -24,4 +25,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-findings': findings,
   '0010-triggers': triggers,
   '0011-scans': scans,
+  '0012-webhooks': webhooks,
 }

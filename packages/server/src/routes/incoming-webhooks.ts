@@ -1,0 +1,143 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { AppError, Timestamp } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { readBody } from '../http/json-body.ts'
+import { route } from '../http/route.ts'
+import {
+  REPLAY_WINDOW_MS,
+  sameSignature,
+  SIGNATURE_HEADER,
+  signatureOf,
+  TIMESTAMP_HEADER,
+} from '../loops/webhooks/signature.ts'
+
+const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' })
+const NamePath = Type.Object({ name: Type.String() })
+const SECRET_BYTES = 32
+/** Whoever sends it has not proved anything yet. */
+const MAX_BYTES = 2 << 20
+
+export const receiveWebhook = route(
+  {
+    method: 'post',
+    path: '/webhooks/{name}',
+    tag: 'Webhooks',
+    summary: 'Take a signed request as an event webhook.received',
+    description: `No token, but a signature: \`${SIGNATURE_HEADER}: sha256=HEX\`, the HMAC-SHA256 of \`TIMESTAMP.BODY\` with the secret of the webhook, and \`${TIMESTAMP_HEADER}\` in seconds, at most five minutes away. The same request is taken once.`,
+    role: 'public',
+    params: NamePath,
+    headers: { [SIGNATURE_HEADER]: 'sha256=HEX', [TIMESTAMP_HEADER]: 'Seconds since 1970' },
+    responses: {
+      202: Type.Object({ message: Type.String(), event_id: Type.String(), topic: Type.String() }),
+    },
+    errors: ['unauthorized', 'invalid_json', 'conflict', 'payload_too_large'],
+  },
+  async ({ store, config, wake }, { params, http }) => {
+    const body = await readBody(http.stream, Math.min(MAX_BYTES, config.http.jsonBytes))
+    const secret = await store.webhooks.incomingSecret(params.name)
+    const timestamp = String(http.headers[TIMESTAMP_HEADER.toLowerCase()] ?? '')
+    const given = String(http.headers[SIGNATURE_HEADER.toLowerCase()] ?? '')
+    const wanted = signatureOf(secret ?? randomBytes(SECRET_BYTES).toString('hex'), timestamp, body)
+    const age = Math.abs(Date.now() - Number(timestamp) * 1_000)
+    // An unknown name is answered like a wrong signature: names are not to be found out.
+    if (!sameSignature(given, wanted) || !/^\d{1,12}$/.test(timestamp) || age > REPLAY_WINDOW_MS)
+      throw new AppError(
+        'unauthorized',
+        `the signature does not fit: send ${TIMESTAMP_HEADER} in seconds and ${SIGNATURE_HEADER}: sha256=HMAC of "TIMESTAMP.BODY"`,
+      )
+    const data = jsonOf(body)
+    if (!(await store.webhooks.receipt(params.name, wanted, 2 * REPLAY_WINDOW_MS)))
+      throw new AppError('conflict', 'this request was received before')
+    const eventId = `evt_${randomUUID().replaceAll('-', '')}`
+    await store.triggers.record({
+      topic: 'webhook.received',
+      eventId,
+      name: params.name,
+      source: 'api',
+      dataType: 'webhook',
+      data: JSON.stringify(data),
+      workspace: '',
+      runId: '',
+      workflowName: '',
+    })
+    wake.ring()
+    return { message: 'Webhook received', event_id: eventId, topic: 'webhook.received' }
+  },
+)
+
+/** An object as it is, anything else as `{value: …}`. */
+const jsonOf = (body: Buffer): object => {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { value }
+  } catch (cause) {
+    throw new AppError('invalid_json', 'the body is not valid JSON', { cause })
+  }
+}
+
+const Incoming = Type.Object({ name: Type.String(), path: Type.String(), created_at: Timestamp })
+
+export const createIncomingWebhook = route(
+  {
+    method: 'post',
+    path: '/incoming-webhooks',
+    tag: 'Webhooks',
+    summary: 'Add a webhook that others may call',
+    description: 'The secret is answered once and cannot be read again.',
+    role: 'admin',
+    body: Type.Object(
+      { name: Name, secret: Type.Optional(Type.String({ minLength: 16, maxLength: 256 })) },
+      { additionalProperties: false },
+    ),
+    responses: {
+      201: Type.Object({
+        message: Type.String(),
+        name: Type.String(),
+        path: Type.String(),
+        secret: Type.String(),
+      }),
+    },
+    errors: ['invalid_input', 'conflict'],
+  },
+  async ({ store }, { body, http }) => {
+    const secret = body.secret ?? randomBytes(SECRET_BYTES).toString('hex')
+    if (!(await store.webhooks.addIncoming(body.name, secret)))
+      throw new AppError('conflict', `there is a webhook ${body.name} already`)
+    return { message: 'Webhook created', name: body.name, path: `${http.root}/webhooks/${body.name}`, secret }
+  },
+)
+
+export const listIncomingWebhooks = route(
+  {
+    method: 'get',
+    path: '/incoming-webhooks',
+    tag: 'Webhooks',
+    summary: 'List the webhooks that others may call',
+    role: 'admin',
+    responses: { 200: Type.Object({ data: Type.Array(Incoming) }) },
+  },
+  async ({ store }, { http }) => ({
+    data: (await store.webhooks.incoming()).map((one) => ({
+      ...one,
+      path: `${http.root}/webhooks/${one.name}`,
+    })),
+  }),
+)
+
+export const removeIncomingWebhook = route(
+  {
+    method: 'delete',
+    path: '/incoming-webhooks/{name}',
+    tag: 'Webhooks',
+    summary: 'Remove a webhook that others may call',
+    role: 'admin',
+    params: NamePath,
+    responses: { 200: Type.Object({ message: Type.String(), name: Type.String() }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    if (!(await store.webhooks.removeIncoming(params.name)))
+      throw new AppError('not_found', `there is no webhook ${JSON.stringify(params.name)}`)
+    return { message: 'Webhook removed', name: params.name }
+  },
+)

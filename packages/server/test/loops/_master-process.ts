@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { silentLogger } from '@scanfarm/platform'
+import { openStore } from '@scanfarm/store'
+import { folderSource, openLibrary } from '@scanfarm/workflow'
+import { createCatalog } from '../../src/catalog/catalog.ts'
+import { EventReceiver } from '../../src/loops/event-receiver/receiver.ts'
+
+/** A master that does nothing but receive events, until it is killed: `node _master-process.ts URL FOLDER`. */
+const [, , url = '', folder = ''] = process.argv
+const store = await openStore({ url, poolSize: 2, applicationName: 'scanfarm test master' })
+const sources = [folderSource(folder)]
+const receiver = new EventReceiver({
+  store,
+  catalog: createCatalog(await openLibrary([], { sources }), sources),
+  master: true,
+  enabled: true,
+  log: silentLogger,
+  signalCancel: async () => undefined,
+})
+process.stdout.write('ready\n')
+for (;;) {
+  const more = await receiver.receiveOnce(new AbortController().signal)
+  if (!more) await delay(20)
+}

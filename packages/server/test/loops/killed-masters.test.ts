@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { until } from './_farm.ts'
+import { module, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
+
+/** `SCANFARM_SOAK_EVENTS=1000` for a longer look. */
+const EVENTS = Number(process.env['SCANFARM_SOAK_EVENTS'] ?? 120)
+const PATIENCE_MS = 60_000 + EVENTS * 200
+
+const onLoad = (more = ''): string => `    on: event
+    event:
+      topic: custom.load
+${more}    input:
+      target: event_data.host
+`
+
+let farm: TriggerFarm
+beforeAll(async () => {
+  farm = await openTriggerFarm({
+    'plain.yaml': module('plain', onLoad()),
+    'even.yaml': module('even', onLoad(`      filters:\n        - event.data.n % 2 === 0\n`)),
+  })
+})
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+})
+
+/** Keeps one master alive by starting it again whenever it was killed. */
+class Immortal implements AsyncDisposable {
+  #child: ChildProcess | undefined
+  #running = true
+  readonly #life: Promise<void>
+  kills = 0
+
+  constructor() {
+    this.#life = this.#live()
+  }
+
+  async #live(): Promise<void> {
+    while (this.#running) {
+      const script = join(import.meta.dirname, '_master-process.ts')
+      this.#child = spawn(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', script, farm.url, farm.folder],
+        { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+      )
+      await once(this.#child, 'exit')
+    }
+  }
+
+  kill(): void {
+    if (this.#child?.kill('SIGKILL') === true) this.kills += 1
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#running = false
+    this.#child?.kill('SIGKILL')
+    await this.#life
+  }
+}
+
+test(
+  'every workflow runs once for each event though both masters are killed again and again',
+  async () => {
+    await (await farm.master()).registry.current()
+    const count = async (statement: string): Promise<number> => Number((await farm.sql(statement))[0]?.['n'])
+    const left = () => count('select count(*)::int as n from event_logs where not processed')
+    await using first = new Immortal()
+    await using second = new Immortal()
+    let killing = true
+    const kill = async (): Promise<void> => {
+      // A master needs a second to come up; whatever it is doing when its time is over, it is killed.
+      while (killing) {
+        await delay(1_500 + Math.random() * 1_500)
+        if (killing) (Math.random() < 0.5 ? first : second).kill()
+      }
+    }
+    const killer = kill()
+    for (let n = 0; n < EVENTS; n++) {
+      await farm.store.triggers.record({
+        topic: 'custom.load',
+        eventId: `evt_${n}`,
+        name: 'custom.load',
+        source: 'executor',
+        dataType: 'custom',
+        data: JSON.stringify({ host: `h${n}.test`, n }),
+        workspace: '',
+        runId: '',
+        workflowName: '',
+      })
+      await delay(50)
+    }
+    await until(async () => (await left()) === 0, PATIENCE_MS)
+    killing = false
+    await killer
+    expect(first.kills + second.kills).toBeGreaterThan(0)
+    for (const [name, wanted] of [
+      ['plain', EVENTS],
+      ['even', Math.ceil(EVENTS / 2)],
+    ] as const) {
+      const of = `from runs where workflow_name = '${name}'`
+      expect(await count(`select count(*)::int as n ${of}`)).toBe(wanted)
+      expect(await count(`select count(distinct target)::int as n ${of}`)).toBe(wanted)
+    }
+  },
+  PATIENCE_MS + 60_000,
+)

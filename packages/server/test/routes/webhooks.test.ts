@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { signatureOf } from '../../src/loops/webhooks/signature.ts'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ workflows: {} })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const SECRET = 'sixteen characters or more'
+const now = (): string => String(Math.trunc(Date.now() / 1_000))
+const send = async (name: string, body: string, secret = SECRET, timestamp = now()) =>
+  await server.nobody
+    .post(`/api/webhooks/${name}`)
+    .set('Content-Type', 'application/json')
+    .set('X-Scanfarm-Timestamp', timestamp)
+    .set('X-Scanfarm-Signature', signatureOf(secret, timestamp, body))
+    .send(body)
+
+describe('POST /webhooks/{name}', () => {
+  test('takes a signed request as an event', async () => {
+    const made = await server.admin.post('/api/incoming-webhooks').send({ name: 'ci', secret: SECRET })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ name: 'ci', path: '/api/webhooks/ci', secret: SECRET })
+    const answer = await send('ci', '{"ref": "main", "__proto__": {"a": 1}}')
+    expect(answer.status).toBe(202)
+    const { body } = await server.viewer.get('/api/event-logs?topic=webhook.received')
+    expect(body.data).toMatchObject([
+      { event_id: answer.body.event_id, name: 'ci', source: 'api', data_type: 'webhook' },
+    ])
+    expect(body.data[0].data).toBe('{"ref":"main","__proto__":{"a":1}}')
+  })
+
+  test('takes the same request once', async () => {
+    const timestamp = now()
+    expect((await send('ci', '{"n": 1}', SECRET, timestamp)).status).toBe(202)
+    expect((await send('ci', '{"n": 1}', SECRET, timestamp)).status).toBe(409)
+  })
+
+  test.each([
+    ['another secret', 'ci', 'another secret, long too', now()],
+    ['an old timestamp', 'ci', SECRET, String(Math.trunc(Date.now() / 1_000) - 301)],
+    ['a timestamp of the future', 'ci', SECRET, String(Math.trunc(Date.now() / 1_000) + 310)],
+    ['no timestamp', 'ci', SECRET, 'soon'],
+    ['an unknown name', 'nobody', SECRET, now()],
+  ])('refuses %s', async (_, name, secret, timestamp) => {
+    const answer = await send(name, '{}', secret, timestamp)
+    expect(answer.status).toBe(401)
+    expect(answer.body.message).toContain('the signature does not fit')
+  })
+
+  test('refuses what is no JSON, when the signature fits', async () => {
+    expect((await send('ci', '{"half":')).status).toBe(400)
+  })
+
+  test('is managed by administrators, who see no secrets again', async () => {
+    expect((await server.operator.get('/api/incoming-webhooks')).status).toBe(403)
+    const list = await server.admin.get('/api/incoming-webhooks')
+    expect(list.body.data).toEqual([{ name: 'ci', path: '/api/webhooks/ci', created_at: expect.any(String) }])
+    expect((await server.admin.post('/api/incoming-webhooks').send({ name: 'ci' })).status).toBe(409)
+    await server.admin.delete('/api/incoming-webhooks/ci').expect(200)
+    await server.admin.delete('/api/incoming-webhooks/ci').expect(404)
+  })
+})
+
+describe('webhook subscriptions', () => {
+  const DRAFT = { name: 'chat', url: 'https://example.com/hook', topics: ['run.*'], format: 'slack' }
+
+  test('are created with a secret that is shown once, listed, changed and removed', async () => {
+    const made = await server.admin.post('/api/webhook-subscriptions').send(DRAFT)
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({
+      data: { ...DRAFT, filters: [], enabled: true },
+      secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    const { id } = made.body.data
+    const changed = await server.admin.patch(`/api/webhook-subscriptions/${id}`).send({ enabled: false })
+    expect(changed.body.data).toMatchObject({ ...DRAFT, enabled: false })
+    const list = await server.admin.get('/api/webhook-subscriptions')
+    expect(list.body.data).toEqual([changed.body.data])
+    expect((await server.admin.get('/api/webhook-deliveries?status=dead')).body.data).toEqual([])
+    expect((await server.admin.post('/api/webhook-deliveries/1/redeliver')).status).toBe(404)
+    await server.admin.delete(`/api/webhook-subscriptions/${id}`).expect(200)
+    await server.admin.delete(`/api/webhook-subscriptions/${id}`).expect(404)
+  })
+
+  test.each([
+    ['a url that is none', { ...DRAFT, url: 'nowhere' }, '/url'],
+    ['another scheme', { ...DRAFT, url: 'file:///etc/passwd' }, '/url'],
+    ['a password in the url', { ...DRAFT, url: 'https://a:b@example.com' }, '/url'],
+    ['no topics', { ...DRAFT, topics: [] }, '/topics'],
+    ['a bad glob', { ...DRAFT, topics: ['a[z-a]'] }, '/topics/0'],
+    ['an unknown format', { ...DRAFT, format: 'xml' }, '/format'],
+  ])('are refused with %s', async (_, body, path) => {
+    const answer = await server.admin.post('/api/webhook-subscriptions').send(body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details[0]).toMatchObject({ path })
+  })
+})
