@@ -74,7 +74,7 @@ steps:
   - {name: a, type: bash, command: echo, pre_condition: "{{deep}}"}
   - {name: b, type: bash, command: echo, pre_condition: "!{{deep}} && Target == 'example.com'"}
   - {name: c, type: bash, command: echo, pre_condition: 'file_length("{{Output}}/none") > 0'}
-  - {name: d, type: bash, command: echo, pre_condition: 'no_such_function()', on_error: [{action: continue}]}
+  - {name: d, type: bash, command: echo, pre_condition: 'missing.x > 1', on_error: [{action: continue}]}
 `,
     )
     expect(status).toBe('completed')

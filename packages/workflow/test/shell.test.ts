@@ -128,7 +128,7 @@ describe('a value in a shell command', () => {
         fc.property(nasty, (value) => {
           expect(sh(renderCommand(pieces(command, value)))).toBe(expected(value))
         }),
-        { numRuns: 60 },
+        { numRuns: 40 },
       )
     })
   }
@@ -218,7 +218,7 @@ describe("a caller's param in a shell command", () => {
           `${value}\u0001${value}\u0001`,
         )
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
