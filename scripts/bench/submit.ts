@@ -51,7 +51,7 @@ export async function* submit(bench: Bench): AsyncGenerator<Figure> {
 export async function openQueue(farm: Farm): Promise<RunQueue> {
   await using db = await Database.open(farm.postgres.url)
   const { farm_id } = await db.one<{ farm_id: string }>('select farm_id from farm')
-  return openRunQueue(
+  return await openRunQueue(
     { kind: 'redis', url: farm.redis?.url ?? '' },
     { farmId: farm_id, role: 'master', log: silent },
   )

@@ -95,7 +95,10 @@ export class Farm implements AsyncDisposable {
   async #startLab(detached: boolean): Promise<void> {
     const args = ['--disable-warning=ExperimentalWarning', LAB, ...(detached ? ['--detached'] : [])]
     // While its standard input is open the lab serves: it ends with the demo, however that ends.
-    const child = spawn(process.execPath, args, { stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'ignore'], detached })
+    const child = spawn(process.execPath, args, {
+      stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+      detached,
+    })
     this.#children.push({ name: 'lab', process: child })
     if (child.stdout === null) throw new Error('the lab has no output')
     for await (const line of createInterface({ input: child.stdout })) {

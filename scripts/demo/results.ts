@@ -87,16 +87,26 @@ function showFindings(findings: readonly Finding[]): void {
   )
 }
 
+interface Vulnerability {
+  severity: string
+  vuln_title: string
+  vuln_poc: string
+  asset_value: string
+}
+
+const MAX_FINDINGS = 1_000
+
 async function readRun(client: Client, uuid: string) {
-  const [{ data: run }, { data: artifacts }] = await Promise.all([
+  const [{ data: run }, { data: artifacts }, { data: vulnerabilities }] = await Promise.all([
     client.get<{ data: RunDetail }>(`/runs/${uuid}`),
     client.get<{ data: Artifact[] }>(`/runs/${uuid}/artifacts`),
+    client.get<{ data: Vulnerability[] }>(`/vulnerabilities?run_uuid=${uuid}&limit=${MAX_FINDINGS}`),
   ])
-  const lines = artifacts.find(({ name }) => name === 'survey-findings')
-  const text = lines ? await client.text(`/runs/${uuid}/artifacts/${lines.id}/content`) : ''
-  const findings = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Finding)
+  const findings = vulnerabilities.map(({ severity, vuln_title, asset_value, vuln_poc }): Finding => ({
+    severity,
+    title: vuln_title,
+    asset: asset_value,
+    evidence: vuln_poc,
+  }))
   return { run, artifacts, findings }
 }

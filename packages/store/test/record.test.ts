@@ -136,7 +136,11 @@ describe('recording', () => {
     const { data } = await db.store.events.list({ runId: run.runUuid }, { offset: 0, limit: 10 })
     const ofSteps = data.filter(({ data_type }) => data_type === 'step').reverse()
     expect(
-      ofSteps.map(({ topic, source, data: text }) => [topic, source, JSON.parse(text).step_name]),
+      ofSteps.map(({ topic, source, data: text }) => [
+        topic,
+        source,
+        (JSON.parse(text) as { step_name: string }).step_name,
+      ]),
     ).toEqual([
       ['step.completed', 'executor', 'step-2'],
       ['step.failed', 'executor', 'step-3'],
