@@ -210,13 +210,7 @@ export const SETTINGS = {
     }),
   },
   retention: {
-    runDays: integer('Days that ended runs are kept; 0: for ever.', { default: 90, min: 0, max: 36_500 }),
     eventDays: integer('Days that event-log entries are kept; 0: for ever.', {
-      default: 30,
-      min: 0,
-      max: 36_500,
-    }),
-    uploadDays: integer('Days that uploaded target files are kept; 0: for ever.', {
       default: 30,
       min: 0,
       max: 36_500,
