@@ -4,6 +4,20 @@ import type { ExecuteInput } from './input.ts'
 import type { Ports } from './surroundings.ts'
 import { targetVariables } from './target.ts'
 
+/** What the variables of a run are made of. */
+type Facts = Pick<
+  ExecuteInput,
+  | 'folders'
+  | 'workspace'
+  | 'target'
+  | 'params'
+  | 'runUuid'
+  | 'runId'
+  | 'eventEnvelope'
+  | 'variables'
+  | 'version'
+>
+
 /** Threads when nothing says otherwise. */
 const THREADS = 10
 
@@ -12,7 +26,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 export const randomText = (length: number, { random }: Pick<Ports, 'random'>, letters = LETTERS): string =>
   Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join('')
 
-const folderVariables = ({ folders, workspace }: ExecuteInput): Record<string, string> => {
+const folderVariables = ({ folders, workspace }: Facts): Record<string, string> => {
   const { base = '', binaries = '', configs = '', scripts = '', templates = '' } = folders
   const dataFolder = folders.data ?? ''
   return {
@@ -68,7 +82,7 @@ const eventVariables = (envelope: string): Record<string, string> => {
 }
 
 /** Variables that every run has. Paths and names are data: one word each, whatever is in them. */
-export const builtins = (input: ExecuteInput, ports: Ports): [string, Value][] => {
+export const builtins = (input: Facts, ports: Ports): [string, Value][] => {
   const now = ports.now()
   const iso = now.toISOString()
   const threads = Number(input.params['threads_hold'] ?? '') || THREADS
