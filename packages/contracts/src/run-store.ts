@@ -8,6 +8,12 @@ export interface RunKey {
   readonly attempt: number
 }
 
+/** One try at a run, as containers and folders are named after it. */
+export interface AttemptOfRun {
+  readonly runUuid: string
+  readonly attempt: number
+}
+
 /** What a queue message carries, and all it carries. */
 export interface Ticket {
   readonly runId: number
@@ -194,6 +200,8 @@ export interface RunStore {
   ): Promise<number | undefined>
   /** Back to `queued` without counting a crash: a drain, or a run this process does not know. */
   handBack(runs: readonly RunKey[]): Promise<void>
+  /** Those of the runs that somebody executes now, with the attempt that is. Uuids in lower case. */
+  liveAttempts(runUuids: readonly string[]): Promise<AttemptOfRun[]>
   /** The worker's row goes; whatever it still held is handed back. */
   leave(workerId: string): Promise<void>
 }

@@ -95,6 +95,11 @@ export class Executor implements AsyncDisposable {
     return { joined: workerId !== undefined, workerId, slots, busy: this.#working(), silenceMs }
   }
 
+  /** Where the work folders of runs really are. Throws when runs could not work anywhere. */
+  get folder(): string {
+    return this.#folders.base
+  }
+
   /** Ids of runs that shall end, here or elsewhere; also such as may be claimed here only in a moment. */
   cancel(runIds: readonly number[]): void {
     for (const runId of runIds) this.#cancels.add(runId)

@@ -1,8 +1,15 @@
 import { hostname } from 'node:os'
 import { artifactOptions, collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
 import { canServe, needsOf } from '@scanfarm/contracts'
-import { commandUser, Executor, type Introduction, type Owner } from '@scanfarm/executor'
-import type { Config, Logger, Registry } from '@scanfarm/platform'
+import {
+  commandUser,
+  Executor,
+  SWEEP_EVERY_MS,
+  sweepLeftovers,
+  type Introduction,
+  type Owner,
+} from '@scanfarm/executor'
+import { Loop, type Config, type Logger, type Registry } from '@scanfarm/platform'
 import { createRunners, detectCapabilities, type RunnersOptions } from '@scanfarm/runners'
 import type { Farm } from './open-farm.ts'
 import { programsOn } from './programs.ts'
@@ -12,13 +19,13 @@ import { createWorkerMetrics } from './worker-metrics.ts'
 
 const MINUTE_MS = 60_000
 
-/** The executor of a worker, not started; what it works with closes with `scope`. */
+/** The executor of a worker and what tidies up after crashed ones, not started; what it works with closes with `scope`. */
 export async function openExecutor(
   config: Config,
   log: Logger,
   { farmId, store, queue }: Farm,
   scope: AsyncDisposableStack,
-): Promise<{ executor: Executor; metrics: Registry }> {
+): Promise<{ executor: Executor; sweeper: Loop; metrics: Registry }> {
   const { worker, runner, runs } = config
   const artifacts = scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   await artifacts.check()
@@ -46,7 +53,15 @@ export async function openExecutor(
     log,
     onRunEnded: metrics.runEnded,
   })
-  return { executor, metrics: metrics.registry }
+  const sweeper = scope.use(
+    new Loop({
+      name: 'sweep',
+      intervalMs: SWEEP_EVERY_MS,
+      log,
+      turn: () => sweepLeftovers({ store, runners, folder: executor.folder, log }),
+    }),
+  )
+  return { executor, sweeper, metrics: metrics.registry }
 }
 
 const runnerOptions = ({ runner, runs }: Config, user: Owner | undefined, farmId: string): RunnersOptions => {

@@ -1,7 +1,15 @@
 import { hostname } from 'node:os'
 import { collectArtifact } from '@scanfarm/artifacts'
-import { commandUser, createLocalSource, Executor, type Introduction, type Owner } from '@scanfarm/executor'
-import type { Config } from '@scanfarm/platform'
+import {
+  commandUser,
+  createLocalSource,
+  Executor,
+  SWEEP_EVERY_MS,
+  sweepLeftovers,
+  type Introduction,
+  type Owner,
+} from '@scanfarm/executor'
+import { Loop, type Config } from '@scanfarm/platform'
 import { createRunners, type Runners } from '@scanfarm/runners'
 import type { ServerContext } from '../context.ts'
 import { VERSION } from '../version.ts'
@@ -45,6 +53,15 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   scope.use(localCancels.onCancel((runIds) => executor.cancel(runIds)))
   scope.defer(() => executor.drain(config.server.drainMs))
   executor.start()
+  const sweeper = scope.use(
+    new Loop({
+      name: 'sweep',
+      intervalMs: SWEEP_EVERY_MS,
+      log,
+      turn: () => sweepLeftovers({ store: store.runStore, runners, folder: executor.folder, log }),
+    }),
+  )
+  sweeper.start()
   return scope.move()
 }
 

@@ -11,6 +11,7 @@ import * as findings from './0009-findings.ts'
 import * as triggers from './0010-triggers.ts'
 import * as scans from './0011-scans.ts'
 import * as webhooks from './0012-webhooks.ts'
+import * as liveAttempts from './0013-live-attempts.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -26,4 +27,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-triggers': triggers,
   '0011-scans': scans,
   '0012-webhooks': webhooks,
+  '0013-live-attempts': liveAttempts,
 }

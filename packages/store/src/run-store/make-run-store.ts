@@ -168,6 +168,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
         { ...persistence, outageMs: 0 },
       )) ?? undefined,
     handBack: (keys) => call('select worker.hand_back($1::jsonb) as answer', [storableJson(keys)]),
+    liveAttempts: (runUuids) => call('select worker.live_attempts($1::uuid[]) as answer', [runUuids]),
     leave: (workerId) =>
       call('select worker.leave($1) as answer', [workerId], {
         ...persistence,
