@@ -48,7 +48,7 @@ const perform = async (
   const runUuid = randomUUID()
   const interrupted = untilInterrupted()
   const recorder = options.output === 'json' ? createJsonNarrator(terminal) : createNarrator(terminal)
-  await using runners = createOwnRunners(config)
+  await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
   const { PATH = config.runner.path, HOME = temp, LANG = 'C.UTF-8' } = terminal.env
   try {
     return await execute({

@@ -1,31 +1,16 @@
-import type { RunnerContext, RunnerProvider, RunnerSpec } from '@scanfarm/contracts'
-import { RunnerUnavailableError } from '@scanfarm/contracts'
+import type { RunnerProvider } from '@scanfarm/contracts'
 import type { Config } from '@scanfarm/platform'
-import { createDockerRunners, createHostRunners } from '@scanfarm/runners'
+import { createRunners } from '@scanfarm/runners'
 
-/** Runners for one run of a person: commands on this machine run as that person. */
-export const createOwnRunners = (config: Config): RunnerProvider => {
-  const graceMs = config.runs.cancelGraceMs
-  const host = createHostRunners({ graceMs, spawner: false })
-  const docker = createDockerRunners({
-    engine: config.runner.dockerSocket,
-    owner: `exec-${process.pid}`,
-    graceMs,
+/**
+ * Runners for one run of a person: commands on this machine run as that person, and ssh hosts are reached with that
+ * person's agent. What workers may use is no limit here.
+ */
+export const createOwnRunners = ({ runner, runs }: Config, agent: string | undefined): RunnerProvider => {
+  const graceMs = runs.cancelGraceMs
+  return createRunners({
+    host: { graceMs, spawner: false },
+    docker: { engine: runner.dockerSocket, owner: `exec-${process.pid}`, graceMs },
+    ssh: { graceMs, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts, agent },
   })
-  return {
-    open(spec: RunnerSpec, context: RunnerContext) {
-      switch (spec.type) {
-        case 'host':
-          return host.open(spec, context)
-        case 'docker':
-          return docker.open(spec, context)
-        default:
-          throw new RunnerUnavailableError('`scanfarm exec` runs commands on this machine and in docker only')
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      await docker[Symbol.asyncDispose]()
-      await host[Symbol.asyncDispose]()
-    },
-  }
 }
