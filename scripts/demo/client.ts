@@ -26,10 +26,6 @@ export class Client {
     return this.#call('/upload-file', { method: 'POST', body })
   }
 
-  async text(path: string): Promise<string> {
-    return (await this.#send(path, {})).text()
-  }
-
   async #call<T>(path: string, init: RequestInit): Promise<T> {
     return (await (await this.#send(path, init)).json()) as T
   }

@@ -5,6 +5,7 @@ import { artifactsCommand } from './commands/artifacts.ts'
 import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
 import { configCommand } from './commands/config.ts'
 import { execCommand } from './commands/exec.ts'
+import { assetsCommand, findingsCommand } from './commands/findings.ts'
 import { healthCommand } from './commands/health.ts'
 import { jobCommand } from './commands/job.ts'
 import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './commands/lists.ts'
@@ -37,6 +38,8 @@ const COMMANDS = [
   startCommand,
   stepsCommand,
   artifactsCommand,
+  findingsCommand,
+  assetsCommand,
   workflowsCommand,
   workersCommand,
   uploadCommand,

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JobStatus, Run, RunsCreated } from '@scanfarm/contracts'
@@ -133,5 +133,40 @@ describe('operations', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/database +failed +.*ECONNREFUSED/)
     expect(err).toMatch('not fit to serve: database')
+  })
+})
+
+describe('findings', () => {
+  test('are imported, listed and exported', async () => {
+    const file = join(folder, 'nuclei.jsonl')
+    const line = {
+      'template-id': 'T-1',
+      info: { name: 'Weak', severity: 'high' },
+      'matched-at': 'https://a.example',
+    }
+    writeFileSync(file, `${JSON.stringify(line)}\n`)
+    const imported = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'nuclei'])
+    expect(imported).toMatchObject({ code: 0, err: '' })
+    expect(imported.out).toMatch(/^vulnerabilities +1 new, 0 updated, 0 unchanged, 0 errors$/m)
+    const { data } = await parsed<{ data: { vuln_info: string }[] }>(
+      'findings',
+      'list',
+      '--asset',
+      'A.EXAMPLE',
+    )
+    expect(data).toMatchObject([{ vuln_info: 'T-1', workspace: 'cli' }])
+    expect((await run(['findings', 'list', '--severity', 'low'])).out).not.toContain('Weak')
+    const sarif = await run(['findings', 'export', '--format', 'sarif', '--workspace', 'cli'])
+    expect(JSON.parse(sarif.out)).toMatchObject({
+      version: '2.1.0',
+      runs: [{ results: [{ ruleId: 'T-1' }] }],
+    })
+    const target = join(folder, 'out.csv')
+    expect((await run(['findings', 'export', '--format', 'csv', '--to', target])).out).toBe(`${target}\n`)
+    expect(readFileSync(target, 'utf8')).toContain('T-1')
+    const wrong = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'sarif'])
+    expect(wrong.code).toBe(3)
+    expect(wrong.err).toContain('it is no SARIF 2.1.0')
+    expect(await run(['assets', 'list'])).toMatchObject({ code: 0 })
   })
 })

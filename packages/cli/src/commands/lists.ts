@@ -4,12 +4,12 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { printJson, printTable, type Column } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
-interface Page<T> {
+export interface Page<T> {
   readonly data: readonly T[]
   readonly pagination?: Pagination
 }
 
-const printPage = <T>(
+export const printPage = <T>(
   terminal: Terminal,
   options: ClientOptions,
   page: Page<T>,
@@ -25,7 +25,7 @@ const printPage = <T>(
     )
 }
 
-const paged = (command: Command): Command =>
+export const paged = (command: Command): Command =>
   command.option('--limit <count>', 'at most so many').option('--offset <count>', 'leave out so many')
 
 interface RunsOptions extends ClientOptions {

@@ -1,0 +1,165 @@
+import { createWriteStream } from 'node:fs'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import type { Asset, ImportSummary, Vulnerability } from '@scanfarm/contracts'
+import { Command } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { readBlob } from '../client/read-blob.ts'
+import { printFields, printJson, type Column } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+import { paged, printPage, type Page } from './lists.ts'
+
+interface FilterOptions extends ClientOptions {
+  readonly workspace?: string
+  readonly severity?: string
+  readonly confidence?: string
+  readonly asset?: string
+  readonly state?: string
+  readonly run?: string
+}
+
+const filtered = (command: Command): Command =>
+  command
+    .option('--workspace <names>', 'of these workspaces, separated by commas')
+    .option('--severity <words>', 'critical, high, medium, low, info; several separated by commas')
+    .option('--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required')
+    .option('--asset <text>', 'part of the affected asset')
+    .option('--state <word>', 'open or gone')
+    .option('--run <uuid>', 'seen last by this run')
+
+const queryOf = ({ workspace, severity, confidence, asset, state, run }: FilterOptions) => ({
+  workspace,
+  severity,
+  confidence,
+  asset_value: asset,
+  state,
+  run_uuid: run,
+})
+
+interface PageOptions {
+  readonly limit?: string
+  readonly offset?: string
+}
+
+const COLUMNS: readonly Column<Vulnerability>[] = [
+  { title: 'ID', value: (finding) => finding.id },
+  { title: 'SEVERITY', value: (finding) => finding.severity },
+  { title: 'STATE', value: (finding) => finding.state },
+  { title: 'SEEN', value: (finding) => finding.times_seen },
+  { title: 'LAST', value: (finding) => finding.last_seen },
+  { title: 'ASSET', value: (finding) => finding.asset_value },
+  { title: 'WHAT', value: (finding) => finding.vuln_title || finding.vuln_info },
+]
+
+const listCommand = (terminal: Terminal): Command =>
+  paged(filtered(clientCommand('list', 'List vulnerabilities, newest first.'))).action(
+    async (options: FilterOptions & PageOptions) => {
+      const { limit, offset } = options
+      const page = await connect(terminal, options).get<Page<Vulnerability>>('/vulnerabilities', {
+        ...queryOf(options),
+        limit,
+        offset,
+      })
+      printPage(terminal, options, page, COLUMNS)
+    },
+  )
+
+interface ImportOptions extends ClientOptions {
+  readonly workspace: string
+  readonly format: string
+}
+
+interface ImportAnswer {
+  readonly vulnerabilities: ImportSummary
+  readonly assets: Omit<ImportSummary, 'errors'>
+}
+
+const words = (counts: object): string =>
+  Object.entries(counts)
+    .map(([word, count]) => `${String(count)} ${word}`)
+    .join(', ')
+
+const importCommand = (terminal: Terminal): Command =>
+  clientCommand('import', 'Import the findings of a scanner; known ones are updated, not doubled.')
+    .argument('<file>', 'what the scanner wrote')
+    .requiredOption('--workspace <name>', 'workspace that they belong to')
+    .requiredOption('--format <format>', 'sarif, nuclei, nmap, or jsonl (of an export)')
+    .action(async (file: string, options: ImportOptions) => {
+      const query = new URLSearchParams({ workspace: options.workspace, format: options.format })
+      const answer = await connect(terminal, options).upload<ImportAnswer>(
+        `/vulnerabilities/import?${query.toString()}`,
+        basename(file),
+        await readBlob(file),
+      )
+      if (wantsJson(options)) return printJson(terminal, answer)
+      printFields(terminal, {
+        vulnerabilities: words(answer.vulnerabilities),
+        assets: words(answer.assets),
+      })
+    })
+
+interface ExportOptions extends FilterOptions {
+  readonly format: string
+  readonly to?: string
+}
+
+const exportCommand = (terminal: Terminal): Command =>
+  filtered(clientCommand('export', 'Write vulnerabilities to a file, or to the standard output.'))
+    .requiredOption('--format <format>', 'sarif, csv, jsonl or defectdojo')
+    .option('--to <file>', 'file to write')
+    .action(async (options: ExportOptions) => {
+      const query = new URLSearchParams({ format: options.format })
+      for (const [name, value] of Object.entries(queryOf(options)))
+        if (value !== undefined) query.set(name, value)
+      const answer = await connect(terminal, options).send(`/vulnerabilities/export?${query.toString()}`, {
+        signal: null,
+      })
+      if (answer.body === null) throw new CliError(EXIT.unreachable, 'the export came without content')
+      const body = Readable.fromWeb(answer.body as ReadableStream<Uint8Array>)
+      if (options.to === undefined) return pipeline(body, terminal.out, { end: false })
+      await pipeline(body, createWriteStream(options.to))
+      printLine(terminal, options.to)
+    })
+
+export const findingsCommand = (terminal: Terminal): Command =>
+  new Command('findings')
+    .description('List, import and export vulnerabilities.')
+    .addCommand(listCommand(terminal))
+    .addCommand(importCommand(terminal))
+    .addCommand(exportCommand(terminal))
+
+interface AssetsOptions extends ClientOptions, PageOptions {
+  readonly workspace?: string
+  readonly search?: string
+  readonly type?: string
+  readonly state?: string
+}
+
+const ASSET_COLUMNS: readonly Column<Asset>[] = [
+  { title: 'ID', value: (asset) => asset.id },
+  { title: 'TYPE', value: (asset) => asset.asset_type },
+  { title: 'STATE', value: (asset) => asset.state },
+  { title: 'STATUS', value: (asset) => asset.status_code || '' },
+  { title: 'LAST', value: (asset) => asset.last_seen },
+  { title: 'VALUE', value: (asset) => asset.url || asset.asset_value },
+  { title: 'TITLE', value: (asset) => asset.title },
+]
+
+const listAssetsCommand = (terminal: Terminal): Command =>
+  paged(clientCommand('list', 'List assets, newest first.'))
+    .option('--workspace <names>', 'of these workspaces, separated by commas')
+    .option('--search <text>', 'part of value, URL or title')
+    .option('--type <types>', 'such as http, port, ip; several separated by commas')
+    .option('--state <word>', 'open or gone')
+    .action(async (options: AssetsOptions) => {
+      const { workspace, search, type, state, limit, offset } = options
+      const query = { workspace, search, asset_type: type, state, limit, offset }
+      const page = await connect(terminal, options).get<Page<Asset>>('/assets', query)
+      printPage(terminal, options, page, ASSET_COLUMNS)
+    })
+
+export const assetsCommand = (terminal: Terminal): Command =>
+  new Command('assets').description('List assets.').addCommand(listAssetsCommand(terminal))
