@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 
 test('the page on workflows says what the code says', () => {
   const page = readFileSync(join(ROOT, 'docs/workflows.md'), 'utf8')
-  // Made anew by scripts/run packages/workflow/src/docs/write.ts
+  // Made anew by scripts/run packages/workflow/test/write-docs-program.ts
   expect(page).toBe(withReference(page))
 })
 

@@ -37,7 +37,6 @@ export const STEP_TYPES = [
   'llm',
   'agent',
 ] as const
-export type StepType = (typeof STEP_TYPES)[number]
 
 /** Step types that exist elsewhere and that this system does not run. */
 export const REFUSED_STEP_TYPES: readonly string[] = ['agent-acp', 'agent-sdk']
