@@ -85,7 +85,8 @@ export async function openBench(queueKind: QueueBackend['kind'] = 'redis'): Prom
     ...changes,
   })
   const dispatch = async (): Promise<void> => {
-    const rows = await store.outbox.take({ classes: [''], room: ROOM, limit: 10_000, staleMs: 60_000 })
+    const classes = await store.outbox.takeableClasses()
+    const rows = await store.outbox.take({ classes, room: ROOM, limit: 10_000, staleMs: 60_000 })
     await queue.add(rows)
     await store.outbox.remove(rows)
   }

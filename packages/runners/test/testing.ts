@@ -1,0 +1,3 @@
+/** A docker engine and an ssh host for the tests of other packages. */
+export { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+export { startSshServer, type TestSshServer } from './ssh-server.ts'

@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { access, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import { silentLogger } from '@scanfarm/platform'
+import { startSshServer, TEST_IMAGE, useEngine, type TestEngine } from '@scanfarm/runners/testing'
+import type { JobDraft } from '@scanfarm/store'
+import { startWorker, type RunningWorker } from '@scanfarm/worker'
+import { eventually, freshName, openBench, type Bench } from './bench.ts'
+
+const exec = promisify(execFile)
+const overrides = { log: silentLogger }
+
+/** A module with these fields, as a master would pin it. */
+const pinned = (fields: Readonly<Record<string, unknown>>): Pick<JobDraft, 'workflow'> => {
+  const root = { kind: 'module', name: 'under-test', ...fields }
+  const json = JSON.stringify({ format: 1, root, modules: {} })
+  return { workflow: { hash: createHash('sha256').update(json).digest('hex'), json } }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+let bench: Bench
+let engine: TestEngine
+beforeAll(async () => {
+  engine = await useEngine()
+  bench = await openBench()
+})
+afterAll(async () => {
+  await bench?.[Symbol.asyncDispose]()
+  await engine?.[Symbol.asyncDispose]()
+})
+
+const docker = async (...args: string[]): Promise<string> =>
+  (await exec('docker', ['--host', engine.address, ...args])).stdout.trim()
+const containersOf = (runUuid: string): Promise<string> =>
+  docker('ps', '--all', '--quiet', '--filter', `label=scanfarm.run=${runUuid}`)
+const dockerWorker = (): Promise<RunningWorker> =>
+  startWorker(
+    bench.config({
+      SCANFARM_RUNNER_DOCKER_SOCKET: new URL(engine.address).pathname,
+      SCANFARM_RUNNER_PATH: '/folder/of/the/worker',
+    }),
+    overrides,
+  )
+const inDocker: Partial<JobDraft> = { runnerType: 'docker', runnerGiven: true, requirementClass: 'docker' }
+
+describe('Docker runs', () => {
+  let worker: RunningWorker
+  test('wait, and say for what, until a worker with an engine joins', async () => {
+    await using _plain = await startWorker(
+      bench.config({ SCANFARM_RUNNER_DOCKER_SOCKET: '/nonexistent/docker.sock' }),
+      overrides,
+    )
+    const steps = [{ name: 'where', command: 'echo $IMAGE_VARIABLE; echo $PATH' }]
+    const [runId = 0] = await bench.submit(steps, [freshName()], { ...inDocker, dockerImage: TEST_IMAGE })
+    await bench.until(runId, (run) => run.waiting_reason === 'no live worker offers: docker')
+    worker = await dockerWorker()
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed', docker_image: TEST_IMAGE })
+    const [step] = (await bench.store.runs.steps(String(runId))) ?? []
+    // Variables of the image, its PATH among them, are those of the commands.
+    expect(step?.output).toMatch(/^image\n\/.*:\/bin\n$/)
+  })
+  afterAll(async () => {
+    await worker?.[Symbol.asyncDispose]()
+  })
+
+  test('use the image that was asked for with the rest of the workflow’s settings, and record its digest', async () => {
+    const fields = {
+      runner: 'docker',
+      runner_config: { image: 'no/such-image', env: { OF_WORKFLOW: 'kept' } },
+      steps: [
+        { name: 'there', type: 'bash', command: 'echo "$OF_WORKFLOW" > {{Output}}/found.txt' },
+        {
+          name: 'here',
+          type: 'function',
+          function:
+            'save_content(read_file("{{Output}}/found.txt") + "from here\\n", "{{Output}}/found.txt")',
+        },
+        { name: 'there again', type: 'bash', command: 'cat {{Output}}/found.txt' },
+      ],
+      reports: [{ name: 'found', path: '{{Output}}/found.txt', type: 'text' }],
+    }
+    const job = { ...inDocker, ...pinned(fields), dockerImage: TEST_IMAGE }
+    const [runId = 0] = await bench.submit([], [freshName()], job)
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'completed', error_message: '', completed_steps: 3 })
+    expect(run.facts).toMatchObject({
+      image: TEST_IMAGE,
+      image_digest: expect.stringMatching(/sha256:[0-9a-f]{64}/),
+    })
+    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    const report = artifacts.find(({ name }) => name === 'found')
+    expect(report).toMatchObject({ artifact_type: 'report', size_bytes: 'kept\nfrom here\n'.length })
+    const stored = await bench.store.runs.artifact(String(runId), report?.id ?? '')
+    await using store = openArtifactStore({ kind: 'folder', folder: bench.config().artifacts.folder })
+    const found = await store.get(stored?.store_key ?? '')
+    expect(found && (await text(found.body))).toBe('kept\nfrom here\n')
+    expect(await containersOf(run.run_uuid)).toBe('')
+  })
+
+  test('that are cancelled leave no container within two seconds', async () => {
+    const target = freshName()
+    const steps = [{ name: 'slow', command: 'trap "" TERM; echo up > {{Output}}/up; sleep 300' }]
+    const [runId = 0] = await bench.submit(steps, [target], { ...inDocker, dockerImage: TEST_IMAGE })
+    await bench.written(target, 'up')
+    const { run_uuid: runUuid } = await bench.run(runId)
+    expect(await containersOf(runUuid)).not.toBe('')
+    const asked = performance.now()
+    await bench.store.runs.requestCancel(String(runId))
+    await bench.queue.publishCancel([{ runId }])
+    await eventually('the end of the container', async () =>
+      (await containersOf(runUuid)) === '' ? true : undefined,
+    )
+    expect(performance.now() - asked).toBeLessThan(2_000)
+    expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('of a crashed worker leave nothing once another one starts, which lets live ones be', async () => {
+    const target = freshName()
+    const steps = [
+      { name: 'long', command: 'echo up > {{Output}}/up; until [ -e {{Output}}/go ]; do sleep 0.1; done' },
+    ]
+    const [runId = 0] = await bench.submit(steps, [target], { ...inDocker, dockerImage: TEST_IMAGE })
+    await bench.written(target, 'up')
+    const orphan = randomUUID()
+    const labels = { owner: await bench.store.farmId(), run: orphan, attempt: '1' }
+    const args = Object.entries(labels).flatMap(([name, value]) => ['--label', `scanfarm.${name}=${value}`])
+    await docker('run', '--detach', '--network', 'none', ...args, TEST_IMAGE, 'sleep', '300')
+    const { folder } = bench.config().worker
+    await mkdir(join(folder, 'runs', `${orphan}-1`, 'left'), { recursive: true })
+    await using _other = await dockerWorker()
+    await eventually('the sweep', async () => {
+      const left = (await exists(join(folder, 'runs', `${orphan}-1`))) || (await containersOf(orphan)) !== ''
+      return left ? undefined : true
+    })
+    await exec('touch', [join(folder, 'workspaces', target, 'go')])
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('Ssh runs', () => {
+  test('complete, with their files here and there, and remember the host', async () => {
+    await using sshd = await startSshServer()
+    const config = bench.config({
+      SCANFARM_WORKER_FOLDER: join(sshd.root, 'work'),
+      SCANFARM_RUNNER_SSH_KNOWN_HOSTS: sshd.knownHosts,
+    })
+    await using _worker = await startWorker(config, overrides)
+    const fields = {
+      runner: 'ssh',
+      runner_config: { host: `${sshd.user}@elsewhere`, key_file: sshd.keyFile, host_keys: 'strict' },
+      steps: [
+        { name: 'there', type: 'bash', command: 'id -un > {{Output}}/who' },
+        {
+          name: 'here',
+          type: 'function',
+          function: 'save_content(read_file("{{Output}}/who") + "from here\\n", "{{Output}}/who")',
+        },
+        { name: 'there again', type: 'bash', command: 'cat {{Output}}/who; echo done > {{Output}}/last' },
+      ],
+    }
+    const target = freshName()
+    const job: Partial<JobDraft> = {
+      ...pinned(fields),
+      runnerType: 'ssh',
+      runnerGiven: true,
+      sshHost: `127.0.0.1:${sshd.port}`,
+    }
+    const [runId = 0] = await bench.submit([], [target], job)
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'completed', error_message: '' })
+    expect(run.facts).toMatchObject({ host: `${sshd.user}@127.0.0.1:${sshd.port}` })
+    const steps = (await bench.store.runs.steps(String(runId))) ?? []
+    expect(steps[2]?.output).toBe(`${sshd.user}\nfrom here\n`)
+    const last = join(sshd.root, 'work/workspaces', target, 'last')
+    expect(await readFile(last, 'utf8')).toBe('done\n')
+  })
+
+  test('of one step bring its files back', async () => {
+    await using sshd = await startSshServer()
+    const config = bench.config({ SCANFARM_WORKER_FOLDER: join(sshd.root, 'work') })
+    await using _worker = await startWorker(config, overrides)
+    const step_runner_config = {
+      host: `${sshd.user}@127.0.0.1:${sshd.port}`,
+      key_file: sshd.keyFile,
+      known_hosts: sshd.knownHosts,
+    }
+    const steps = [
+      { name: 'here', type: 'bash', command: 'echo given > {{Output}}/in' },
+      {
+        name: 'there',
+        type: 'remote-bash',
+        step_runner: 'ssh',
+        step_runner_config,
+        command: 'cat {{Output}}/in > {{Output}}/out; id -un >> {{Output}}/out',
+      },
+      { name: 'here again', type: 'bash', command: 'cat {{Output}}/out' },
+    ]
+    const [runId = 0] = await bench.submit([], [freshName()], pinned({ steps }))
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
+    const [, , last] = (await bench.store.runs.steps(String(runId))) ?? []
+    expect(last?.output).toBe(`given\n${sshd.user}\n`)
+  })
+})
