@@ -125,7 +125,15 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states('skipped')).toEqual({ x: 'open' })
   })
 
-  test('stays open as long as another scope sees it', async () => {
+  test('is gone though another scope saw it once, before this one did', async () => {
+    const workspace = 'outdated'
+    await scan({ sees: [found([finding('x')], { workspace })], job: { workflowName: 'once' } })
+    await scan({ sees: [found([finding('x')], { workspace })] })
+    await scan({ sees: [found([], { workspace })] })
+    expect(await states(workspace)).toEqual({ x: 'gone' })
+  })
+
+  test('stays open as long as another scope has seen it since', async () => {
     const workspace = 'shared'
     const other = { job: { workflowName: 'second' } }
     await scan({ sees: [found([finding('x')], { workspace })] })

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
-import { commaList, MAX_LIST_LENGTH, wordsOf } from './comma-list.ts'
+import { commaList, MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
 
@@ -38,8 +38,8 @@ const assetFilter = (query: Static<typeof AssetQuery>): AssetFilter => {
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
-    workspaces: commaList(query.workspace),
-    assetTypes: commaList(query.asset_type),
+    workspaces: nameList(query.workspace),
+    assetTypes: nameList(query.asset_type),
     statusCodes: statusCodes(query.status_code),
     technology: query.technology,
     port: query.port,
@@ -103,5 +103,5 @@ export const assetStats = route(
       200: wrapped(Type.Object({ technologies: Words, sources: Words, remarks: Words, asset_types: Words })),
     },
   },
-  async ({ store }, { query }) => ({ data: await store.assets.stats(commaList(query.workspace)) }),
+  async ({ store }, { query }) => ({ data: await store.assets.stats(nameList(query.workspace)) }),
 )

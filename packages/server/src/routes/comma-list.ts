@@ -13,6 +13,12 @@ export const commaList = (text: string | undefined): string[] | undefined => {
   return values.length === 0 ? undefined : [...new Set(values)]
 }
 
+/** The same for names that may hold commas themselves: the whole text is one of the values. */
+export const nameList = (text: string | undefined): string[] | undefined => {
+  const values = commaList(text)
+  return values === undefined || text === undefined ? values : [...new Set([text, ...values])]
+}
+
 /** Values of a closed set, in upper or lower case; refused when one is not in it. */
 export const wordsOf = <W extends string>(
   name: string,

@@ -15,7 +15,7 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
-import { commaList, MAX_LIST_LENGTH, wordsOf } from './comma-list.ts'
+import { MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
 
@@ -44,10 +44,10 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
-    workspaces: commaList(query.workspace),
+    workspaces: nameList(query.workspace),
     severities: wordsOf('severity', query.severity, SEVERITIES),
     confidences: wordsOf('confidence', query.confidence, CONFIDENCES),
-    assetTypes: commaList(query.asset_type),
+    assetTypes: nameList(query.asset_type),
     assetValue: query.asset_value,
     state,
     source: query.source,

@@ -134,6 +134,17 @@ describe('GET /vulnerabilities', () => {
     expect(clamped.body.pagination.limit).toBe(10_000)
   })
 
+  test('finds a workspace by its exact name, commas and blanks included', async () => {
+    await create({ workspace: 'one, two ' })
+    await create({ workspace: 'one' })
+    const total = async (workspace: string): Promise<number> =>
+      (await server.viewer.get('/api/vulnerabilities').query({ workspace }).expect(200)).body.pagination
+        .total as number
+    expect(await total('one, two ')).toBe(2)
+    expect(await total('one')).toBe(1)
+    expect(await total('on')).toBe(0)
+  })
+
   test('pages newest first, by offset and by cursor', async () => {
     for (const n of [1, 2, 3]) await create({ workspace: 'pages', vuln_title: `t${n}` })
     const titles = (body: { data: { vuln_title: string }[] }) => body.data.map(({ vuln_title }) => vuln_title)

@@ -5,12 +5,7 @@ import { canBeStored } from '../text.ts'
 type Kind = 'vulnerability' | 'asset'
 
 export const makeScans = (db: Kysely<unknown>): Scans => ({
-  judge: async ({ limit, history }) => {
-    const { rows } = await sql<{
-      judged: number
-    }>`select judge_scans(${limit}, ${history}) as judged`.execute(db)
-    return rows[0]?.judged ?? 0
-  },
+  judge: ({ limit, history }) => judge(db, limit, history),
   async compare(a, b, limit) {
     const [vulnerabilities, assets] = await Promise.all([
       compare(db, 'vulnerability', a, b, limit),
@@ -21,6 +16,17 @@ export const makeScans = (db: Kysely<unknown>): Scans => ({
   changes: (kind, workspace, { from, to, limit }) =>
     canBeStored(workspace) ? changes(db, kind, workspace, from, to, limit) : Promise.resolve(NOTHING),
 })
+
+/** A transaction for each run: locks of several runs would not be in the order in which imports take them. */
+const judge = async (db: Kysely<unknown>, limit: number, history: number): Promise<number> => {
+  let judged = 0
+  while (judged < limit) {
+    const { rows } = await sql<{ judged: number }>`select judge_scans(1, ${history}) as judged`.execute(db)
+    if (rows[0]?.judged !== 1) break
+    judged += 1
+  }
+  return judged
+}
 
 const NOTHING: RecordChanges = {
   new: [],

@@ -150,7 +150,7 @@ end $$;
 `
 
 const JUDGE = `
--- Judges the scans of up to p_limit ended runs. What a complete scan no longer saw, and no other scope sees either, is
+-- Judges the scans of up to p_limit ended runs. What a complete scan no longer saw, and no other scope has seen since, is
 -- gone. Complete: the run is completed, none of its steps failed, and the import could use every record. Only one
 -- master judges at a time. History of a scope beyond p_history runs goes. Returns how many runs were judged.
 create function judge_scans(p_limit int, p_history int) returns int
@@ -203,11 +203,12 @@ begin
     delete from sightings
     where scope_id = p_scan.scope_id and kind = p_scan.kind and record_id = any(v_ids)
       and (run_id, attempt) < (p_scan.run_id, p_scan.attempt)
-    returning record_id
+    returning record_id, run_id
   )
   select array_agg(record_id) into v_ids from old o
   where not exists (select from sightings s
-                    where s.kind = p_scan.kind and s.record_id = o.record_id and s.scope_id <> p_scan.scope_id);
+                    where s.kind = p_scan.kind and s.record_id = o.record_id and s.scope_id <> p_scan.scope_id
+                      and s.run_id > o.run_id);
   if p_scan.kind = 'asset' then
     update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
   else
