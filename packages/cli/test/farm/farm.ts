@@ -15,6 +15,8 @@ export { until } from './until.ts'
 
 /** Least lease that the settings allow: tests that lose a worker wait for it. */
 export const LEASE_MS = 3_000
+/** How long a stopping worker waits for its runs. */
+const DRAIN_MS = 1_000
 const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
 const PASSABLE = 0o711
 
@@ -174,6 +176,7 @@ export class Farm implements AsyncDisposable {
         : { SCANFARM_QUEUE: 'postgres' }),
       SCANFARM_WORKER_SLOTS: String(this.#options.slots ?? 4),
       SCANFARM_WORKER_LEASE_MS: String(LEASE_MS),
+      SCANFARM_WORKER_DRAIN_MS: String(DRAIN_MS),
       SCANFARM_LOCAL_SLOTS: '1',
       SCANFARM_LOG_FORMAT: 'json',
       // Starting a program is mostly compiling it: after the first one of a machine the rest find that done.
