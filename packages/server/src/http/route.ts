@@ -166,7 +166,8 @@ const completing =
     try {
       return parse(value)
     } catch (error) {
-      if (!(error instanceof AppError) || typeof value !== 'object' || value === null) throw error
+      if (!(error instanceof AppError) || typeof value !== 'object' || value === null || Array.isArray(value))
+        throw error
       const known = new Set(error.details.map(({ path }) => path))
       const others = rules(value as T).filter(({ path }) => !known.has(path))
       throw (others.length > 0 && fieldRefusal([...error.details, ...others])) || error
