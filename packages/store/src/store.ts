@@ -421,8 +421,8 @@ export interface RunDiff {
 export interface Scans {
   /**
    * Judges the scans of up to `limit` ended runs: records that a complete scan no longer saw, and that no other scope
-   * sees, become `gone`. One master at a time; resolves to how many runs were judged. What single runs saw is kept for
-   * the latest `history` runs of a scope.
+   * has seen since, become `gone`. One master at a time; resolves to how many runs were judged. What single runs saw
+   * is kept for the latest `history` runs of a scope.
    */
   judge(options: { limit: number; history: number }): Promise<number>
   /** What run `b` saw against what run `a` saw; at most `limit` records of each kind and change. */
