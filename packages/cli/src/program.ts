@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { artifactsCommand } from './commands/artifacts.ts'
 import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
 import { configCommand } from './commands/config.ts'
+import { eventsCommand } from './commands/events.ts'
 import { execCommand } from './commands/exec.ts'
 import { assetsCommand, findingsCommand } from './commands/findings.ts'
 import { healthCommand } from './commands/health.ts'
@@ -12,6 +13,7 @@ import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './c
 import { doctorCommand, migrateCommand } from './commands/operations.ts'
 import { runCommand } from './commands/run.ts'
 import { tokenCommand } from './commands/token.ts'
+import { schedulesCommand } from './commands/schedules.ts'
 import { uploadCommand } from './commands/upload.ts'
 import { serverCommand } from './commands/server.ts'
 import { workflowCommand } from './commands/workflow.ts'
@@ -42,6 +44,8 @@ const COMMANDS = [
   assetsCommand,
   workflowsCommand,
   workersCommand,
+  schedulesCommand,
+  eventsCommand,
   uploadCommand,
   tokenCommand,
   workflowCommand,

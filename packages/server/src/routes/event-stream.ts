@@ -48,7 +48,7 @@ export const streamEvents = route(
       ...(runId === undefined ? {} : { runId }),
       ...(workflowName === undefined ? {} : { workflowName }),
     }
-    return bytes(200, await streams.open(after, filter), {
+    return bytes(200, await streams.open(after, filter, http.signal()), {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'X-Accel-Buffering': 'no',
     })

@@ -19,26 +19,27 @@ export class EventStreams implements Disposable {
   readonly #feed: Store['feed']
   readonly #wake: Wake
   readonly #open = new Set<Readable>()
+  readonly #ending = new AbortController()
 
   constructor(feed: Store['feed'], wake: Wake) {
     this.#feed = feed
     this.#wake = wake
   }
 
-  /** `after` undefined: what comes from now on. Refuses when too many are listening. */
-  async open(after: FeedPosition | undefined, filter: FeedFilter): Promise<Readable> {
+  /**
+   * `after` undefined: what comes from now on. Refuses when too many are listening. The signal says that the client has
+   * gone: a stream that is destroyed would wait for its next frame.
+   */
+  async open(after: FeedPosition | undefined, filter: FeedFilter, gone: AbortSignal): Promise<Readable> {
     if (this.#open.size >= MAX_STREAMS)
       throw new AppError('unavailable', `${MAX_STREAMS} clients listen already; try again later`, {
         retryAfter: 30,
       })
-    const closed = new AbortController()
+    const closed = AbortSignal.any([gone, this.#ending.signal])
     const start = after ?? (await this.#feed.end())
-    const stream = Readable.from(this.#frames(start, filter, closed.signal), { objectMode: false })
+    const stream = Readable.from(this.#frames(start, filter, closed), { objectMode: false })
     this.#open.add(stream)
-    stream.once('close', () => {
-      closed.abort()
-      this.#open.delete(stream)
-    })
+    stream.once('close', () => this.#open.delete(stream))
     return stream
   }
 
@@ -58,6 +59,7 @@ export class EventStreams implements Disposable {
 
   /** Ends every stream; clients connect again, to another master, and miss nothing. */
   [Symbol.dispose](): void {
+    this.#ending.abort()
     for (const stream of this.#open) stream.destroy()
   }
 }

@@ -1,0 +1,125 @@
+import type { EventEmitted, Pagination } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import { Command } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { plain, printFields, printJson, printTable } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+
+interface Entry {
+  readonly id: number
+  readonly topic: string
+  readonly name: string
+  readonly source: string
+  readonly data: string
+  readonly workflow_name: string
+  readonly processed: boolean
+  readonly error: string
+  readonly created_at: string
+}
+
+interface FilterOptions extends ClientOptions {
+  readonly topic?: string
+  readonly workspace?: string
+  readonly run?: string
+  readonly limit?: string
+}
+
+const filtered = (command: Command): Command =>
+  command
+    .option('--topic <topic>', 'events of this topic')
+    .option('--workspace <name>', 'events of this workspace')
+    .option('--run <uuid>', 'events of this run')
+
+const listCommand = (terminal: Terminal): Command =>
+  filtered(clientCommand('list', 'List the event log, newest first.'))
+    .option('--limit <count>', 'at most so many')
+    .action(async (options: FilterOptions) => {
+      const { topic, workspace, run, limit } = options
+      const page = await connect(terminal, options).get<{ data: Entry[]; pagination: Pagination }>(
+        '/event-logs',
+        { topic, workspace, run_id: run, limit },
+      )
+      if (wantsJson(options)) return printJson(terminal, page)
+      printTable(
+        terminal,
+        [
+          { title: 'ID', value: (entry) => entry.id },
+          { title: 'TIME', value: (entry) => entry.created_at },
+          { title: 'TOPIC', value: (entry) => entry.topic },
+          { title: 'SOURCE', value: (entry) => entry.source },
+          { title: 'DONE', value: (entry) => (entry.processed ? 'yes' : 'no') },
+          { title: 'WORKFLOW', value: (entry) => entry.workflow_name },
+          { title: 'ERROR OR DATA', value: (entry) => entry.error || entry.data },
+        ],
+        page.data,
+      )
+    })
+
+const dataOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CliError(EXIT.usage, 'the data must be a JSON object, such as \'{"host": "example.com"}\'')
+  }
+}
+
+const emitCommand = (terminal: Terminal): Command =>
+  clientCommand('emit', 'Emit an event and start the workflows that wait for it.')
+    .argument('<topic>', 'such as custom.build')
+    .argument('[data]', 'JSON object', '{}')
+    .action(async (topic: string, data: string, options: ClientOptions) => {
+      const answer = await connect(terminal, options).post<EventEmitted>('/events/emit', {
+        topic,
+        data: dataOf(data),
+      })
+      if (wantsJson(options)) printJson(terminal, answer)
+      else printFields(terminal, { ...answer })
+    })
+
+/** The frames of a stream of server-sent events, without what is not data. */
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const line = part.split('\n').find((one) => one.startsWith('data: '))
+      if (line !== undefined) yield line.slice('data: '.length)
+    }
+  }
+}
+
+const printFrame = (terminal: Terminal, options: ClientOptions, frame: string): void => {
+  if (wantsJson(options)) return printLine(terminal, frame)
+  const { created_at, topic, data } = JSON.parse(frame) as Entry
+  printLine(terminal, `${created_at}  ${plain(topic)}  ${plain(data)}`)
+}
+
+const followCommand = (terminal: Terminal): Command =>
+  filtered(clientCommand('follow', 'Print events as they happen, until it is interrupted.')).action(
+    async (options: FilterOptions) => {
+      const query = new URLSearchParams()
+      if (options.topic) query.set('topic', options.topic)
+      if (options.workspace) query.set('workspace', options.workspace)
+      if (options.run) query.set('run_id', options.run)
+      const answer = await connect(terminal, options).send(`/events/stream?${query.toString()}`, {
+        signal: null,
+      })
+      try {
+        for await (const frame of framesOf(answer.body ?? new ReadableStream()))
+          printFrame(terminal, options, frame)
+      } catch (error) {
+        throw new CliError(EXIT.unreachable, `the stream was cut off: ${errorText(error)}`)
+      }
+      throw new CliError(EXIT.unreachable, 'the server ended the stream')
+    },
+  )
+
+export const eventsCommand = (terminal: Terminal): Command =>
+  new Command('events')
+    .description('List, follow and emit events.')
+    .addCommand(listCommand(terminal))
+    .addCommand(followCommand(terminal))
+    .addCommand(emitCommand(terminal))

@@ -1,0 +1,63 @@
+import type { EventEmitted, Schedule } from '@scanfarm/contracts'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+import { Farm } from './farm/farm.ts'
+
+const TOKEN = 'a-token-for-the-tests-of-the-command-line'
+
+let farm: Farm
+beforeAll(async () => {
+  farm = await Farm.start({ queue: 'postgres', workers: 0, env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN } })
+}, 120_000)
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+})
+
+const run = async (...args: string[]) => {
+  const terminal = captureTerminal({ SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN })
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+const parsed = async <T>(...args: string[]): Promise<T> => JSON.parse((await run(...args, '--json')).out) as T
+
+describe('schedules and events', () => {
+  test('a schedule is made, listed, switched, fired and removed', async () => {
+    const made = await parsed<Schedule>(
+      'schedules',
+      'create',
+      'nightly',
+      '-w',
+      'noop',
+      '--cron',
+      '0 3 * * *',
+      '-t',
+      'a.test',
+    )
+    expect(made).toMatchObject({ schedule: '0 3 * * *', workflow_name: 'noop', is_enabled: true })
+    expect((await run('schedules', 'list')).out).toMatch(/sch_\w+ +cron +yes +0 3 \* \* \*.* noop +nightly/)
+    expect((await run('schedules', 'disable', made.id)).out).toContain('Schedule disabled')
+    expect((await run('schedules', 'trigger', made.id)).out).toContain('Schedule triggered')
+    expect((await run('events', 'list', '--topic', 'schedule.triggered')).out).toContain('scheduler')
+    expect((await run('schedules', 'remove', made.id)).code).toBe(0)
+    const bad = await run('schedules', 'create', 'bad', '-w', 'noop', '--cron', 'soon', '-t', 'a.test')
+    expect(bad).toMatchObject({ code: 3, err: expect.stringContaining('has 1 fields') })
+  })
+
+  test('an event starts what waits for it', async () => {
+    await run(
+      'schedules',
+      'create',
+      'built',
+      '-w',
+      'noop',
+      '--event',
+      'custom.built',
+      '--input',
+      'target=event_data.host',
+    )
+    const answer = await parsed<EventEmitted>('events', 'emit', 'custom.built', '{"host": "b.test"}')
+    expect(answer.triggered_workflows).toEqual(['noop'])
+    expect((await run('events', 'emit', 'custom.built', 'no json')).err).toContain('must be a JSON object')
+  })
+})
