@@ -53,6 +53,28 @@ describe('scanfarm workflow', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ file, line: 4, severity: 'error' }))
   })
 
+  test('lint prints for GitHub and as SARIF, and checks folders', async () => {
+    const { code, out } = await run('workflow', 'lint', folder, '--format', 'github')
+    expect(code).toBe(1)
+    expect(out).toMatch(/^::error file=.*bad\.yaml,line=4,col=5,/m)
+    const sarif = await run('workflow', 'lint', join(folder, 'bad.yaml'), '--format', 'sarif')
+    expect(JSON.parse(sarif.out)).toMatchObject({ version: '2.1.0', runs: [{ results: expect.any(Array) }] })
+  })
+
+  test('lint ends with exit code 0 when there are only warnings, unless it is strict', async () => {
+    write('odd.yaml', `${GREET}descripton: x\n`)
+    const { code, out } = await run('workflow', 'lint', join(folder, 'odd.yaml'))
+    expect(out).toMatch(/odd\.yaml:\d+:1: warning: [^]*1 files: 0 errors, 1 warnings/)
+    expect(code).toBe(0)
+    expect(await run('workflow', 'lint', '--strict', join(folder, 'odd.yaml'))).toMatchObject({ code: 1 })
+  })
+
+  test('schema prints the JSON Schema of the language', async () => {
+    const { code, out } = await run('workflow', 'schema')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ $schema: expect.any(String), title: 'Scanfarm workflow' })
+  })
+
   test('show tells params and steps', async () => {
     const { out } = await run('workflow', 'show', join(folder, 'greet.yaml'))
     expect(out).toMatch(/module greet: Says hello[^]*word[^]*step say \(bash\)/)

@@ -1,24 +1,18 @@
-import { errorText } from '@scanfarm/platform'
-import { readFile } from 'node:fs/promises'
-import type { Problem, ResolvedWorkflow } from '@scanfarm/workflow'
+import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/workflow'
 import { Command, Option } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface LintOptions {
-  readonly output: 'text' | 'json'
+  readonly config?: string
+  readonly format: ProblemFormat
   readonly strict?: boolean
 }
 
-const readWorkflow = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new CliError(EXIT.usage, `${file} cannot be read: ${errorText(error)}`)
-  }
-}
+const FORMATS: readonly ProblemFormat[] = ['text', 'json', 'github', 'sarif']
 
 const counted = (problems: readonly Problem[], files: number): string => {
   const count = (severity: Problem['severity']) =>
@@ -29,30 +23,46 @@ const counted = (problems: readonly Problem[], files: number): string => {
 const isBad = (problem: Problem, strict: boolean): boolean =>
   problem.severity === 'error' || (strict && problem.severity === 'warning')
 
-const lintFiles = async (
+const lintAll = async (
   terminal: Terminal,
-  files: readonly string[],
-  options: LintOptions,
+  paths: readonly string[],
+  { config: file, format, strict = false }: LintOptions,
 ): Promise<void> => {
-  const [{ lint }, { problemLines }] = await Promise.all([
+  const { config } = loadSettings(terminal, file)
+  const [{ lintPaths, renderProblems }, { problemLines }, { workflowFolders }] = await Promise.all([
     import('@scanfarm/workflow'),
     import('../workflows/problems.ts'),
+    import('../workflows/find-workflow.ts'),
   ])
-  const found: Problem[] = []
-  for (const file of files) found.push(...lint(await readWorkflow(file), file))
-  if (options.output === 'json') printJson(terminal, found)
-  else for (const line of [...problemLines(found), counted(found, files.length)]) printLine(terminal, line)
-  if (found.some((problem) => isBad(problem, options.strict === true)))
+  const { files, problems } = await lintPaths(paths, workflowFolders(config))
+  if (format === 'text')
+    for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
+  else if (format !== 'github' || problems.length > 0)
+    printLine(terminal, renderProblems(problems, format, packageJson.version))
+  if (problems.some((problem) => isBad(problem, strict)))
     throw new CliError(EXIT.failed, 'a workflow has problems')
 }
 
 const lintCommand = (terminal: Terminal): Command =>
   new Command('lint')
-    .description('Check workflow files; exit code 1 when one has errors.')
-    .argument('<file...>', 'workflow files')
+    .description('Check workflows and what they refer to; exit code 1 when one has errors.')
+    .argument('<path...>', 'workflow files, or folders of them')
     .option('--strict', 'warnings count as errors')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
-    .action((files: string[], options: LintOptions) => lintFiles(terminal, files, options))
+    .option('--config <file>', 'settings file')
+    .addOption(
+      new Option('-o, --format <format>', 'how to print; github: annotations of a pull request')
+        .choices(FORMATS)
+        .default('text'),
+    )
+    .action((paths: string[], options: LintOptions) => lintAll(terminal, paths, options))
+
+const schemaCommand = (terminal: Terminal): Command =>
+  new Command('schema')
+    .description('Print the JSON Schema of the workflow language, for editors.')
+    .action(async () => {
+      const { workflowJsonSchema } = await import('@scanfarm/workflow')
+      printJson(terminal, workflowJsonSchema())
+    })
 
 interface ShowOptions {
   readonly config?: string
@@ -101,6 +111,7 @@ const showCommand = (terminal: Terminal): Command =>
 
 export const workflowCommand = (terminal: Terminal): Command =>
   new Command('workflow')
-    .description('Check and show workflow files.')
+    .description('Check and show workflow files, and the language they are written in.')
     .addCommand(lintCommand(terminal))
     .addCommand(showCommand(terminal))
+    .addCommand(schemaCommand(terminal))

@@ -19,6 +19,9 @@ const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow
   }
 }
 
+/** Where workflows are looked for by name: the folders of the settings, then the shipped ones. */
+export const workflowFolders = (config: Config): string[] => [...config.workflows.folders, SHIPPED]
+
 /**
  * The workflow with everything it refers to: a file (whose neighbours may be referred to), or a name in the folders of
  * the settings and among the shipped ones.
@@ -28,7 +31,7 @@ export const findWorkflow = async (
   name: string,
   kind?: WorkflowKind,
 ): Promise<ResolvedWorkflow> => {
-  const folders = [...config.workflows.folders, SHIPPED]
+  const folders = workflowFolders(config)
   if (!isFile(name)) return resolved(await openLibrary(folders), { name, kind })
   const file = resolve(name)
   return resolved(await openLibrary([dirname(file), ...folders]), { name: basename(file), kind })
