@@ -41,7 +41,7 @@ class Immortal implements AsyncDisposable {
 
   async #live(): Promise<void> {
     while (this.#running) {
-      const script = join(import.meta.dirname, '_master-process.ts')
+      const script = join(import.meta.dirname, 'master-program.ts')
       this.#child = spawn(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', script, farm.url, farm.folder],

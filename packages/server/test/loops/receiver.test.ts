@@ -102,6 +102,38 @@ describe('the event receiver', () => {
     expect(await runsOf('third')).toBe(1)
   })
 
+  test('knows a trigger that was made before an event, though it looked at triggers a moment ago', async () => {
+    const [first, second] = await Promise.all([farm.master(), farm.master()])
+    await Promise.all([first, second].map((one) => one.registry.current()))
+    await farm.store.schedules.add({
+      name: 'late',
+      workflowName: 'first',
+      workflowKind: 'module',
+      target: 'late.test',
+      workspace: '',
+      params: {},
+      triggerType: 'event',
+      schedule: '',
+      eventTopic: 'custom.late',
+      watchPath: '',
+      spec: {},
+      enabled: true,
+    })
+    await first.registry.current()
+    const before = await runsOf('first')
+    await farm.store.triggers.record(event('custom.late', {}))
+    await second.receiveOnce(NEVER)
+    expect(await runsOf('first')).toBe(before + 1)
+  })
+
+  test('takes no event before it knows its triggers, however many ask at the start', async () => {
+    const before = await runsOf('first')
+    const fresh = await farm.master()
+    await farm.store.triggers.record(event('custom.load', { host: 'start.test', n: 1 }))
+    await Promise.all([fresh.registry.current(2_000), fresh.receiveOnce(NEVER)])
+    expect(await runsOf('first')).toBe(before + 1)
+  })
+
   test('names what is wrong with a trigger, and goes on with the others', async () => {
     await farm.write(
       'wrong.yaml',

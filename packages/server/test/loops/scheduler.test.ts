@@ -30,12 +30,10 @@ beforeEach(async () => {
 const schedulerOf = (receiver: EventReceiver & { store: Store }) =>
   new Scheduler(receiver, receiver.store.triggers)
 const at = (time: string): Date => new Date(`2026-03-01T${time}:00Z`)
-const fired = async (): Promise<Record<string, number>> =>
-  Object.fromEntries(
-    (await farm.sql('select workflow_name as name, count(*)::int as n from jobs group by 1')).map(
-      ({ name, n }) => [name, n],
-    ),
-  )
+const fired = async (): Promise<Record<string, number>> => {
+  const rows = await farm.sql('select workflow_name as name, count(*)::int as n from jobs group by 1')
+  return Object.fromEntries(rows.map(({ name, n }): [string, number] => [String(name), Number(n)]))
+}
 
 describe('the scheduler', () => {
   test('fires at the times of the schedule, as an ordinary run with an event', async () => {

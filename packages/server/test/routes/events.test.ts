@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ReceiverWorkflow, Run } from '@scanfarm/contracts'
+import type { EventLogEntry } from '@scanfarm/store'
 import { testServer, type TestServer } from '../_server.ts'
 
 const onEvent = (
@@ -79,10 +81,13 @@ afterAll(async () => {
 
 const emit = async (topicName: string, data: unknown) =>
   await server.operator.post('/api/events/emit').send({ topic: topicName, data })
-const runsOf = async (workflow: string) =>
-  (await server.viewer.get('/api/runs').query({ workflow_name: workflow, limit: 100 })).body.data
-const logOf = async (topicName: string) =>
-  (await server.viewer.get('/api/event-logs').query({ topic: topicName })).body.data
+const dataOf = async <T>(path: string, query: object): Promise<T[]> => {
+  const { body } = await server.viewer.get(path).query(query)
+  return (body as { data: T[] }).data
+}
+const runsOf = (workflow: string): Promise<Run[]> =>
+  dataOf('/api/runs', { workflow_name: workflow, limit: 100 })
+const logOf = (topicName: string): Promise<EventLogEntry[]> => dataOf('/api/event-logs', { topic: topicName })
 
 describe('POST /events/emit', () => {
   test('starts the workflows that wait for the topic, with the data as target and params', async () => {
@@ -102,7 +107,7 @@ describe('POST /events/emit', () => {
       trigger_type: 'event',
       run_mode: 'local',
     })
-    const detail = await server.viewer.get(`/api/runs/${run.run_uuid}`)
+    const detail = await server.viewer.get(`/api/runs/${run?.run_uuid}`)
     expect(detail.body.data).toMatchObject({ trigger_name: 'on-build', schedule_id: '' })
     const [entry] = await logOf('custom.build')
     expect(entry).toMatchObject({
@@ -113,7 +118,7 @@ describe('POST /events/emit', () => {
       error: '',
       run_id: '',
     })
-    expect(JSON.parse(entry.data)).toEqual({ host: 'a.example.com', note: 'fast' })
+    expect(JSON.parse(entry?.data ?? '')).toEqual({ host: 'a.example.com', note: 'fast' })
   })
 
   test('answers with a note when nothing waits for it, and logs it as processed', async () => {
@@ -139,8 +144,8 @@ describe('POST /events/emit', () => {
     const answer = await emit('custom.odd', { host: 'odd.test' })
     expect(answer.body.triggered_workflows).toEqual(['sound'])
     const [entry] = await logOf('custom.odd')
-    expect(entry.error).toContain('module/loops#on-build: the expression took longer than 1s')
-    expect(entry.error).toContain("module/throws#on-build: ReferenceError: 'nothing' is not defined")
+    expect(entry?.error).toContain('module/loops#on-build: the expression took longer than 1s')
+    expect(entry?.error).toContain("module/throws#on-build: ReferenceError: 'nothing' is not defined")
   })
 
   test('fires once within a dedupe window', async () => {
@@ -162,15 +167,14 @@ describe('POST /events/emit', () => {
     expect(first.body.triggered_workflows).toEqual(['queueing', 'replacing', 'skipping'])
     const second = await emit('custom.overlap', { host: 'o.test' })
     expect(second.body.triggered_workflows).toEqual(['queueing', 'replacing'])
-    const statuses = async (name: string) =>
-      (await runsOf(name)).map(({ status }: { status: string }) => status)
+    const statuses = async (name: string) => (await runsOf(name)).map(({ status }) => status)
     expect(await statuses('skipping')).toEqual(['queued'])
     expect(await statuses('queueing')).toEqual(['pending', 'queued'])
     expect(await statuses('replacing')).toEqual(['queued', 'cancelled'])
 
     expect(await server.store.triggers.startWaiting(10)).toBe(0)
     const [, running] = await runsOf('queueing')
-    await server.operator.delete(`/api/runs/${running.id}`).expect(200)
+    await server.operator.delete(`/api/runs/${running?.id}`).expect(200)
     expect(await server.store.triggers.startWaiting(10)).toBe(1)
     expect(await statuses('queueing')).toEqual(['queued', 'cancelled'])
   })
@@ -186,7 +190,7 @@ describe('POST /events/emit', () => {
     const answer = await emit('custom.build', hostile)
     expect(answer.body.triggered_workflows).toEqual(['build'])
     const [entry] = await logOf('custom.build')
-    const kept = JSON.parse(entry.data)
+    const kept = JSON.parse(entry?.data ?? '')
     expect(kept.quotes).toBe(hostile.quotes)
     expect(kept.big).toHaveLength(1_000_000)
     expect(Object.keys(kept.nested)).toEqual(['__proto__', 'constructor'])
@@ -204,7 +208,7 @@ describe('POST /events/emit', () => {
     expect(answer.body.triggered_workflows).toEqual([])
     expect(await runsOf('build')).toHaveLength(before)
     const [entry] = await logOf('custom.build')
-    expect(entry.error).toContain(reason)
+    expect(entry?.error).toContain(reason)
   })
 
   test.each([
@@ -240,7 +244,7 @@ describe('the event receiver', () => {
   test('lists workflows with their triggers, disabled ones with their next run as well', async () => {
     const { body } = await server.viewer.get('/api/event-receiver/workflows')
     expect(body.count).toBe(11)
-    const nightly = body.data.find(({ name }: { name: string }) => name === 'nightly')
+    const nightly = (body as { data: ReceiverWorkflow[] }).data.find(({ name }) => name === 'nightly')
     expect(nightly).toEqual({
       name: 'nightly',
       kind: 'module',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EventEmitted } from '@scanfarm/contracts'
 import { NEEDY, PROBE, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -102,9 +103,10 @@ describe('schedules', () => {
       input: { target: 'event_data.host' },
     })
     expect(created.status).toBe(201)
-    const emit = async (data: object) =>
-      (await server.operator.post('/api/events/emit').send({ topic: 'custom.built', data })).body
-        .triggered_workflows
+    const emit = async (data: object): Promise<string[]> => {
+      const { body } = await server.operator.post('/api/events/emit').send({ topic: 'custom.built', data })
+      return (body as EventEmitted).triggered_workflows
+    }
     expect(await emit({ ok: true, host: 'b.test' })).toEqual(['probe'])
     expect(await emit({ ok: false, host: 'b.test' })).toEqual([])
     await server.admin.delete(`/api/schedules/${created.body.data.id}`).expect(200)

@@ -56,12 +56,23 @@ export class EventReceiver implements AsyncDisposable {
   /** One turn: events that wait. True when there may be more. */
   async receiveOnce(signal: AbortSignal): Promise<boolean> {
     const { triggers } = this.#parts.store
-    const set = await this.registry.current(RELOAD_MS)
+    await this.registry.current(RELOAD_MS)
     const events = await triggers.claimEvents({ limit: BATCH, leaseMs: LEASE_MS })
+    if (events.length === 0) return false
+    // Whatever made an event wanted was there before it: triggers of a moment ago might not have it yet.
+    const set = await this.registry.current()
+    const failures: unknown[] = []
     for (const event of events) {
-      signal.throwIfAborted()
-      await this.#process(set, event, signal)
+      try {
+        signal.throwIfAborted()
+        await this.#process(set, event, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        // It comes again when its lease is over; the others do not wait for it.
+        failures.push(error)
+      }
     }
+    if (failures.length > 0) throw failures[0]
     return events.length === BATCH
   }
 

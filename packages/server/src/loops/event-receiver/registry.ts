@@ -33,6 +33,7 @@ export class TriggerRegistry {
   #set: TriggerSet = { ready: [], broken: [], workflows: [] }
   #said = Number.NEGATIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
+  #looking: Promise<TriggerSet> | undefined
 
   /** `listening`: this master takes events; otherwise none is asked for. */
   constructor(catalog: Catalog, store: Pick<Store, 'schedules' | 'triggers'>, listening: boolean) {
@@ -44,7 +45,19 @@ export class TriggerRegistry {
   /** The triggers as they are now, or were at most `maxAgeMs` ago: looking costs a glance at every workflow file. */
   async current(maxAgeMs = 0): Promise<TriggerSet> {
     if (performance.now() - this.#lookedAt <= maxAgeMs) return this.#set
-    this.#lookedAt = performance.now()
+    // Whoever wants what is there now must not be given a look that began before.
+    if (maxAgeMs > 0 && this.#looking !== undefined) return await this.#looking
+    const looking = this.#look()
+    this.#looking = looking
+    try {
+      return await looking
+    } finally {
+      if (this.#looking === looking) this.#looking = undefined
+    }
+  }
+
+  async #look(): Promise<TriggerSet> {
+    const begun = performance.now()
     const [entries, version] = await Promise.all([this.#catalog.list(), this.#store.schedules.version()])
     if (entries !== this.#entries || version !== this.#version) {
       this.#set = await this.#read(entries)
@@ -52,12 +65,14 @@ export class TriggerRegistry {
       this.#version = version
       this.#said = Number.NEGATIVE_INFINITY
     }
-    if (this.#listening && performance.now() - this.#said > SAY_AGAIN_MS) {
-      const rules = this.#set.ready.flatMap(({ enabled, event }) => (enabled && event ? [event.topic] : []))
+    const set = this.#set
+    if (this.#listening && begun - this.#said > SAY_AGAIN_MS) {
+      const rules = set.ready.flatMap(({ enabled, event }) => (enabled && event ? [event.topic] : []))
       await this.#store.triggers.wantTopics(rules.flatMap(wantedTopics))
-      this.#said = performance.now()
+      this.#said = begun
     }
-    return this.#set
+    this.#lookedAt = begun
+    return set
   }
 
   async #read(entries: readonly WorkflowEntry[]): Promise<TriggerSet> {

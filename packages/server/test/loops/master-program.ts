@@ -5,7 +5,7 @@ import { folderSource, openLibrary } from '@scanfarm/workflow'
 import { createCatalog } from '../../src/catalog/catalog.ts'
 import { EventReceiver } from '../../src/loops/event-receiver/receiver.ts'
 
-/** A master that does nothing but receive events, until it is killed: `node _master-process.ts URL FOLDER`. */
+/** A master that does nothing but receive events, until it is killed: `node master-program.ts URL FOLDER`. */
 const [, , url = '', folder = ''] = process.argv
 const store = await openStore({ url, poolSize: 2, applicationName: 'scanfarm test master' })
 const sources = [folderSource(folder)]
