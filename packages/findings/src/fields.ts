@@ -28,7 +28,7 @@ export const pick = (row: Unknown, ...names: string[]): unknown => {
 
 export const asText = (value: unknown): string => {
   if (!isThere(value)) return ''
-  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
 export const asList = (value: unknown): unknown[] =>

@@ -65,7 +65,8 @@ const scan = async ({ sees, steps = [], status = 'completed', job, target }: Sca
 
 const states = async (workspace = 'w'): Promise<Record<string, string>> => {
   const { data } = await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 100 })
-  return Object.fromEntries(data.map(({ vuln_info, state }) => [vuln_info, state]).sort())
+  const pairs = data.map(({ vuln_info, state }): [string, string] => [vuln_info, state])
+  return Object.fromEntries(pairs.sort())
 }
 
 describe('what a later scan of the same scope no longer sees', () => {

@@ -106,7 +106,7 @@ class Thread {
       this.#loaded.resolve()
       this.#settle?.({ kind: 'error', message: reason })
     }
-    this.#worker.on('error', (error) => died(`the expression's engine failed: ${error.message}`))
+    this.#worker.on('error', (error) => died(`the expression's engine failed: ${messageOf(error)}`))
     this.#worker.on('exit', () => died('the expression was stopped'))
     this.ref(false)
   }

@@ -205,8 +205,11 @@ export const parseSimple = (source: string): Simple | undefined => {
 
 type Primitive = null | boolean | number | string
 
-const primitive = (value: Json): Primitive =>
-  typeof value === 'object' && value !== null ? String(value) : value
+/** As JavaScript turns objects into text when it compares them. */
+const primitive = (value: Json): Primitive => {
+  if (Array.isArray(value)) return value.map((item) => primitive(item) ?? '').join(',')
+  return typeof value === 'object' && value !== null ? '[object Object]' : value
+}
 
 const looselyEqual = (left: Json, right: Json): boolean => {
   const [a, b] = [primitive(left), primitive(right)]

@@ -26,8 +26,8 @@ const number = (row: Row, ...fields: string[]): number => Number(pick(row, ...fi
 const texts = (row: Row, ...fields: string[]): string[] => {
   const value = pick(row, ...fields)
   if (Array.isArray(value))
-    return value.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item)))
-  return value === undefined ? [] : [String(value)]
+    return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+  return value === undefined ? [] : [typeof value === 'string' ? value : JSON.stringify(value)]
 }
 
 const withoutEmpty = (row: Row): Row =>

@@ -21,7 +21,12 @@ const parsedHeaders = (value: Json | undefined): Record<string, string> => {
   let headers = value
   if (typeof value === 'string' && value.trim() !== '') headers = JSON.parse(value) as Json
   if (!isObject(headers)) return {}
-  return Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, text]) => [
+      name,
+      typeof text === 'string' ? text : JSON.stringify(text),
+    ]),
+  )
 }
 
 const ask = async (

@@ -131,16 +131,16 @@ const assembled = (text: string): Json => {
         ? { ...(last as object), ...piece }
         : last
     const delta = at(piece, 'choices', 0, 'delta')
-    content += String(at(delta, 'content') ?? '')
+    content += wordsOf(at(delta, 'content'))
     finish = at(piece, 'choices', 0, 'finish_reason') ?? finish
     const pieces = at(delta, 'tool_calls')
     for (const call of Array.isArray(pieces) ? pieces : []) {
       const index = Number(at(call, 'index') ?? 0)
       calls[index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } }
       const into = calls[index]
-      into.id += String(at(call, 'id') ?? '')
-      into.function.name += String(at(call, 'function', 'name') ?? '')
-      into.function.arguments += String(at(call, 'function', 'arguments') ?? '')
+      into.id += wordsOf(at(call, 'id'))
+      into.function.name += wordsOf(at(call, 'function', 'name'))
+      into.function.arguments += wordsOf(at(call, 'function', 'arguments'))
     }
   }
   const message = { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }
@@ -187,13 +187,19 @@ export const toChatAnswer = (json: Json): ChatAnswer => {
           ? ''
           : JSON.stringify(content),
     toolCalls: (Array.isArray(calls) ? calls : []).map((call, index) => ({
-      id: String(at(call, 'id') ?? `call_${index}`),
-      name: String(at(call, 'function', 'name') ?? ''),
-      arguments: String(at(call, 'function', 'arguments') ?? '{}'),
+      id: wordsOf(at(call, 'id'), `call_${index}`),
+      name: wordsOf(at(call, 'function', 'name')),
+      arguments: wordsOf(at(call, 'function', 'arguments'), '{}'),
     })),
-    finishReason: String(at(json, 'choices', 0, 'finish_reason') ?? ''),
+    finishReason: wordsOf(at(json, 'choices', 0, 'finish_reason')),
     usage: usageOf(json),
-    model: String(at(json, 'model') ?? ''),
+    model: wordsOf(at(json, 'model')),
     raw: json,
   }
+}
+
+/** Text as it is, anything else as JSON. */
+const wordsOf = (value: Json | undefined, missing = ''): string => {
+  if (value === undefined || value === null) return missing
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

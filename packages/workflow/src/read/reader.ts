@@ -191,7 +191,8 @@ export class Reader {
     }
     const value = isScalar(node) ? node.value : null
     if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
-    return typeof value === 'number' && Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : value.toString()
+    return typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? null)
   }
 
   #list(node: Node, type: FieldType & { kind: 'list' }, path: string, depth: number): unknown[] | undefined {

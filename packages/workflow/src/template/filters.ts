@@ -12,9 +12,10 @@ const onText =
       originOf(argument === undefined ? [value] : [value, argument]),
     )
 
+const isList = (value: Value): value is Extract<Value, readonly unknown[]> => Array.isArray(value)
+
 const items = (value: Value): readonly Value[] => {
-  if (Array.isArray(value))
-    return value.map((item) => (typeof item === 'string' ? textOf(item, 'data') : item))
+  if (isList(value)) return value.map((item) => (typeof item === 'string' ? textOf(item, 'data') : item))
   return [...toPlain(value)].map((char) => textOf(char, originOf([value])))
 }
 
@@ -24,7 +25,7 @@ const title = (text: string): string =>
 const slice: Filter = (value, argument) => {
   const [from = '', to = ''] = (argument === undefined ? '' : toPlain(argument)).split(':')
   const [start, end] = [from === '' ? 0 : Number(from), to === '' ? undefined : Number(to)]
-  if (Array.isArray(value)) return value.slice(start, end)
+  if (isList(value)) return value.slice(start, end)
   return textOf(toPlain(value).slice(start, end), originOf([value]))
 }
 
