@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { explained, isMissing, openClient, UPLOAD, type Connection } from './s3-client.ts'
+import { s3Options, type S3Settings } from './settings.ts'
+
+export interface StoredFile {
+  readonly key: string
+  readonly size: number
+  /** ISO 8601. */
+  readonly modified: string
+}
+
+/** Objects that workflows name themselves, in a bucket of their own: nothing of it is a record of a run. */
+export interface ObjectStorage extends AsyncDisposable {
+  upload(path: string, key: string, signal: AbortSignal): Promise<void>
+  /** The file is there whole or not at all; a missing object is an error. */
+  download(key: string, path: string, signal: AbortSignal): Promise<void>
+  /** Of a missing object too. */
+  remove(key: string): Promise<void>
+  stat(key: string): Promise<StoredFile | undefined>
+  /** In the order of their keys. */
+  list(prefix: string, limit: number): Promise<StoredFile[]>
+  presign(key: string, minutes: number): Promise<string>
+}
+
+const MAX_KEY_BYTES = 1024
+const MAX_DOWNLOAD_BYTES = 80 * 1024 ** 3
+/** What S3 gives in one answer at most. */
+const PAGE = 1_000
+/** Signatures of S3 do not live longer than a week. */
+const MAX_PRESIGN_MINUTES = 7 * 24 * 60
+
+/** Object storage of the settings; `undefined` when they name no bucket. Connects at the first use; `page`: keys asked for at once. */
+export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStorage | undefined => {
+  if (settings.bucket === undefined) return undefined
+  const options = s3Options(settings)
+  const trimmed = options.prefix.replaceAll(/^\/+|\/+$/g, '')
+  const before = trimmed === '' ? '' : `${trimmed}/`
+  const Bucket = options.bucket
+  let opened: Promise<Connection> | undefined
+  const using = async <T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> => {
+    try {
+      return await work(await (opened ??= openClient(options)))
+    } catch (error) {
+      throw explained(doing, options, error)
+    }
+  }
+  const place = (key: string) => ({ Bucket, Key: before + checked(key, before) })
+  return {
+    async upload(path, key, signal) {
+      signal.throwIfAborted()
+      const at = place(key)
+      await using(`write ${key}`, (connection) => send(connection, at, path, signal))
+    },
+    async download(key, path, signal) {
+      signal.throwIfAborted()
+      const at = place(key)
+      await using(`read ${key}`, (connection) => fetchTo(connection, at, path, signal))
+    },
+    async remove(key) {
+      const at = place(key)
+      await using(`remove ${key}`, ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(at)))
+    },
+    async stat(key) {
+      const at = place(key)
+      return await using(`look at ${key}`, async (connection) => {
+        const found = await head(connection, at)
+        return found === undefined ? undefined : { key, ...found }
+      })
+    },
+    async list(prefix, limit) {
+      const wanted = { Bucket, Prefix: before + prefix.replace(/^\/+/, '') }
+      const found = await using(`list ${prefix}`, (connection) => pages(connection, wanted, limit, page))
+      return found.map((file) => ({ ...file, key: file.key.slice(before.length) }))
+    },
+    async presign(key, minutes) {
+      if (!(minutes > 0 && minutes <= MAX_PRESIGN_MINUTES))
+        throw new Error(`an address can be valid for up to ${MAX_PRESIGN_MINUTES} minutes, not ${minutes}`)
+      const at = place(key)
+      return await using(`sign an address for ${key}`, async ({ sdk, client }) => {
+        const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
+        const expiresIn = Math.ceil(minutes * 60)
+        return await getSignedUrl(client, new sdk.GetObjectCommand(at), { expiresIn })
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      const connection = await opened?.catch(() => undefined)
+      connection?.client.destroy()
+    },
+  }
+}
+
+interface Place {
+  readonly Bucket: string
+  readonly Key: string
+}
+
+/** Keys go into addresses, where `..` could lead out of the prefix. */
+const checked = (key: string, before: string): string => {
+  const fits = Buffer.byteLength(before + key) <= MAX_KEY_BYTES
+  const plain = !/\p{Cc}/u.test(key) && !key.split('/').some((part) => part === '.' || part === '..')
+  if (key !== '' && !key.startsWith('/') && fits && plain) return key
+  throw new Error(
+    `not a key of the object store: ${JSON.stringify(key.slice(0, 200))}; keys have up to ${MAX_KEY_BYTES - before.length} bytes, no parts "." or ".." and no control characters`,
+  )
+}
+
+const send = async (
+  { client }: Connection,
+  place: Place,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { Upload } = await import('@aws-sdk/lib-storage')
+  // Opened first, so that a missing file is told as such, and never as a trouble in the middle of an upload.
+  const file = await open(path)
+  const body = file.createReadStream()
+  const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
+  // A failed source ends an upload in order, parts removed; `upload.abort()` would leave them to be paid for.
+  const abort = (): void => void body.destroy(new Error('aborted'))
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    // The call to stop may have come while all this was being opened.
+    signal.throwIfAborted()
+    await upload.done()
+    signal.throwIfAborted()
+  } finally {
+    signal.removeEventListener('abort', abort)
+    body.destroy()
+  }
+}
+
+const fetchTo = async (
+  { sdk, client }: Connection,
+  place: Place,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> => {
+  const answer = await client.send(new sdk.GetObjectCommand(place), { abortSignal: signal })
+  const body = answer.Body instanceof Readable ? answer.Body : Readable.from([])
+  const part = `${path}.${randomUUID()}.part`
+  try {
+    if ((answer.ContentLength ?? 0) > MAX_DOWNLOAD_BYTES)
+      throw new Error(`it is larger than ${MAX_DOWNLOAD_BYTES} bytes`)
+    await pipeline(body, createWriteStream(part, { flags: 'wx' }), { signal })
+    await rename(part, path)
+  } catch (error) {
+    body.destroy()
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+const head = async (
+  { sdk, client }: Connection,
+  place: Place,
+): Promise<Omit<StoredFile, 'key'> | undefined> => {
+  try {
+    const { ContentLength, LastModified } = await client.send(new sdk.HeadObjectCommand(place))
+    return { size: ContentLength ?? 0, modified: LastModified?.toISOString() ?? '' }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const pages = async (
+  { sdk, client }: Connection,
+  wanted: { Bucket: string; Prefix: string },
+  limit: number,
+  page: number,
+): Promise<StoredFile[]> => {
+  const found: StoredFile[] = []
+  let after: string | undefined
+  do {
+    const MaxKeys = Math.min(page, limit - found.length)
+    const answer = await client.send(
+      new sdk.ListObjectsV2Command({ ...wanted, MaxKeys, ContinuationToken: after }),
+    )
+    for (const { Key = '', Size = 0, LastModified } of answer.Contents ?? [])
+      found.push({ key: Key, size: Size, modified: LastModified?.toISOString() ?? '' })
+    after = answer.IsTruncated === true ? answer.NextContinuationToken : undefined
+  } while (after !== undefined && found.length < limit)
+  return found
+}

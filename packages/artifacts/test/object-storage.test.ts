@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
+import { openObjectStorage, type ObjectStorage } from '@scanfarm/artifacts'
+import { startS3Server, type S3Server } from './s3-server.ts'
+
+const INSTALL_MS = 300_000
+const hidden = (value: string) => ({ reveal: () => value })
+const never = new AbortController().signal
+
+let server: S3Server
+let client: S3Client
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'object-storage-'))
+  server = await startS3Server()
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'secret-of-test' }
+  client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, credentials, forcePathStyle: true })
+  await client.send(new CreateBucketCommand({ Bucket: 'shelf' }))
+}, INSTALL_MS)
+afterAll(async () => {
+  client.destroy()
+  await server[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const open = (prefix: string, bucket = 'shelf', page?: number): ObjectStorage => {
+  const settings = {
+    endpoint: server.endpoint,
+    bucket,
+    region: 'us-east-1',
+    prefix,
+    accessKey: hidden('test'),
+    secretKey: hidden('secret-of-test'),
+    forcePathStyle: true,
+  }
+  const storage = openObjectStorage(settings, page)
+  if (storage === undefined) throw new Error('no storage')
+  return storage
+}
+
+const write = async (name: string, content: string | Buffer): Promise<string> => {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+test('What was uploaded, in many parts too, comes back byte by byte', async () => {
+  await using storage = open('whole/')
+  const content = randomBytes(9 * 1024 * 1024)
+  await storage.upload(await write('big', content), 'a b/ä.bin', never)
+  await storage.download('a b/ä.bin', join(folder, 'back'), never)
+  expect(content.equals(await readFile(join(folder, 'back')))).toBe(true)
+  expect(await storage.stat('a b/ä.bin')).toEqual({
+    key: 'a b/ä.bin',
+    size: content.length,
+    modified: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+  })
+})
+
+test('Objects are listed below the prefix of the settings alone, up to the limit, over pages', async () => {
+  await using storage = open('many', 'shelf', 3)
+  await using other = open('many-others')
+  const path = await write('small', 'x')
+  await other.upload(path, 'z', never)
+  const keys = Array.from({ length: 8 }, (_, index) => `p/${index}`)
+  await Promise.all(keys.map((key) => storage.upload(path, key, never)))
+  expect((await storage.list('', 10_000)).map(({ key }) => key)).toEqual(keys)
+  expect((await storage.list('p/', 7)).map(({ key }) => key)).toEqual(keys.slice(0, 7))
+  expect((await storage.list('/p/5', 3)).map(({ key }) => key)).toEqual(['p/5'])
+  expect(await storage.list('none', 10)).toEqual([])
+})
+
+test('An object that was removed is gone, and removing it again is no error', async () => {
+  await using storage = open('')
+  await storage.upload(await write('gone', 'x'), 'gone', never)
+  await storage.remove('gone')
+  await storage.remove('gone')
+  expect(await storage.stat('gone')).toBeUndefined()
+  await expect(storage.download('gone', join(folder, 'no'), never)).rejects.toThrow(
+    /cannot read gone.*NoSuchKey/,
+  )
+  expect(await readdir(folder)).not.toContain('no')
+})
+
+test('A signed address can be read by anybody for as long as it says', async () => {
+  await using storage = open('signed')
+  await storage.upload(await write('shared', 'for all'), 'shared.txt', never)
+  const url = await storage.presign('shared.txt', 5)
+  expect(new URL(url).searchParams.get('X-Amz-Expires')).toBe('300')
+  expect(url).not.toContain('secret-of-test')
+  expect(await (await fetch(url)).text()).toBe('for all')
+  await expect(storage.presign('shared.txt', 20_000)).rejects.toThrow('up to 10080 minutes')
+})
+
+test('What is cancelled leaves neither parts in the bucket nor a file', async () => {
+  await using storage = open('cancelled')
+  const path = await write('huge', Buffer.alloc(64 * 1024 * 1024))
+  const parts = async () =>
+    (await client.send(new ListMultipartUploadsCommand({ Bucket: 'shelf' }))).Uploads ?? []
+  const atOnce = new AbortController()
+  const none = storage.upload(path, 'huge', atOnce.signal)
+  atOnce.abort()
+  await expect(none).rejects.toThrow(/abort/i)
+  const underWay = new AbortController()
+  const some = storage.upload(path, 'huge', underWay.signal)
+  const refused = expect(some).rejects.toThrow(/cannot write huge.*abort/i)
+  const deadline = performance.now() + 20_000
+  while ((await parts()).length === 0 && performance.now() < deadline);
+  underWay.abort()
+  await refused
+  expect(await parts()).toEqual([])
+  expect(await storage.stat('huge')).toBeUndefined()
+  await expect(storage.download('x', join(folder, 'x'), AbortSignal.abort())).rejects.toThrow(/abort/)
+}, 60_000)
+
+test('Bad keys, missing files and missing buckets are told as what they are', async () => {
+  await using storage = open('safe')
+  const path = await write('fine', 'x')
+  for (const key of ['', '../out', 'a/../../b', '/a', 'a\n', 'x'.repeat(1_020)])
+    await expect(storage.upload(path, key, never)).rejects.toThrow('not a key of the object store')
+  await expect(storage.upload(join(folder, 'missing'), 'a', never)).rejects.toThrow('ENOENT')
+  await using nowhere = open('', 'no-such-bucket')
+  await expect(nowhere.list('', 1)).rejects.toThrow(/bucket no-such-bucket.*NoSuchBucket/)
+})
+
+test('Without a bucket in the settings there is no object storage', () => {
+  const nothing = { endpoint: undefined, bucket: undefined, accessKey: undefined, secretKey: undefined }
+  expect(openObjectStorage({ ...nothing, region: 'r', prefix: '', forcePathStyle: false })).toBeUndefined()
+})
