@@ -14,8 +14,8 @@ export interface CheckedUpload {
 
 /** Reads an uploaded workflow file; one with errors is refused with the place of each. */
 export async function checkUpload(filename: string, content: Buffer): Promise<CheckedUpload> {
-  const yaml = decode(content)
-  const file = /\.ya?ml$/i.test(filename) ? filename : `${filename}.yaml`
+  const yaml = workflowText(content)
+  const file = workflowFile(filename)
   refuse(problemDetails(lint(yaml, file)), 'invalid_workflow')
   const library = await openLibrary([])
   await library.put(file, yaml)
@@ -34,7 +34,12 @@ export async function checkUpload(filename: string, content: Buffer): Promise<Ch
   return { entry, yaml, hash: createHash('sha256').update(yaml).digest('hex') }
 }
 
-const decode = (content: Buffer): string => {
+/** The name under which problems of an uploaded file are told. */
+export const workflowFile = (filename: string): string =>
+  /\.ya?ml$/i.test(filename) ? filename : `${filename || 'workflow'}.yaml`
+
+/** The text of an uploaded file; refused with `invalid_workflow` when it is none. */
+export const workflowText = (content: Uint8Array): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content)
   } catch (error) {

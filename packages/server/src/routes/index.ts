@@ -53,6 +53,7 @@ import {
   removeSubscription,
 } from './webhook-subscriptions.ts'
 import { getWorker, listWorkers } from './workers.ts'
+import { lintWorkflow, workflowSchema } from './workflow-language.ts'
 import { uploadWorkflow } from './workflow-upload.ts'
 import { getWorkflow, listWorkflows } from './workflows.ts'
 
@@ -74,8 +75,10 @@ export const apiRoutes = (): Route[] => {
     getJob,
     cancelJob,
     listWorkflows,
+    lintWorkflow,
     getWorkflow,
     uploadWorkflow,
+    workflowSchema,
     listVulnerabilities,
     summariseVulnerabilities,
     exportVulnerabilities,

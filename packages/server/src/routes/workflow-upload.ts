@@ -7,7 +7,8 @@ import { UPLOADED } from '../catalog/uploaded-source.ts'
 import { route } from '../http/route.ts'
 import { receiveFile } from '../uploads/receive-file.ts'
 
-const MAX_BYTES = 1024 * 1024
+/** Most bytes of a workflow file that is sent. */
+export const MAX_WORKFLOW_BYTES = 1024 * 1024
 
 export const uploadWorkflow = route(
   {
@@ -34,8 +35,10 @@ export const uploadWorkflow = route(
   async ({ store, catalog, config }, { http, caller }) => {
     if (!config.workflows.upload)
       throw new AppError('forbidden', 'uploading workflows is switched off by the setting workflows.upload')
-    const { entry, yaml, hash } = await receiveFile(http.stream, MAX_BYTES, async ({ filename, body }) =>
-      checkUpload(filename, await buffer(body)),
+    const { entry, yaml, hash } = await receiveFile(
+      http.stream,
+      MAX_WORKFLOW_BYTES,
+      async ({ filename, body }) => checkUpload(filename, await buffer(body)),
     )
     const { name, kind, description } = entry
     await store.workflows.put({ name, kind, yaml, hash, by: `${caller.kind}:${caller.name}` })

@@ -5,18 +5,20 @@ import { receiveFile } from './receive-file.ts'
 
 /**
  * A file that is sent as the body itself, or as the field `file` of a multipart form. `use` gets its bytes, at most
- * `maxBytes`; reading more fails with `payload_too_large`.
+ * `maxBytes`, and the name of the file, untrusted and `""` unless a form gave one; reading more fails with
+ * `payload_too_large`.
  */
 export async function receiveBody<T>(
   request: IncomingMessage,
   maxBytes: number,
-  use: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+  use: (body: AsyncIterable<Uint8Array>, filename: string) => Promise<T>,
 ): Promise<T> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
-  if (/^multipart\/form-data\s*;/i.test(type)) return receiveFile(request, maxBytes, ({ body }) => use(body))
+  if (/^multipart\/form-data\s*;/i.test(type))
+    return receiveFile(request, maxBytes, ({ body, filename }) => use(body, filename))
   if (encoding !== 'identity')
     throw new AppError('unsupported_media_type', `bodies with Content-Encoding ${encoding} are not read`)
-  return use(bounded(request, maxBytes))
+  return use(bounded(request, maxBytes), '')
 }
 
 async function* bounded(body: Readable, maxBytes: number): AsyncGenerator<Uint8Array> {

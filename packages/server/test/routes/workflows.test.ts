@@ -107,6 +107,52 @@ describe('GET /workflows/{name}', () => {
   })
 })
 
+describe('POST /workflows/lint', () => {
+  const sent = (yaml: string) =>
+    server.viewer.post('/api/workflows/lint').set('Content-Type', 'text/yaml').send(yaml)
+
+  test('200 tells every problem of the body with its place, and adds nothing', async () => {
+    const { body } = await sent(
+      MINE.replace('bash', 'nonsense').replace('name: mine', 'name: linted'),
+    ).expect(200)
+    expect(body.valid).toBe(false)
+    expect(body.problems).toContainEqual({
+      file: 'workflow.yaml',
+      line: 6,
+      column: expect.any(Number),
+      rule: 'wrong-value',
+      severity: 'error',
+      message: expect.any(String),
+      hint: expect.any(String),
+    })
+    expect(await names()).not.toContain('linted')
+  })
+
+  test('200 takes a form too, and only errors make a file invalid', async () => {
+    const { body } = await server.viewer
+      .post('/api/workflows/lint')
+      .attach('file', Buffer.from(`${MINE}descripton: x\n`), 'mine.yaml')
+      .expect(200)
+    expect(body).toMatchObject({ valid: true, problems: [{ file: 'mine.yaml', severity: 'warning' }] })
+  })
+
+  test('413 for more than 1 MiB', async () => {
+    await sent('#'.repeat(1024 * 1024 + 1)).expect(413)
+  })
+})
+
+describe('GET /workflow.schema.json', () => {
+  test('200 is the schema of the language, below every root and without a token', async () => {
+    for (const root of ['', '/api', '/osm/api']) {
+      const { body } = await server.nobody
+        .get(`${root}/workflow.schema.json`)
+        .expect(200)
+        .expect('Content-Type', 'application/schema+json; charset=utf-8')
+      expect(body).toMatchObject({ $schema: expect.any(String), title: 'Scanfarm workflow' })
+    }
+  })
+})
+
 describe('POST /workflow-upload', () => {
   test('201 adds a workflow that can be started at once, and replaces it', async () => {
     const { body } = await upload(MINE).expect(201)
@@ -132,7 +178,7 @@ describe('POST /workflow-upload', () => {
 
   test.each([
     ['bad YAML', 'kind: module\nname: [', /^mine\.yaml:\d+:\d+$/],
-    ['an unknown step type', MINE.replace('bash', 'nonsense'), /^mine\.yaml:5:\d+$/],
+    ['an unknown step type', MINE.replace('bash', 'nonsense'), /^mine\.yaml:6:\d+$/],
     ['no steps', 'kind: module\nname: mine\n', /^mine\.yaml/],
     ['no workflow at all', 'hello: world\n', /^mine\.yaml/],
   ])('400 for %s, with the place', async (_what, yaml, place) => {

@@ -1,0 +1,61 @@
+import { hasErrors, lint, workflowJsonSchema } from '@scanfarm/workflow'
+import { buffer } from 'node:stream/consumers'
+import { Type } from 'typebox'
+import { workflowFile, workflowText } from '../catalog/check-upload.ts'
+import { text } from '../http/answer.ts'
+import { route } from '../http/route.ts'
+import { receiveBody } from '../uploads/receive-body.ts'
+import { MAX_WORKFLOW_BYTES } from './workflow-upload.ts'
+
+/** Most problems of one answer; a file of nothing but mistakes has one for every line. */
+const MAX_PROBLEMS = 1_000
+
+const WorkflowProblem = Type.Object(
+  {
+    file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
+    line: Type.Integer({ description: 'From 1; 0: unknown' }),
+    column: Type.Integer({ description: 'From 1; 0: unknown' }),
+    rule: Type.String({ description: 'Stable name, such as `unknown-key`' }),
+    severity: Type.Enum(['error', 'warning', 'info']),
+    message: Type.String(),
+    hint: Type.String({ description: 'What to do about it, or empty' }),
+  },
+  { $id: 'WorkflowProblem' },
+)
+
+export const lintWorkflow = route(
+  {
+    method: 'post',
+    path: '/workflows/lint',
+    tag: 'Workflows',
+    summary: 'Check a workflow file without adding it',
+    description: `The file is the body (or the field \`file\` of a form). It is checked on its own, as an upload is: the workflows it refers to are not looked for. The first ${MAX_PROBLEMS} problems are told.`,
+    role: 'viewer',
+    file: { description: 'A workflow in YAML, at most 1 MiB' },
+    responses: {
+      200: Type.Object({
+        valid: Type.Boolean({ description: 'False: there are errors, and an upload would be refused' }),
+        problems: Type.Array(WorkflowProblem),
+      }),
+    },
+    errors: ['invalid_input', 'invalid_workflow', 'payload_too_large', 'unsupported_media_type'],
+  },
+  async (_context, { http }) =>
+    receiveBody(http.stream, MAX_WORKFLOW_BYTES, async (body, filename) => {
+      const problems = lint(workflowText(await buffer(body)), workflowFile(filename))
+      return { valid: !hasErrors(problems), problems: problems.slice(0, MAX_PROBLEMS) }
+    }),
+)
+
+export const workflowSchema = route(
+  {
+    method: 'get',
+    path: '/workflow.schema.json',
+    tag: 'Workflows',
+    summary: 'The workflow language as a JSON Schema, for editors',
+    role: 'public',
+    bare: true,
+    responses: { 200: { media: ['application/schema+json'], description: 'The schema' } },
+  },
+  async () => text(200, 'application/schema+json; charset=utf-8', JSON.stringify(workflowJsonSchema())),
+)
