@@ -113,9 +113,39 @@ describe('scanfarm exec', () => {
     expect(lines.at(-1)).toEqual({ what: 'ended', status: 'completed', errorMessage: '' })
   })
 
-  test('--dry-run executes nothing', async () => {
+  test('--json prints the run with its steps as one document, and the exit code still tells the outcome', async () => {
+    const { code, out, err } = await exec('--json', '-p', 'word=fail')
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      workflow_name: 'greet',
+      target: 'example.com',
+      status: 'failed',
+      total_steps: 2,
+      steps: [
+        { name: 'say', status: 'completed', exit_code: 0, stdout: 'fail example.com\n' },
+        { name: 'judge', status: 'failed', exit_code: 1 },
+      ],
+    })
+    expect(err).toMatch('< judge failed')
+  })
+
+  test('-m and -f take a name or a path, and only of that kind', async () => {
+    const file = join(folder, 'greet.yaml')
+    const rest = ['-t', 'example.com', '--folder', join(folder, 'out')]
+    expect(await run('exec', '-m', file, ...rest)).toMatchObject({ code: 0 })
+    expect(await run('exec', '-f', file, ...rest)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching('module'),
+    })
+    expect(await run('exec', file, '-m', file, ...rest)).toMatchObject({ code: 2 })
+    expect(await run('exec', ...rest)).toMatchObject({ code: 2 })
+  })
+
+  test('--dry-run executes nothing and tells the steps as they would run', async () => {
     rmSync(join(folder, 'out'), { recursive: true, force: true })
-    expect((await exec('--dry-run')).code).toBe(0)
+    const { code, out } = await exec('--dry-run')
+    expect(code).toBe(0)
+    expect(out).toMatch('> say: echo "hello example.com" | tee ')
     expect(existsSync(join(folder, 'out/said.txt'))).toBe(false)
   })
 })

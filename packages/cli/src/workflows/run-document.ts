@@ -1,0 +1,110 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { OutputStream, RunRecorder, StepClosed, StepOpened } from '@scanfarm/contracts'
+import type { ExecuteResult } from '@scanfarm/workflow'
+
+/** Bounds of the document, which is in memory until the run has ended; what is beyond them is left out. */
+const MAX_STEPS = 10_000
+const MAX_ARTIFACTS = 10_000
+/** Characters of output kept of each step: its end, which says how it went. */
+const OUTPUT_TAIL = 16 * 1024
+
+interface Step extends Omit<StepOpened, 'key' | 'seq'> {
+  closed?: StepClosed
+  readonly output: Record<OutputStream, string>
+  /** A character may come in two chunks. */
+  readonly decoders: Readonly<Record<OutputStream, StringDecoder>>
+}
+
+const opened = (facts: Omit<StepOpened, 'key' | 'seq'>): Step => ({
+  ...facts,
+  output: { stdout: '', stderr: '' },
+  decoders: { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') },
+})
+
+const keepOutput = ({ output, decoders }: Step, stream: OutputStream, chunk: Buffer): void => {
+  output[stream] = (output[stream] + decoders[stream].write(chunk)).slice(-OUTPUT_TAIL)
+}
+
+/** Facts about the run that are known before it begins. */
+export interface RunFacts {
+  readonly uuid: string
+  readonly workflow: string
+  readonly kind: string
+  readonly target: string
+  readonly dryRun: boolean
+  readonly folder: string
+}
+
+export interface RunDocument {
+  readonly recorder: RunRecorder
+  /** The run with its steps as plain JSON, in the words of the API. */
+  finish(facts: RunFacts, result: ExecuteResult): object
+}
+
+const stepJson = ({ name, type, module, command, startedAt, closed, output }: Step) => ({
+  name,
+  type,
+  module,
+  command,
+  status: closed?.status ?? 'running',
+  exit_code: closed?.exitCode ?? null,
+  error_message: closed?.errorMessage ?? '',
+  started_at: startedAt,
+  completed_at: closed?.completedAt ?? null,
+  duration_ms: closed?.durationMs ?? null,
+  exports: closed?.exports ?? {},
+  ...output,
+})
+
+/** Keeps what a run tells for one document at its end, and passes it on to `live`. */
+export const createRunDocument = (live: RunRecorder): RunDocument => {
+  const startedAt = new Date()
+  const steps = new Map<string, Step>()
+  const artifacts: { name: string; type: string; path: string }[] = []
+  let totalSteps = 0
+  const recorder: RunRecorder = {
+    ...live,
+    plan(total) {
+      totalSteps = total
+      live.plan(total)
+    },
+    stepOpened(step) {
+      const { key, seq: _, ...facts } = step
+      if (steps.size < MAX_STEPS) steps.set(key, opened(facts))
+      live.stepOpened(step)
+    },
+    output(key, stream, chunk) {
+      const step = steps.get(key)
+      if (step !== undefined) keepOutput(step, stream, chunk)
+      return live.output(key, stream, chunk)
+    },
+    stepClosed(closed, counts) {
+      const step = steps.get(closed.key)
+      if (step !== undefined) step.closed = closed
+      live.stepClosed(closed, counts)
+    },
+    artifact(found) {
+      const { name, type, path } = found
+      if (artifacts.length < MAX_ARTIFACTS) artifacts.push({ name, type, path })
+      live.artifact(found)
+    },
+  }
+  return {
+    recorder,
+    finish: ({ uuid, workflow, kind, target, dryRun, folder }, { status, errorMessage }) => ({
+      run_uuid: uuid,
+      workflow_name: workflow,
+      workflow_kind: kind,
+      target,
+      dry_run: dryRun,
+      folder,
+      status,
+      error_message: errorMessage,
+      started_at: startedAt,
+      completed_at: new Date(),
+      total_steps: totalSteps,
+      steps: [...steps.values()].map(stepJson),
+      artifacts,
+    }),
+  }
+}
