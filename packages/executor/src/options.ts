@@ -1,4 +1,5 @@
 import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
+import type { FunctionServices } from '@scanfarm/workflow'
 import type { Owner } from './folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { ExecutorLog } from './log.ts'
@@ -28,6 +29,8 @@ export interface ExecutorOptions {
   readonly expressionMs?: number
   /** For runs without a timeout of their own; missing: none. */
   readonly defaultTimeoutMs?: number
+  /** What functions of workflows reach besides the database, which every run sees through a fence of its own. */
+  readonly services?: Omit<FunctionServices, 'database' | 'run'>
   readonly limits?: Partial<ExecutorLimits>
   readonly times?: Partial<ExecutorTimes>
   readonly log: ExecutorLog

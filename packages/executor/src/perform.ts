@@ -91,7 +91,7 @@ const perform = async (
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
-    services: { database: findingsService(options.store, session.key) },
+    services: { ...options.services, database: findingsService(options.store, session.key) },
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   session.killedPids.push(...result.killedPids)

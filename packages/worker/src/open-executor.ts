@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
-import { artifactOptions, collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
+import { artifactOptions, collectArtifact, openArtifactStore, openObjectStorage } from '@scanfarm/artifacts'
 import { canServe, needsOf } from '@scanfarm/contracts'
 import {
   commandUser,
   Executor,
+  llmSettings,
   SWEEP_EVERY_MS,
   sweepLeftovers,
   type Introduction,
@@ -29,6 +30,7 @@ export async function openExecutor(
   const { worker, runner, runs } = config
   const artifacts = scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   await artifacts.check()
+  const storage = scope.use(openObjectStorage(config.storage.s3))
   const owner = commandUser(runner.user)
   const runners = scope.use(createRunners(runnerOptions(config, owner, farmId)))
   const intro = await introduce(config)
@@ -49,6 +51,7 @@ export async function openExecutor(
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
+    services: { storage, llm: llmSettings(config.llm) },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: config.artifacts.maxBytes },
     log,
     onRunEnded: metrics.runEnded,

@@ -119,8 +119,13 @@ const checkTogether = ({ values, problems }: Loading): void => {
   const has = (key: string): boolean => values.get(key) !== undefined
   if (values.get('artifacts.kind') === 's3' && !has('artifacts.s3.bucket'))
     problems.push('artifacts.s3.bucket (SCANFARM_ARTIFACTS_S3_BUCKET) is needed when artifacts.kind is s3')
-  if (has('artifacts.s3.access_key') !== has('artifacts.s3.secret_key'))
-    problems.push('artifacts.s3.access_key and artifacts.s3.secret_key belong together: give both or none')
+  for (const s3 of ['artifacts.s3', 'storage.s3'])
+    if (has(`${s3}.access_key`) !== has(`${s3}.secret_key`))
+      problems.push(`${s3}.access_key and ${s3}.secret_key belong together: give both or none`)
+  if (has('llm.base_url') !== has('llm.model'))
+    problems.push('llm.base_url and llm.model belong together: give both or none')
+  if (has('llm.api_key') && !has('llm.base_url'))
+    problems.push('llm.api_key is of no use without llm.base_url: say where it belongs')
   if (values.get('queue.kind') === 'postgres' && has('redis.url'))
     problems.push(
       'queue.kind (SCANFARM_QUEUE) is postgres but redis.url (REDIS_URL) is set: remove one of them',

@@ -108,6 +108,26 @@ export const SETTINGS = {
       }),
     },
   },
+  storage: {
+    s3: {
+      endpoint: optionalText('URL of an S3-compatible service for the `cdn_*` functions; none: AWS.'),
+      bucket: optionalText('Bucket that the `cdn_*` functions work on; none: they are not available.'),
+      region: text('Region of that bucket.', { default: 'us-east-1' }),
+      prefix: text('Prefix of every key in it; workflows reach nothing outside.', { default: '' }),
+      accessKey: secret('Access key; none: the usual AWS credential chain.'),
+      secretKey: secret('Secret key that belongs to the access key.'),
+      forcePathStyle: flag('Put the bucket into the path instead of the host name (MinIO and the like).', {
+        default: false,
+      }),
+    },
+  },
+  llm: {
+    baseUrl: optionalText(
+      'URL, up to and with `/v1`, of the language model that steps ask; none: steps name one of their own.',
+    ),
+    apiKey: secret('Key for it.'),
+    model: optionalText('Model to ask where a step names none; needed with `llm.base_url`.'),
+  },
   local: {
     slots: integer('Local runs that a server executes at once; 0: none.', { ...cpus, min: 0, max: 1024 }),
   },

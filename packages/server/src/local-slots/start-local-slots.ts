@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
-import { collectArtifact } from '@scanfarm/artifacts'
+import { collectArtifact, openObjectStorage } from '@scanfarm/artifacts'
 import {
   commandUser,
   createLocalSource,
   Executor,
+  llmSettings,
   SWEEP_EVERY_MS,
   sweepLeftovers,
   type Introduction,
@@ -28,6 +29,7 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   if (config.local.slots === 0) return undefined
   const { runner, runs, worker } = config
   await using scope = new AsyncDisposableStack()
+  const storage = scope.use(openObjectStorage(config.storage.s3))
   const owner = commandUser(runner.user)
   const runners = scope.use(runnersOf(config, await store.farmId(), owner))
   const source = createLocalSource({ store: store.runStore, pollMs: POLL_MS })
@@ -45,6 +47,7 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
+    services: { storage, llm: llmSettings(config.llm) },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: config.artifacts.maxBytes },
     log,
     onRunEnded: metrics.runEnded,
