@@ -114,6 +114,22 @@ describe('problems', () => {
     }
     expect(problemsOf({ env })).toHaveLength(3)
   })
+
+  test('keys of the object storage and words about the language model come together or not at all', () => {
+    const secretKey = join(folder, 'key')
+    writeFileSync(secretKey, 'k\n')
+    const env = { SCANFARM_STORAGE_S3_SECRET_KEY_FILE: secretKey, SCANFARM_LLM_API_KEY: 'k' }
+    expect(problemsOf({ env })).toEqual([
+      'storage.s3.access_key and storage.s3.secret_key belong together: give both or none',
+      'llm.api_key is of no use without llm.base_url: say where it belongs',
+    ])
+    expect(problemsOf({ env: { SCANFARM_LLM_MODEL: 'm' } })).toEqual([
+      'llm.base_url and llm.model belong together: give both or none',
+    ])
+    const all = { ...env, SCANFARM_STORAGE_S3_ACCESS_KEY: 'a', SCANFARM_LLM_BASE_URL: 'http://m/v1' }
+    const { storage } = readConfig({ env: { ...all, SCANFARM_LLM_MODEL: 'm' } })
+    expect(storage.s3.secretKey?.reveal()).toBe('k')
+  })
 })
 
 describe('secrets', () => {
