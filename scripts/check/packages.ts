@@ -25,6 +25,7 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   ssh2: ['runners'],
   winston: ['platform'],
   '@aws-sdk/client-s3': ['artifacts'],
+  '@aws-sdk/s3-request-presigner': ['artifacts'],
 }
 
 interface Manifest {
