@@ -6,7 +6,18 @@ import type { Totals } from './totals.ts'
 
 export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
   list: (filter, page) => list(db, totals, filter, page),
+  prune: async (days) => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from event_logs where id in (
+        select id from (select id, created_at from event_logs order by id limit ${PRUNE_BATCH}) oldest
+        where created_at < now() - ${days} * interval '1 day')
+    `.execute(db)
+    return Number(numAffectedRows)
+  },
 })
+
+/** Entries looked at in one go: a short transaction, however long nobody has pruned. */
+const PRUNE_BATCH = 10_000
 
 const COLUMN_OF = {
   topic: 'topic',

@@ -304,6 +304,8 @@ export interface EventLogEntry {
 
 export interface Events {
   list(filter: EventFilter, page: PageRequest): Promise<PageOf<EventLogEntry>>
+  /** Removes the oldest entries that are older than `days`, a bounded number of them; returns how many. */
+  prune(days: number): Promise<number>
 }
 
 export interface Access {

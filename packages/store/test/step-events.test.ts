@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { ended, step, submitted, worker } from './fixtures.ts'
 
 let db: TestDatabase
@@ -71,5 +71,26 @@ describe('the end of a step', () => {
     await db.runStore.record([{ runId: run.runId, attempt: run.attempt, totalSteps: 1, steps: [step(1)] }])
     await db.runStore.leave(run.workerId)
     expect(await stepEvents(run.runUuid)).toMatchObject([{ topic: 'step.failed' }])
+  })
+})
+
+describe('old events', () => {
+  test('are removed, and no others', async () => {
+    const run = await claimed()
+    const idsOf = async () => {
+      const { data } = await db.store.events.list({}, { offset: 0, limit: 100 })
+      return data.map(({ id }) => id)
+    }
+    const before = await idsOf()
+    await asSuperuser(
+      (client) => client.query("update event_logs set created_at = now() - interval '31 days'"),
+      db.url,
+    )
+    await db.runStore.finish([ended({ runId: run.runId, attempt: run.attempt })])
+    expect(await db.store.events.prune(30)).toBe(before.length)
+    const after = await idsOf()
+    expect(after).toHaveLength(1)
+    expect(before).not.toContain(after[0])
+    expect(await db.store.events.prune(30)).toBe(0)
   })
 })

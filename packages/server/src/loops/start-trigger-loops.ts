@@ -119,8 +119,17 @@ const pruning = ({ store, config, log }: ServerContext): Loop =>
       const days = config.retention.eventDays || KEEP_DAYS
       await store.triggers.prune({ days, topicsMs: KEEP_TOPICS_MS })
       await store.webhooks.prune(days)
+      await pruneEvents(store, config.retention.eventDays)
     },
   })
+
+/** Batches of old events that one turn removes at the most; the next turn goes on. */
+const MOST_BATCHES = 200
+
+const pruneEvents = async (store: ServerContext['store'], days: number): Promise<void> => {
+  if (days === 0) return
+  for (let batch = 0; batch < MOST_BATCHES; batch += 1) if ((await store.events.prune(days)) === 0) return
+}
 
 /** How long firings are remembered where events are kept for ever. */
 const KEEP_DAYS = 365
