@@ -4,7 +4,9 @@ import { canServe, needsOf } from '@scanfarm/contracts'
 import {
   commandUser,
   Executor,
+  createNotifyService,
   llmSettings,
+  notifySettings,
   SWEEP_EVERY_MS,
   sweepLeftovers,
   type Introduction,
@@ -51,7 +53,11 @@ export async function openExecutor(
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
-    services: { storage, llm: llmSettings(config.llm) },
+    services: {
+      storage,
+      llm: llmSettings(config.llm),
+      notify: createNotifyService(notifySettings(config.notify)),
+    },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: config.artifacts.maxBytes },
     log,
     onRunEnded: metrics.runEnded,

@@ -128,6 +128,12 @@ export const SETTINGS = {
     apiKey: secret('Key for it.'),
     model: optionalText('Model to ask where a step names none; needed with `llm.base_url`.'),
   },
+  notify: {
+    telegramToken: secret('Token of the bot that sends notifications of workflows.'),
+    telegramChat: optionalText('Chat id for messages that name no channel.'),
+    telegramChannels: list('Further chats, as `name=chat id`.', { default: [] }),
+    webhooks: list('URLs that notifications of workflows are posted to.', { default: [] }),
+  },
   local: {
     slots: integer('Local runs that a server executes at once; 0: none.', { ...cpus, min: 0, max: 1024 }),
   },
