@@ -52,6 +52,11 @@ export class Bench implements AsyncDisposable {
     process.stdout.once('error', () => stopWith(1)(undefined))
   }
 
+  /** True once it was told to end: what fails from then on fails because of that. */
+  get ended(): boolean {
+    return this.#ending !== undefined
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#ending ??= this.#scope.disposeAsync())
   }

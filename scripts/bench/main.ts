@@ -12,6 +12,7 @@ import { say, table, title } from '../demo/screen.ts'
 import { api } from './api.ts'
 import { Bench } from './bench.ts'
 import { HEAD, isMet, PARTS, ratioOf, rowOf, type Figure, type Part } from './figure.ts'
+import { language } from './language.ts'
 import { latency } from './latency.ts'
 import { describeMachine } from './machine.ts'
 import { memory } from './memory.ts'
@@ -28,6 +29,7 @@ const MEASURES: Readonly<Record<Part, { what: string; measure: (bench: Bench) =>
   e: { what: 'cost of the queue when it is deep', measure: queueDepth },
   f: { what: 'starting processes from a heavy worker', measure: spawnRates },
   g: { what: 'memory', measure: memory },
+  h: { what: 'the workflow language', measure: language },
 }
 
 interface Options {
@@ -64,6 +66,7 @@ async function measureAll(
     try {
       for await (const figure of MEASURES[part].measure(bench)) figures.push(figure)
     } catch (error) {
+      if (bench.ended) break
       broken.push(part)
       say(`part ${part} could not be measured: ${error instanceof Error ? error.stack : String(error)}`)
     }
