@@ -1,3 +1,5 @@
+import { access } from 'node:fs/promises'
+import { errorText } from '@scanfarm/platform'
 import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/workflow'
 import { Command, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -23,6 +25,13 @@ const counted = (problems: readonly Problem[], files: number): string => {
 const isBad = (problem: Problem, strict: boolean): boolean =>
   problem.severity === 'error' || (strict && problem.severity === 'warning')
 
+/** A path that is not there is a slip in the command, not a problem of a workflow. */
+const mustBeReadable = async (path: string): Promise<void> => {
+  await access(path).catch((error: unknown) => {
+    throw new CliError(EXIT.usage, `${path} cannot be read: ${errorText(error)}`)
+  })
+}
+
 const lintAll = async (
   terminal: Terminal,
   paths: readonly string[],
@@ -34,6 +43,7 @@ const lintAll = async (
     import('../workflows/problems.ts'),
     import('../workflows/find-workflow.ts'),
   ])
+  await Promise.all(paths.map(mustBeReadable))
   const { files, problems } = await lintPaths(paths, workflowFolders(config))
   if (format === 'text')
     for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
