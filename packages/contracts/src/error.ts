@@ -8,6 +8,7 @@ export const ERROR_STATUS = {
   master_required: 400,
   cloud_disabled: 400,
   cloud_credentials: 400,
+  cloud_limit: 400,
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,

@@ -1,6 +1,7 @@
 export * from './artifact-store.ts'
 export * from './capability.ts'
 export * from './choose-runner.ts'
+export * from './cloud.ts'
 export * from './create-run.ts'
 export * from './error.ts'
 export * from './events.ts'
