@@ -132,6 +132,51 @@ describe('problems', () => {
   })
 })
 
+describe('settings of clouds', () => {
+  test('keys of a provider come together or not at all, and limits fit each other', () => {
+    const env = {
+      SCANFARM_CLOUD_AWS_ACCESS_KEY: 'a',
+      SCANFARM_CLOUD_AZURE_TENANT: 't',
+      SCANFARM_CLOUD_HOURS: '30',
+      SCANFARM_CLOUD_PROVIDER: 'local',
+    }
+    expect(problemsOf({ env })).toEqual([
+      'cloud.aws.access_key and cloud.aws.secret_key belong together: give both or none',
+      expect.stringMatching(/^cloud\.azure\.client and .* and cloud\.azure\.resource_group are missing: /),
+      'cloud.hours is more than cloud.limits.max_hours allows',
+      'cloud.provider is local, which is for development: set cloud.local.enabled to true as well',
+    ])
+  })
+
+  test('prices name provider, type and dollars; amounts may have decimals', () => {
+    const configPath = file(
+      'cloud:\n  prices: ["aws:t3.medium=0.0416", "hetzner:cx22=1"]\n  limits.max_cost: 2.5\n',
+    )
+    const { cloud } = readConfig({ env: {}, configPath })
+    expect(cloud.prices).toEqual(['aws:t3.medium=0.0416', 'hetzner:cx22=1'])
+    expect(cloud.limits).toMatchObject({ maxCost: 2.5, maxTotalCost: 0, maxInstances: 10 })
+    expect(cloud.provider).toBeUndefined()
+    const env = {
+      SCANFARM_CLOUD_PRICES: 'aws=1',
+      SCANFARM_CLOUD_LIMITS_MAX_COST: 'much',
+      SCANFARM_CLOUD_PROVIDER: 'ibm',
+    }
+    expect(problemsOf({ env })).toEqual([
+      'cloud.provider (SCANFARM_CLOUD_PROVIDER) must be one of aws, gcp, azure, digitalocean, linode, hetzner, local, not "ibm" (from SCANFARM_CLOUD_PROVIDER)',
+      'cloud.limits.max_cost (SCANFARM_CLOUD_LIMITS_MAX_COST) must be a number from 0, not "much" (from SCANFARM_CLOUD_LIMITS_MAX_COST)',
+      'cloud.prices (SCANFARM_CLOUD_PRICES) must hold prices of the form provider:type=0.05, not "aws=1" (from SCANFARM_CLOUD_PRICES)',
+    ])
+  })
+
+  test('tokens come from files too and are never shown', () => {
+    const path = join(folder, 'token')
+    writeFileSync(path, 'dop_v1_secret\n')
+    const loaded = loadConfig({ env: { SCANFARM_CLOUD_DIGITALOCEAN_TOKEN_FILE: path } })
+    expect(loaded.config.cloud.digitalocean.token?.reveal()).toBe('dop_v1_secret')
+    expect(JSON.stringify(showConfig(loaded))).not.toContain('dop_v1')
+  })
+})
+
 describe('secrets', () => {
   test('a secret shows as *** wherever it is printed, and its value comes only by asking', () => {
     const config = readConfig({ env: { DATABASE_URL: 'postgres://u:hunter2@h/d' } })

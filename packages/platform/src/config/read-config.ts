@@ -115,13 +115,14 @@ const fillDefaults = (loading: Loading, table: readonly Entry[]): void => {
 }
 
 /** What no single setting can see. */
-const checkTogether = ({ values, problems }: Loading): void => {
+const checkTogether = (loading: Loading): void => {
+  const { values, problems } = loading
   const has = (key: string): boolean => values.get(key) !== undefined
   if (values.get('artifacts.kind') === 's3' && !has('artifacts.s3.bucket'))
     problems.push('artifacts.s3.bucket (SCANFARM_ARTIFACTS_S3_BUCKET) is needed when artifacts.kind is s3')
-  for (const s3 of ['artifacts.s3', 'storage.s3'])
-    if (has(`${s3}.access_key`) !== has(`${s3}.secret_key`))
-      problems.push(`${s3}.access_key and ${s3}.secret_key belong together: give both or none`)
+  for (const group of ['artifacts.s3', 'storage.s3', 'cloud.aws'])
+    if (has(`${group}.access_key`) !== has(`${group}.secret_key`))
+      problems.push(`${group}.access_key and ${group}.secret_key belong together: give both or none`)
   if (has('llm.base_url') !== has('llm.model'))
     problems.push('llm.base_url and llm.model belong together: give both or none')
   if (has('llm.api_key') && !has('llm.base_url'))
@@ -129,6 +130,22 @@ const checkTogether = ({ values, problems }: Loading): void => {
   if (values.get('queue.kind') === 'postgres' && has('redis.url'))
     problems.push(
       'queue.kind (SCANFARM_QUEUE) is postgres but redis.url (REDIS_URL) is set: remove one of them',
+    )
+  checkCloud(loading)
+}
+
+const checkCloud = ({ values, problems }: Loading): void => {
+  const azure = ['tenant', 'client', 'secret', 'subscription', 'resource_group'].map(
+    (key) => `cloud.azure.${key}`,
+  )
+  const missing = azure.filter((key) => values.get(key) === undefined)
+  if (missing.length > 0 && missing.length < azure.length)
+    problems.push(`${missing.join(' and ')} are missing: ${azure.join(', ')} belong together`)
+  if (Number(values.get('cloud.hours')) > Number(values.get('cloud.limits.max_hours')))
+    problems.push('cloud.hours is more than cloud.limits.max_hours allows')
+  if (values.get('cloud.provider') === 'local' && values.get('cloud.local.enabled') !== true)
+    problems.push(
+      'cloud.provider is local, which is for development: set cloud.local.enabled to true as well',
     )
 }
 

@@ -99,6 +99,18 @@ export const integer = (
   return setting({ kind: `integer ${min}…${max}`, parse }, description, options)
 }
 
+/** Money or the like: decimals are fine. */
+export const amount = (description: string, options: Options<number> & { min: number }): Setting<number> => {
+  const { min } = options
+  const parse = (raw: unknown): number => {
+    const value = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw.trim()) ? Number(raw) : raw
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < min)
+      throw new Error(`must be a number from ${min}`)
+    return value
+  }
+  return setting({ kind: `number ${min}…`, parse }, description, options)
+}
+
 const BOOLEANS = new Map([
   ...['true', 'yes', 'on', '1'].map((word) => [word, true] as const),
   ...['false', 'no', 'off', '0'].map((word) => [word, false] as const),
@@ -113,17 +125,29 @@ export const flag = (description: string, options: Options<boolean>): Setting<bo
   return setting({ kind: 'boolean', parse }, description, options)
 }
 
+const oneOf =
+  <T extends string>(words: readonly T[]) =>
+  (raw: unknown): T => {
+    const found = words.find((word) => word === raw)
+    if (found === undefined) throw new Error(`must be one of ${words.join(', ')}`)
+    return found
+  }
+
+const choiceKind = (words: readonly string[]): string => words.join(' \\| ')
+
 export const choice = <const T extends string>(
   description: string,
   options: Options<NoInfer<T>> & { of: readonly T[] },
-): Setting<T> => {
-  const parse = (raw: unknown): T => {
-    const found = options.of.find((word) => word === raw)
-    if (found === undefined) throw new Error(`must be one of ${options.of.join(', ')}`)
-    return found
-  }
-  return setting<T>({ kind: options.of.join(' \\| '), parse }, description, options)
-}
+): Setting<T> => setting<T>({ kind: choiceKind(options.of), parse: oneOf(options.of) }, description, options)
+
+/** A choice that is left out by default. */
+export const optionalChoice = <const T extends string>(
+  description: string,
+  options: { of: readonly T[] },
+): Setting<T | undefined> =>
+  setting<T | undefined>({ kind: choiceKind(options.of), parse: oneOf(options.of) }, description, {
+    default: undefined,
+  })
 
 const splitList = (raw: unknown): unknown[] => {
   if (Array.isArray(raw)) return raw

@@ -1,5 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
+import { CLOUD_SETTINGS } from './cloud-settings.ts'
 import { defaultDataDir } from './environment.ts'
 import type { Lookup } from './setting.ts'
 import { choice, flag, integer, list, optionalText, path, paths, secret, text } from './setting.ts'
@@ -218,9 +219,7 @@ export const SETTINGS = {
     ),
     loginWaitMs: integer('The longest that they have to wait.', { default: 60_000, min: 100, max: HOUR_MS }),
   },
-  cloud: {
-    enabled: flag('Allow cloud runs.', { default: false }),
-  },
+  cloud: CLOUD_SETTINGS,
   scheduler: {
     enabled: flag('Fire cron triggers.', { default: true }),
   },
