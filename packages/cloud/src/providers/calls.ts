@@ -10,18 +10,19 @@ export const CALL_TRIES = 4
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 500
 
-export interface CallOptions {
-  readonly signal: AbortSignal
-  /** What went wrong, as the farm sees it. Gets all that the call rejected with, but never the signal's own reason. */
-  readonly problemOf: (error: unknown) => CloudError
+/** Of the provider; what is left out has the values above. */
+export interface CallLimits {
   readonly timeoutMs?: number
-}
-
-export interface RepeatOptions extends CallOptions {
   readonly tries?: number
   /** Of the waits; also the longest `retryAfterMs` that is waited for. */
   readonly longestWaitMs?: number
   readonly firstWaitMs?: number
+}
+
+export interface CallOptions extends CallLimits {
+  readonly signal: AbortSignal
+  /** What went wrong, as the farm sees it. Gets all that the call rejected with, but never the signal's own reason. */
+  readonly problemOf: (error: unknown) => CloudError
 }
 
 /**
@@ -59,7 +60,7 @@ export async function callOnce<T>(
  */
 export async function repeatSafe<T>(
   call: (signal: AbortSignal) => Promise<T>,
-  options: RepeatOptions,
+  options: CallOptions,
 ): Promise<T> {
   const { tries = CALL_TRIES, longestWaitMs = LONGEST_WAIT_MS, firstWaitMs = FIRST_WAIT_MS } = options
   for (let made = 1; ; made++) {
@@ -94,8 +95,7 @@ export function problemOfStatus(status: number): CloudProblem {
 
 /** For what came without an answer: resets, refused connections, names that do not resolve, broken answers. */
 export function unreachable(provider: string, error: unknown): CloudError {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return new CloudError('unavailable', `${provider} cannot be reached: ${errorText(cause)}`, { cause: error })
+  return new CloudError('unavailable', `${provider} cannot be reached: ${errorText(error)}`, { cause: error })
 }
 
 /**

@@ -1,0 +1,323 @@
+import { describe, expect, test } from '@jest/globals'
+import { setTimeout as wait } from 'node:timers/promises'
+import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../src/provider.ts'
+
+export type Sort = 'read' | 'create' | 'destroy'
+
+/** What the stand-in does to one call. */
+export type Fault =
+  /** 429, with the wish to be asked again after that many seconds. */
+  | { readonly kind: 'throttled'; readonly afterS: number }
+  /** 500; nothing was done. */
+  | { readonly kind: 'broken' }
+  /** The work is done and the connection cut before the answer. */
+  | { readonly kind: 'cut' }
+  /** The work is done and the answer never comes. */
+  | { readonly kind: 'silent' }
+  /** The account may not have more. */
+  | { readonly kind: 'quota' }
+  /** Nothing of that kind is free. */
+  | { readonly kind: 'capacity' }
+  /** The credentials are no longer good. */
+  | { readonly kind: 'denied' }
+
+/** A provider and the stand-in of its cloud, which starts empty. */
+export interface World extends AsyncDisposable {
+  /** Made with `CALL_LIMITS`. */
+  readonly provider: CloudProvider
+  /** The next call of that sort meets the fault; faults of one sort queue up. */
+  fault(sort: Sort, fault: Fault): void
+  /** Names of the machines that the cloud has or is making, not of those it is done with. */
+  there(): Promise<string[]> | string[]
+  /** What the cloud was given for that machine; `userData` decoded. */
+  given(name: string): Promise<Given> | Given
+  /** Creates that reached the cloud, refused ones too. */
+  creates(): number
+  /** Machines that somebody else made, with the label of that farm. */
+  plant(count: number, farm: string): Promise<void> | void
+  /** Ways in which requests or answers broke the provider's own description; the suite wants none. */
+  violations(): readonly string[]
+}
+
+export interface Given {
+  readonly userData: string
+}
+
+export interface Facts {
+  readonly region: string
+  readonly type: string
+  /** US dollars an hour of that kind, as the stand-in says; undefined where the provider tells none. */
+  readonly price: number | undefined
+  /** Machines of one farm that need more than one page. */
+  readonly pages: number
+  readonly spot: 'refused' | 'offered'
+  /** In the messages of the stand-in. */
+  readonly words: { readonly quota: string; readonly capacity: string }
+  /** Faults that the stand-in has no way to play. */
+  readonly cannot?: readonly Fault['kind'][]
+}
+
+/** For the provider under test: short enough to wait for. */
+export const CALL_LIMITS = { timeoutMs: 1_500, firstWaitMs: 10 } as const
+
+const FARM = 'f0e1d2c3b4a59687'
+const OTHER_FARM = '00000000deadbeef'
+const EXPIRES = 1_900_000_000
+const SETTLED_MS = 20_000
+
+/** What every provider does, whatever cloud it speaks to. */
+export function providerConformance(title: string, open: () => Promise<World>, facts: Facts): void {
+  const request = (over: Partial<MachineRequest> = {}): MachineRequest => ({
+    name: 'scanfarm-0123456789abcdef-1',
+    labels: { farm: FARM, infra: '0123456789abcdef', expires: EXPIRES },
+    region: facts.region,
+    type: facts.type,
+    spot: false,
+    userData: '#cloud-config\nusers:\n  - name: scanfarm\n# ünï\n',
+    sshUser: 'scanfarm',
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1v9nqU0hUuG6Yf0K8vJm1Yb8gKk3C1y8T1mM0l0eYw farm',
+    ...over,
+  })
+  const can = (kind: Fault['kind']) => !facts.cannot?.includes(kind)
+  const signal = () => AbortSignal.timeout(SETTLED_MS)
+
+  /** One world a test; what the stand-in held against the requests fails it. */
+  const inWorld = (story: (world: World) => Promise<void>) => async () => {
+    await using world = await open()
+    await story(world)
+    expect(world.violations()).toEqual([])
+  }
+
+  const described = async (
+    provider: CloudProvider,
+    id: string,
+    good: (machine: Machine | undefined) => boolean,
+  ): Promise<Machine | undefined> => {
+    const deadline = Date.now() + SETTLED_MS
+    for (;;) {
+      const machine = await provider.describe(id, signal())
+      if (good(machine)) return machine
+      if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(machine)}`)
+      await wait(20)
+    }
+  }
+  const listed = async (provider: CloudProvider, good: (machines: Machine[]) => boolean) => {
+    const deadline = Date.now() + SETTLED_MS
+    for (;;) {
+      const machines = await provider.list(FARM, signal())
+      if (good(machines)) return machines
+      if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(machines.map(({ name }) => name))}`)
+      await wait(20)
+    }
+  }
+  const gone = (machine: Machine | undefined) => machine === undefined || machine.state === 'gone'
+
+  describe(`${title}, as every provider`, () => {
+    test(
+      'is let in with good credentials, and makes nothing to find that out',
+      inWorld(async ({ provider, there, creates }) => {
+        await provider.check(signal())
+        expect(await there()).toEqual([])
+        expect(creates()).toBe(0)
+      }),
+    )
+
+    test(
+      'makes a machine that gets an address, keeps its labels, and is listed',
+      inWorld(async ({ provider, given }) => {
+        const asked = request()
+        const made = await provider.create(asked, signal())
+        expect(made).toMatchObject({ name: asked.name, labels: asked.labels })
+        expect(['starting', 'running']).toContain(made.state)
+        expect((await given(asked.name)).userData).toBe(asked.userData)
+
+        const running = await described(
+          provider,
+          made.id,
+          (machine) => machine?.state === 'running' && machine.address !== undefined,
+        )
+        expect(running).toMatchObject({ id: made.id, name: asked.name, labels: asked.labels, port: 22 })
+        expect(running?.address).toMatch(/^[0-9a-f.:]+$/)
+
+        const [found, ...others] = await listed(provider, (machines) => machines.length > 0)
+        expect(found).toMatchObject({ id: made.id, name: asked.name, labels: asked.labels })
+        expect(others).toEqual([])
+      }),
+    )
+
+    test(
+      'destroys a machine until nothing of it is left, and takes a second destroy for granted',
+      inWorld(async ({ provider, there }) => {
+        const { id, name } = await provider.create(request(), signal())
+        await listed(provider, (machines) => machines.some((machine) => machine.name === name))
+        await provider.destroy(id, signal())
+        await described(provider, id, gone)
+        await listed(provider, (machines) => machines.every(gone))
+        expect(await there()).toEqual([])
+        await provider.destroy(id, signal())
+        expect(gone(await provider.describe(id, signal()))).toBe(true)
+      }),
+    )
+
+    test(
+      'lists all pages of the machines of one farm and none of another',
+      inWorld(async ({ provider, plant }) => {
+        await plant(facts.pages, FARM)
+        await plant(2, OTHER_FARM)
+        const machines = await listed(provider, ({ length }) => length >= facts.pages)
+        expect(new Set(machines.map(({ name }) => name)).size).toBe(facts.pages)
+        expect(machines).toHaveLength(facts.pages)
+        expect(machines.every(({ labels }) => labels.farm === FARM)).toBe(true)
+        expect(await provider.list('1111111111111111', signal())).toEqual([])
+      }),
+    )
+
+    test(
+      'makes several machines side by side, each with its own name',
+      inWorld(async ({ provider, there }) => {
+        const names = [1, 2, 3].map((n) => `scanfarm-0123456789abcdef-${n}`)
+        const made = await Promise.all(names.map((name) => provider.create(request({ name }), signal())))
+        expect(made.map(({ name }) => name)).toEqual(names)
+        expect(new Set(made.map(({ id }) => id)).size).toBe(3)
+        expect([...(await there())].sort()).toEqual(names)
+      }),
+    )
+
+    test(
+      facts.spot === 'refused' ? 'refuses a spot machine before it asks' : 'makes a spot machine',
+      inWorld(async ({ provider, there, creates }) => {
+        const making = provider.create(request({ spot: true }), signal())
+        if (facts.spot === 'offered') {
+          expect(await making).toMatchObject({ name: request().name })
+          expect(await there()).toHaveLength(1)
+          return
+        }
+        await expect(making).rejects.toMatchObject({
+          problem: 'refused',
+          message: `${provider.name} has no spot machines; leave cloud_use_spot away`,
+        })
+        expect(creates()).toBe(0)
+      }),
+    )
+
+    test(
+      'knows the price of its kinds and none of kinds there are not',
+      inWorld(async ({ provider }) => {
+        const kind = { region: facts.region, type: facts.type, spot: false }
+        const price = await provider.price(kind, signal())
+        if (facts.price === undefined) expect(price).toBeUndefined()
+        else expect(price).toBeCloseTo(facts.price, 6)
+        expect(await provider.price({ ...kind, type: 'no-such-type' }, signal())).toBeUndefined()
+      }),
+    )
+
+    test(
+      'stops when its caller stops, with the reason of the caller',
+      inWorld(async ({ provider, fault }) => {
+        const reason = new Error('enough')
+        await expect(provider.list(FARM, AbortSignal.abort(reason))).rejects.toBe(reason)
+        if (!can('silent')) return
+        fault('read', { kind: 'silent' })
+        const stop = new AbortController()
+        const listing = provider.list(FARM, stop.signal)
+        stop.abort(reason)
+        await expect(listing).rejects.toBe(reason)
+      }),
+    )
+  })
+
+  describe(`${title}, when its cloud misbehaves`, () => {
+    const withFault = (kind: Fault['kind'], says: string, story: (world: World) => Promise<void>): void => {
+      if (can(kind)) test(says, inWorld(story))
+    }
+
+    withFault('throttled', 'waits as long as it is told and asks again when it reads', async (world) => {
+      world.fault('read', { kind: 'throttled', afterS: 1 })
+      const start = performance.now()
+      expect(await world.provider.list(FARM, signal())).toEqual([])
+      expect(performance.now() - start).toBeGreaterThan(900)
+    })
+
+    withFault('throttled', 'passes on a wish to be left alone for long', async ({ provider, fault }) => {
+      fault('read', { kind: 'throttled', afterS: 3_600 })
+      const error = await provider.list(FARM, signal()).catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ name: 'CloudError', problem: 'unavailable' })
+      expect(error instanceof CloudError && error.retryAfterMs).toBeGreaterThan(3_500_000)
+    })
+
+    withFault('broken', 'asks again when a read or a destroy breaks', async ({ provider, fault, there }) => {
+      const { id } = await provider.create(request(), signal())
+      fault('read', { kind: 'broken' })
+      fault('read', { kind: 'broken' })
+      await described(provider, id, (machine) => machine?.state === 'running')
+      fault('destroy', { kind: 'broken' })
+      await provider.destroy(id, signal())
+      await described(provider, id, gone)
+      expect(await there()).toEqual([])
+    })
+
+    withFault('broken', 'never repeats a create', async ({ provider, fault, creates, there }) => {
+      fault('create', { kind: 'broken' })
+      await expect(provider.create(request(), signal())).rejects.toMatchObject({ problem: 'unavailable' })
+      expect(creates()).toBe(1)
+      expect(await there()).toEqual([])
+    })
+
+    withFault(
+      'throttled',
+      'tells when to try a throttled create again',
+      async ({ provider, fault, creates }) => {
+        fault('create', { kind: 'throttled', afterS: 7 })
+        const error = await provider.create(request(), signal()).catch((caught: unknown) => caught)
+        expect(error).toMatchObject({ name: 'CloudError', problem: 'unavailable', retryAfterMs: 7_000 })
+        expect(creates()).toBe(1)
+      },
+    )
+
+    for (const kind of ['cut', 'silent'] as const)
+      withFault(
+        kind,
+        `finds a machine whose answer was ${kind === 'cut' ? 'cut off' : 'never sent'}`,
+        async (world) => {
+          const { provider } = world
+          world.fault('create', { kind })
+          await expect(provider.create(request(), signal())).rejects.toMatchObject({ problem: 'unavailable' })
+          expect(world.creates()).toBe(1)
+          const [found] = await listed(provider, ({ length }) => length > 0)
+          expect(found).toMatchObject({ name: request().name, labels: request().labels })
+          await provider.destroy(found?.id ?? '', signal())
+          await listed(provider, (machines) => machines.every(gone))
+          expect(await world.there()).toEqual([])
+        },
+      )
+
+    withFault('quota', 'says in the words of the provider that the account is full', async (world) => {
+      world.fault('create', { kind: 'quota' })
+      await expect(world.provider.create(request(), signal())).rejects.toMatchObject({
+        problem: 'refused',
+        message: expect.stringContaining(facts.words.quota),
+      })
+      expect(await world.there()).toEqual([])
+    })
+
+    withFault('capacity', 'says in the words of the provider that nothing is free', async (world) => {
+      world.fault('create', { kind: 'capacity' })
+      await expect(world.provider.create(request(), signal())).rejects.toMatchObject({
+        problem: 'capacity',
+        message: expect.stringContaining(facts.words.capacity),
+      })
+      expect(await world.there()).toEqual([])
+    })
+
+    withFault('denied', 'tells bad credentials from everything else, and does not insist', async (world) => {
+      const { provider, fault } = world
+      fault('read', { kind: 'denied' })
+      await expect(provider.check(signal())).rejects.toMatchObject({ problem: 'credentials' })
+      fault('read', { kind: 'denied' })
+      await expect(provider.list(FARM, signal())).rejects.toMatchObject({ problem: 'credentials' })
+      fault('create', { kind: 'denied' })
+      await expect(provider.create(request(), signal())).rejects.toMatchObject({ problem: 'credentials' })
+      expect(await world.there()).toEqual([])
+    })
+  })
+}
