@@ -43,6 +43,8 @@ export interface InstanceRecord {
   /** OpenSSH public key, `ssh-ed25519 AAAA…`. */
   readonly hostKey: string
   readonly createdAt: string
+  /** Time since the provider was last asked to make it (`asking`), by the clock of the database; null: never. */
+  readonly askedMsAgo: number | null
 }
 
 export interface InfraRecord {
@@ -116,6 +118,14 @@ export interface CloudStore {
   release(infraNo: number, owner: string, afterMs: number): Promise<void>
   setKey(infraNo: number, key: { sshUser: string; privateKey: string; publicKey: string }): Promise<void>
   setHostKey(instanceNo: number, key: { privateKey: string; publicKey: string }): Promise<void>
+  /**
+   * Notes that the provider is being asked to make this machine, now; called before every such call. False, and
+   * nothing is noted: the infrastructure is not this owner's any more or not `provisioning`, or the machine is not
+   * `requested`. Then do not ask.
+   */
+  asking(instanceNo: number, owner: string): Promise<boolean>
+  /** Says why a machine is still where it is; its status stays. */
+  noteInstance(instanceNo: number, message: string): Promise<void>
   /** Whether it moved. `failed` and `draining` end what is bound to it: waiting runs fail with the message. */
   moveInfra(infraNo: number, to: InfraStatus, message: string): Promise<boolean>
   /** Whether it moved. Moving away from `ready` takes its runs along, as in `instanceLost`. */
@@ -132,6 +142,8 @@ export interface CloudStore {
   wanted(names: readonly string[]): Promise<string[]>
   /** Providers of infrastructures that are not ended, for the reaper. */
   providersInUse(): Promise<CloudProviderName[]>
+  /** True for one caller in the farm within `everyMs`: it shall look for what is left over at this provider. */
+  reaping(provider: CloudProviderName, everyMs: number): Promise<boolean>
   /** Where a run that is being executed belongs; undefined when it is not running (in that attempt) on a machine. */
   placeOf(runUuid: string, attempt: number): Promise<RunPlace | undefined>
 }
