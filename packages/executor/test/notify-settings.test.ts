@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { notifySettings } from '../src/index.ts'
+import { notifySettings } from '../src/notify-settings.ts'
 
 const token = { reveal: () => 'bot-token' }
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openObjectStorage } from '@scanfarm/artifacts'
 import type { Step } from '@scanfarm/workflow'
-import { llmSettings } from '../src/index.ts'
+import { llmSettings } from '../src/llm-settings.ts'
 import { openBench, type Bench } from './bench.ts'
 
 let bench: Bench

@@ -1,0 +1,62 @@
+import { createNotifyService, type FunctionServices } from '@scanfarm/workflow'
+import { createRunners, type Runners } from '@scanfarm/runners'
+import { commandUser } from './command-user.ts'
+import { llmSettings, type LlmChoice } from './llm-settings.ts'
+import { notifySettings, type NotifyChoice } from './notify-settings.ts'
+import type { ExecutorOptions } from './options.ts'
+
+const MINUTE_MS = 60_000
+
+/** The part of the settings file about executing runs. */
+export interface ExecutorSettings {
+  readonly worker: { readonly folder: string }
+  readonly runner: {
+    readonly path: string
+    readonly user: string | undefined
+    readonly dockerImages: readonly string[]
+    readonly dockerSocket: string
+    readonly sshHosts: readonly string[]
+    readonly sshKeyFile: string | undefined
+    readonly sshKnownHosts: string | undefined
+  }
+  readonly runs: {
+    readonly cancelGraceMs: number
+    readonly expressionMs: number
+    readonly maxMinutes: number
+    readonly stepLogBytes: number
+  }
+  readonly artifacts: { readonly maxBytes: number }
+  readonly llm: LlmChoice
+  readonly notify: NotifyChoice
+}
+
+/** What every executor of a machine has in common, whatever runs it takes and wherever their commands execute. */
+export const executorSettings = (
+  { worker, runner, runs, artifacts, llm, notify }: ExecutorSettings,
+  storage: FunctionServices['storage'],
+) =>
+  ({
+    folder: worker.folder,
+    owner: commandUser(runner.user),
+    path: runner.path,
+    graceMs: runs.cancelGraceMs,
+    expressionMs: runs.expressionMs,
+    defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
+    services: { storage, llm: llmSettings(llm), notify: createNotifyService(notifySettings(notify)) },
+    limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: artifacts.maxBytes },
+  }) satisfies Partial<ExecutorOptions>
+
+/** The runners of this machine; `farmId` marks its containers. */
+export const openRunners = ({ runner, runs }: ExecutorSettings, farmId: string): Runners => {
+  const graceMs = runs.cancelGraceMs
+  return createRunners({
+    host: { graceMs, user: commandUser(runner.user) },
+    docker: { graceMs, engine: runner.dockerSocket, owner: farmId, images: runner.dockerImages },
+    ssh: {
+      graceMs,
+      hosts: runner.sshHosts,
+      keyFile: runner.sshKeyFile,
+      knownHosts: runner.sshKnownHosts,
+    },
+  })
+}
