@@ -1,4 +1,8 @@
-/** Waits for the first of cancel and time limit. `stopped` never settles when neither comes before `close()`. */
+/**
+ * Waits for the first of cancel, by any of the signals, and time limit. `stopped` never settles when neither comes
+ * before `close()`. Listens to each signal: one composed of long-lived ones is held by them until the garbage of many
+ * commands is collected.
+ */
 export interface StopWatch {
   readonly stopped: Promise<'cancelled' | 'timed-out'>
   close(): void
@@ -7,20 +11,22 @@ export interface StopWatch {
 /** Node fires at once what is set further ahead than this; a limit beyond 24 days is none. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-export function watchForStop(signal: AbortSignal, timeoutMs: number | undefined): StopWatch {
+export function watchForStop(signals: readonly AbortSignal[], timeoutMs: number | undefined): StopWatch {
   const { promise: stopped, resolve } = Promise.withResolvers<'cancelled' | 'timed-out'>()
   const onAbort = (): void => resolve('cancelled')
   const timer =
     timeoutMs === undefined || timeoutMs > LONGEST_TIMER_MS
       ? undefined
       : setTimeout(() => resolve('timed-out'), timeoutMs)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
+  for (const signal of signals) {
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+  }
   return {
     stopped,
     close() {
       clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
+      for (const signal of signals) signal.removeEventListener('abort', onAbort)
     },
   }
 }

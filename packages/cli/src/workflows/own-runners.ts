@@ -9,7 +9,7 @@ import { createRunners } from '@scanfarm/runners'
 export const createOwnRunners = ({ runner, runs }: Config, agent: string | undefined): RunnerProvider => {
   const graceMs = runs.cancelGraceMs
   return createRunners({
-    host: { graceMs, spawner: false },
+    host: { graceMs },
     docker: { engine: runner.dockerSocket, owner: `exec-${process.pid}`, graceMs },
     ssh: { graceMs, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts, agent },
   })

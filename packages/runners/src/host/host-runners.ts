@@ -40,6 +40,8 @@ export interface HostRunners extends RunnerProvider {
 }
 
 const DEFAULT_GRACE_MS = 1_000
+/** A reason of its own costs an error with a stack for each run. */
+const CLOSED = 'the runner is closed'
 
 /** Runs commands on this machine. Close the runners before the provider. */
 export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
@@ -116,7 +118,7 @@ class HostRunner implements Runner {
       commandMarker: marker,
       timeoutMs: command.timeoutMs,
       graceMs: command.graceMs ?? this.#options.graceMs ?? DEFAULT_GRACE_MS,
-      signal: AbortSignal.any([io.signal, this.#closing.signal]),
+      signals: [io.signal, this.#closing.signal],
     }
     const outcome = runProcess(this.#tools, plan, io)
     this.#running.add(outcome)
@@ -131,7 +133,7 @@ class HostRunner implements Runner {
   async pull(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort()
+    this.#closing.abort(CLOSED)
     await Promise.allSettled(this.#running)
     if (this.#commands === 0) return
     const { marker } = this.#context

@@ -19,7 +19,8 @@ export interface ProcessPlan extends Omit<LaunchRequest, 'stdout' | 'stderr' | '
   readonly commandMarker: string
   readonly timeoutMs?: number
   readonly graceMs: number
-  readonly signal: AbortSignal
+  /** Any of them cancels the command. */
+  readonly signals: readonly AbortSignal[]
 }
 
 export interface ProcessTools {
@@ -33,7 +34,7 @@ type Started = Extract<Launched, { kind: 'started' }>
 
 /** One command from start to end; when it resolves nothing of it is left but what escaped without its marker. */
 export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
-  if (plan.signal.aborted) return { kind: 'cancelled', killed: [] }
+  if (plan.signals.some(({ aborted }) => aborted)) return { kind: 'cancelled', killed: [] }
   const pipes = await openPipes(tools.pipes)
   if (typeof pipes === 'string') return { kind: 'not-started', reason: pipes }
   const { argv, env, cwd, uid, gid, attemptMarker, commandMarker } = plan
@@ -106,7 +107,7 @@ async function follow(
 ): Promise<Outcome> {
   const received = Promise.all(readers.map((reader) => reader.done))
   const refused = received.then(() => new Promise<never>(() => {}))
-  const stop = watchForStop(plan.signal, plan.timeoutMs)
+  const stop = watchForStop(plan.signals, plan.timeoutMs)
   try {
     io.onStart?.(pid)
     const first = await Promise.race([ended, stop.stopped, refused])

@@ -22,8 +22,10 @@ export function launchMessage(id: number, request: LaunchRequest): Buffer {
 export const forgetMessage = (marker: string): Buffer => frame(['forget', marker])
 
 /** A NUL ends a word for the system, so that no program can be given one. */
-export const holdsNul = ({ argv, env, cwd }: LaunchRequest): boolean =>
-  [...argv, ...Object.entries(env).flat(), cwd].some((word) => word.includes(NUL))
+export function holdsNul({ argv, env, cwd }: LaunchRequest): boolean {
+  for (const name in env) if (name.includes(NUL) || env[name]?.includes(NUL)) return true
+  return cwd.includes(NUL) || argv.some((word) => word.includes(NUL))
+}
 
 function frame(fields: readonly string[]): Buffer {
   const payload = Buffer.from(fields.join(NUL))

@@ -37,7 +37,7 @@ export async function followCommand(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const receiver = new Receiver(io)
-  const stop = watchForStop(signal, command.timeoutMs)
+  const stop = watchForStop([signal], command.timeoutMs)
   const ended = lane.run(
     { argv: command.argv, env: command.env, cwd: command.cwd ?? place.cwd, marker },
     receiver,
@@ -105,10 +105,13 @@ async function killUntilGone(
   let grace = graceMs
   // A command that was about to start may start after the first look.
   do {
-    for (const pid of await place.kill(marker, leader(), grace)) killed.add(pid)
+    const killing = place.kill(marker, leader(), grace)
+    // The way to the place may hang: whoever cancels is not to wait for it for ever.
+    if (!(await settlesWithin(killing, grace + GIVE_UP_MS))) break
+    for (const pid of await killing) killed.add(pid)
     grace = 0
   } while (!(await settlesWithin(ended, LOOK_AGAIN_MS)) && Date.now() < giveUpAt)
-  if (Date.now() >= giveUpAt) lane.close()
+  if (!(await settlesWithin(ended, 0))) lane.close()
   return [...killed]
 }
 
