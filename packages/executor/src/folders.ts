@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
 
@@ -79,11 +79,11 @@ export class WorkFolders implements AsyncDisposable {
     }
   }
 
-  async make(folders: RunFolders, workspaceName: string): Promise<void> {
+  make(folders: RunFolders, workspaceName: string): void {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
-    if (!this.#reuse(folders.attempt)) await makeFolder(folders.attempt)
-    await makeFolder(folders.workspace)
+    if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
+    makeFolder(folders.workspace)
     for (const folder of [folders.attempt, folders.workspace]) this.#claim(folder)
   }
 
@@ -115,16 +115,16 @@ export class WorkFolders implements AsyncDisposable {
   }
 }
 
-/** The parents are there nearly always: then it is one call. */
-const makeFolder = async (folder: string): Promise<void> => {
+/** Synchronous, because a round through the thread pool costs many times the call. */
+const makeFolder = (folder: string): void => {
   try {
-    await mkdir(folder, PRIVATE)
+    mkdirSync(folder, PRIVATE)
   } catch (error) {
     const code = Error.isError(error) && 'code' in error ? error.code : undefined
     if (code === 'EEXIST') return
     if (code !== 'ENOENT') throw error
     mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
-    await mkdir(folder, { recursive: true, mode: PRIVATE })
+    mkdirSync(folder, { recursive: true, mode: PRIVATE })
   }
 }
 

@@ -46,7 +46,7 @@ export function createPerformer(
       if (session.signal.aborted) return CANCELLED
       try {
         const workflow = await workflowOf(session)
-        await workFolders.make(session.folders, session.run.workspace)
+        workFolders.make(session.folders, session.run.workspace)
         return await perform(session, workflow, { engine, workFolders, options })
       } catch (error) {
         if (!isUnavailable(error))

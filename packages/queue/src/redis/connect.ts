@@ -23,6 +23,8 @@ export const place = (url: string): string => {
 export const connect = (url: string, log: QueueLog, options: { blocking: boolean }): Redis => {
   const client = new Redis(url, {
     enableOfflineQueue: false,
+    // Calls of one turn of the event loop go out, and come back, in one write: filling slots is a call for each.
+    enableAutoPipelining: !options.blocking,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
     commandTimeout: options.blocking ? undefined : COMMAND_TIMEOUT_MS,
