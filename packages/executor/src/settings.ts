@@ -1,5 +1,5 @@
 import { createNotifyService, type FunctionServices } from '@scanfarm/workflow'
-import { createRunners, type Runners } from '@scanfarm/runners'
+import { createRunners, dockerOptions, type DockerSettings, type Runners } from '@scanfarm/runners'
 import { commandUser } from './command-user.ts'
 import { llmSettings, type LlmChoice } from './llm-settings.ts'
 import { notifySettings, type NotifyChoice } from './notify-settings.ts'
@@ -10,11 +10,9 @@ const MINUTE_MS = 60_000
 /** The part of the settings file about executing runs. */
 export interface ExecutorSettings {
   readonly worker: { readonly folder: string }
-  readonly runner: {
+  readonly runner: DockerSettings & {
     readonly path: string
     readonly user: string | undefined
-    readonly dockerImages: readonly string[]
-    readonly dockerSocket: string
     readonly sshHosts: readonly string[]
     readonly sshKeyFile: string | undefined
     readonly sshKnownHosts: string | undefined
@@ -51,7 +49,7 @@ export const openRunners = ({ runner, runs }: ExecutorSettings, farmId: string):
   const graceMs = runs.cancelGraceMs
   return createRunners({
     host: { graceMs, user: commandUser(runner.user) },
-    docker: { graceMs, engine: runner.dockerSocket, owner: farmId, images: runner.dockerImages },
+    docker: { ...dockerOptions(runner), graceMs, owner: farmId },
     ssh: {
       graceMs,
       hosts: runner.sshHosts,

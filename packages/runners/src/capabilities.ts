@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import { engineAnswers, type EngineAddress } from './docker/engine.ts'
+import type { EngineAddress } from './docker/engine-address.ts'
+import { engineAnswers } from './docker/engine.ts'
 
 export interface CapabilityQuestions {
   /** Programs to look for, such as `nmap`. */

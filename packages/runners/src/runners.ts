@@ -8,13 +8,21 @@ import {
 } from '@scanfarm/contracts'
 import { createDockerRunners, type DockerRunnersOptions } from './docker/docker-runners.ts'
 import type { IsLive } from './docker/sweep.ts'
+import { refuseVolumes } from './docker/volumes.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
+import { isListed } from './listed.ts'
 import { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
 
 export interface RunnersOptions {
   readonly host?: HostRunnersOptions
-  /** `images`: those that runs may use, `*` as wildcard; default all. Missing: no docker. */
-  readonly docker?: DockerRunnersOptions & { readonly images?: readonly string[] }
+  /**
+   * `images`: those that runs may use, `*` as wildcard; `volumes`: folders, with all inside them, and names of volumes
+   * that runs may mount besides their own folders, `:ro` behind them for reading only. Default all. Missing: no docker.
+   */
+  readonly docker?: DockerRunnersOptions & {
+    readonly images?: readonly string[]
+    readonly volumes?: readonly string[]
+  }
   /** `hosts`: those that runs may reach, as `host` or `user@host:port`, `*` as wildcard; default all. Missing: no ssh. */
   readonly ssh?: SshRunnersOptions & { readonly hosts?: readonly string[] }
 }
@@ -42,6 +50,8 @@ export function createRunners(options: RunnersOptions): Runners {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       const provider = providerOf(spec)
       refuseUnlisted(spec, options)
+      if (spec.type === 'docker')
+        await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? EVERYTHING, context)
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {
@@ -63,9 +73,3 @@ function refuseUnlisted(spec: RunnerSpec, { docker, ssh }: RunnersOptions): void
   if (!isListed(ssh?.hosts ?? EVERYTHING, names))
     throw new RunnerUnavailableError(`the ssh host ${names[1]} is not among those that the settings allow`)
 }
-
-const isListed = (patterns: readonly string[], names: readonly string[]): boolean =>
-  patterns.some((pattern) => {
-    const source = pattern.split('*').map(RegExp.escape).join('.*')
-    return names.some((name) => new RegExp(`^${source}$`).test(name))
-  })

@@ -10,7 +10,7 @@ import {
   type Introduction,
 } from '@scanfarm/executor'
 import { Loop, type Config, type Logger, type Registry } from '@scanfarm/platform'
-import { detectCapabilities } from '@scanfarm/runners'
+import { detectCapabilities, engineAddress } from '@scanfarm/runners'
 import type { Farm } from './open-farm.ts'
 import { programsOn } from './programs.ts'
 import { createQueueSource } from './queue-source.ts'
@@ -66,7 +66,7 @@ const introduce = async ({ worker, runner }: Config): Promise<Introduction> => (
   capabilities: await detectCapabilities({
     tools: await programsOn(runner.path),
     path: runner.path,
-    docker: { engine: runner.dockerSocket },
+    docker: engineAddress(runner),
     labels: worker.labels.map((label) => `label:${label}`),
   }),
 })

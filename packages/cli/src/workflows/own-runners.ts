@@ -1,6 +1,8 @@
 import type { RunnerProvider } from '@scanfarm/contracts'
 import type { Config } from '@scanfarm/platform'
-import { createRunners } from '@scanfarm/runners'
+import { createRunners, dockerOptions } from '@scanfarm/runners'
+
+const ALL = ['*']
 
 /**
  * Runners for one run of a person: commands on this machine run as that person, and ssh hosts are reached with that
@@ -10,7 +12,11 @@ export const createOwnRunners = ({ runner, runs }: Config, agent: string | undef
   const graceMs = runs.cancelGraceMs
   return createRunners({
     host: { graceMs },
-    docker: { engine: runner.dockerSocket, owner: `exec-${process.pid}`, graceMs },
+    docker: {
+      ...dockerOptions({ ...runner, dockerImages: ALL, dockerVolumes: ALL }),
+      owner: `exec-${process.pid}`,
+      graceMs,
+    },
     ssh: { graceMs, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts, agent },
   })
 }

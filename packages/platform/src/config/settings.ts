@@ -199,7 +199,22 @@ export const SETTINGS = {
     dockerImages: list('Docker images that runs may use, with `*` as wildcard; empty: none.', {
       default: ['*'],
     }),
+    dockerVolumes: list(
+      'What docker runs may mount besides their own folders: folders with all inside them, names of volumes; `*` as wildcard, `:ro` behind for reading only; empty: nothing.',
+      { default: ['*'] },
+    ),
     dockerSocket: path('Socket of the docker engine.', { default: '/var/run/docker.sock' }),
+    dockerHost: text(
+      'Docker engine elsewhere, as `tcp://host:port`; with TLS once `runner.docker_ca` is given.',
+      {
+        default: (lookup) => `unix://${String(lookup('runner.docker_socket'))}`,
+        defaultText: '`unix://<runner.docker_socket>`',
+      },
+    ),
+    dockerCa: secret('PEM of the authority that signed the certificate of the docker engine.'),
+    dockerCert: secret('PEM of the certificate that we show to the docker engine.'),
+    dockerKey: secret('PEM of the key that belongs to it.'),
+    dockerAuth: secret('Credentials for image registries: what `docker login` writes to its config.json.'),
     sshHosts: list('Hosts that the ssh runner may reach, with `*` as wildcard; empty: none.', {
       default: ['*'],
     }),

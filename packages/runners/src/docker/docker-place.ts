@@ -7,7 +7,7 @@ import { LanePool } from '../shell/lane-pool.ts'
 import { ShellCommands } from '../shell/shell-commands.ts'
 import { containerOptions, type ContainerPlan } from './container-plan.ts'
 import { DockerChannel } from './docker-channel.ts'
-import { engineMessage, statusOf } from './engine.ts'
+import { answer, engineMessage, statusOf } from './engine.ts'
 
 /** Shells in one container at once; more commands wait in line. */
 const MOST_LANES = 64
@@ -36,10 +36,11 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
 
   /** Rejects with what the engine says when the container cannot be made or started. */
   static async start(docker: Docker, plan: ContainerPlan, graceMs: number): Promise<DockerPlace> {
-    const container = await docker.createContainer(containerOptions(plan))
+    const abortSignal = plan.context.signal
+    const container = await answer(docker.createContainer({ ...containerOptions(plan), abortSignal }))
     try {
-      const socket = await container.attach(HIJACK)
-      await container.start()
+      const socket = await answer(container.attach({ ...HIJACK, abortSignal }))
+      await answer(container.start({ abortSignal }))
       const control = new ControlLane(new DockerChannel(socket))
       await control.ready()
       return new DockerPlace(container, plan, graceMs, control)
@@ -55,7 +56,7 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
 
   async explainLoss(): Promise<Outcome> {
     try {
-      const { State: state } = await this.container.inspect()
+      const { State: state } = await answer(this.container.inspect())
       if (!state.Running) return { kind: 'lost', reason: `the container ended with code ${state.ExitCode}` }
       return { kind: 'lost', reason: 'the shell in the container that ran the command is gone' }
     } catch (error) {
@@ -100,9 +101,9 @@ async function openShell(container: Container): Promise<DockerChannel> {
 /** The engine may be removing it already; what it cannot remove now, a sweep removes later. */
 async function remove(container: Container): Promise<void> {
   try {
-    await container.remove({ force: true, v: true })
+    await answer(container.remove({ force: true, v: true }))
   } catch (error) {
-    if (statusOf(error) === 409) await container.wait({ condition: 'removed' }).catch(() => {})
+    if (statusOf(error) === 409) await answer(container.wait({ condition: 'removed' })).catch(() => {})
   }
 }
 

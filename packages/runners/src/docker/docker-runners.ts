@@ -8,8 +8,10 @@ import {
 import type { ContainerLimits } from './container-plan.ts'
 import { ContainerOpener } from './container-opener.ts'
 import { FreshContainerRunner, KeptContainerRunner } from './docker-runner.ts'
-import { connectEngine, reachEngine, type EngineAddress } from './engine.ts'
+import type { EngineAddress } from './engine-address.ts'
+import { connectEngine, reachEngine } from './engine.ts'
 import { provideImage } from './image.ts'
+import type { RegistryAuths } from './registry-auth.ts'
 import { sweepContainers, type IsLive } from './sweep.ts'
 
 export interface DockerRunnersOptions extends EngineAddress {
@@ -25,6 +27,8 @@ export interface DockerRunnersOptions extends EngineAddress {
    * machine's files, else copy.
    */
   readonly files?: 'mount' | 'copy'
+  /** Credentials for pulling, by registry; default none. */
+  readonly auths?: RegistryAuths
 }
 
 export interface DockerRunners extends RunnerProvider {
@@ -45,7 +49,7 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
       if (spec.type !== 'docker')
         throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
       const { cpus } = await reachEngine(docker, options)
-      const image = await provideImage(docker, spec.image, context)
+      const image = await provideImage(docker, spec.image, context, options.auths)
       context.signal.throwIfAborted()
       const plan = { spec, context, imageId: image.id, owner: options.owner, limits, cpusOfEngine: cpus }
       const facts = { image: spec.image, image_digest: image.digest }

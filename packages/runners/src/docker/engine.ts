@@ -1,16 +1,21 @@
 import Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { codeOf, messageOf, property } from '../error-facts.ts'
+import { parseEngine, type EngineAddress } from './engine-address.ts'
+import { LiveAgent, LiveTlsAgent } from './live-agent.ts'
 
-export interface EngineAddress {
-  /** `unix:///run/docker.sock`, a path, `tcp://host:2375` or, with `tls`, `https://host:2376`. */
-  readonly engine: string
-  /** Contents of PEM files. */
-  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string }
-}
+/** An engine that is well answers the small questions at once. */
+const ANSWER_MS = 60_000
+const PING_MS = 5_000
+const PORT = 2375
+const TLS_PORT = 2376
 
-/** Every choice is spelt out: the library would fill gaps from this program's environment. */
+/**
+ * Every choice is spelt out: the library would fill gaps from this program's environment. Throws when the address
+ * cannot be used.
+ */
 export function connectEngine({ engine, tls }: EngineAddress): Docker {
+  const parsed = parseEngine(engine)
   const nothing = {
     host: undefined,
     port: undefined,
@@ -18,13 +23,25 @@ export function connectEngine({ engine, tls }: EngineAddress): Docker {
     ca: undefined,
     cert: undefined,
     key: undefined,
+    timeout: undefined,
   }
-  const path = engine.startsWith('unix://') ? engine.slice('unix://'.length) : engine
-  if (path.startsWith('/')) return new Docker({ ...nothing, socketPath: path, protocol: 'http' })
-  const url = new URL(engine)
-  const protocol = tls !== undefined || url.protocol === 'https:' ? 'https' : 'http'
-  const port = url.port || (protocol === 'https' ? 2376 : 2375)
-  return new Docker({ ...nothing, ...tls, host: url.hostname, port, protocol })
+  if (parsed.kind === 'socket') return new Docker({ ...nothing, socketPath: parsed.path, protocol: 'http' })
+  const protocol = tls !== undefined || parsed.kind === 'tls' ? 'https' : 'http'
+  const port = parsed.port ?? (protocol === 'https' ? TLS_PORT : PORT)
+  const agent = protocol === 'https' ? new LiveTlsAgent() : new LiveAgent()
+  const options = { ...nothing, ...tls, host: parsed.host, port, protocol, agent } as const
+  return new Docker(options)
+}
+
+/** What the engine answers, or a rejection when it, or the way to it, hangs. */
+export async function answer<T>(asked: Promise<T>, ms = ANSWER_MS): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`it did not answer within ${ms / 1_000} s`)), ms)
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** What the engine answered, without the words that the library puts around it. */
@@ -42,6 +59,17 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket; is the engine installed and running?',
   ECONNREFUSED: 'nothing listens there; is the engine running?',
   EACCES: 'this user may not use the socket; add it to the group that owns the socket',
+  ENOTFOUND: 'no such host is known; is runner.docker_host right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host; name the host as the certificate does',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by the authority of runner.docker_ca',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by the authority of runner.docker_ca',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by the authority of runner.docker_ca',
+  CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the authority of runner.docker_ca',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  EPROTO: 'one side speaks TLS and the other does not, or the engine refuses our certificate',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    'it asks for a certificate: give runner.docker_cert and runner.docker_key',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority that signed runner.docker_cert',
 }
 
 /** The engine's facts, or an error that says what to do. */
@@ -50,7 +78,7 @@ export async function reachEngine(
   { engine }: EngineAddress,
 ): Promise<{ readonly cpus: number }> {
   try {
-    return { cpus: Number(property(await docker.info(), 'NCPU')) }
+    return { cpus: Number(property(await answer(docker.info()), 'NCPU')) }
   } catch (error) {
     throw new RunnerUnavailableError(
       `the docker engine at ${engine} cannot be reached: ${ADVICE[codeOf(error)] ?? engineMessage(error)}`,
@@ -61,10 +89,8 @@ export async function reachEngine(
 
 /** Whether an engine answers there. */
 export async function engineAnswers(address: EngineAddress): Promise<boolean> {
-  return await connectEngine(address)
-    .ping()
-    .then(
-      () => true,
-      () => false,
-    )
+  return await answer(connectEngine(address).ping(), PING_MS).then(
+    () => true,
+    () => false,
+  )
 }

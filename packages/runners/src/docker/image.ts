@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError, type RunnerContext } from '@scanfarm/contracts'
 import { property } from '../error-facts.ts'
-import { engineMessage, statusOf } from './engine.ts'
+import { answer, engineMessage, statusOf } from './engine.ts'
+import { registryOf, type RegistryAuth, type RegistryAuths } from './registry-auth.ts'
 
 export interface ImageFacts {
   /** What containers are made from, so that a tag that moves meanwhile changes nothing. */
@@ -12,6 +13,9 @@ export interface ImageFacts {
   readonly digest: string
 }
 
+/** What a pull needs to know of what it is for. */
+export type PullContext = Pick<RunnerContext, 'signal' | 'log'>
+
 const PROGRESS_MS = 1_000
 const MIB = 1024 * 1024
 
@@ -19,14 +23,15 @@ const MIB = 1024 * 1024
 export async function provideImage(
   docker: Docker,
   name: string,
-  context: RunnerContext,
+  context: PullContext,
+  auths: RegistryAuths = new Map(),
 ): Promise<ImageFacts> {
-  return (await findImage(docker, name)) ?? (await pullImage(docker, name, context))
+  return (await findImage(docker, name)) ?? (await pullImage(docker, name, context, auths))
 }
 
 async function findImage(docker: Docker, name: string): Promise<ImageFacts | undefined> {
   try {
-    const { Id: id, RepoDigests: digests } = await docker.getImage(name).inspect()
+    const { Id: id, RepoDigests: digests } = await answer(docker.getImage(name).inspect())
     return { id, digest: digests?.[0] ?? id }
   } catch (error) {
     if (statusOf(error) === 404) return undefined
@@ -36,15 +41,22 @@ async function findImage(docker: Docker, name: string): Promise<ImageFacts | und
   }
 }
 
-async function pullImage(docker: Docker, name: string, context: RunnerContext): Promise<ImageFacts> {
+async function pullImage(
+  docker: Docker,
+  name: string,
+  context: PullContext,
+  auths: RegistryAuths,
+): Promise<ImageFacts> {
   context.log(`pulling the image ${name}`)
+  const registry = registryOf(name)
+  const authconfig = auths.get(registry)
   try {
-    const stream = await docker.pull(name, { abortSignal: context.signal })
+    const stream = await docker.pull(name, { abortSignal: context.signal, authconfig })
     await followPull(stream, name, context)
   } catch (error) {
     context.signal.throwIfAborted()
     throw new RunnerUnavailableError(
-      `the image ${name} is not on the engine and could not be pulled: ${engineMessage(error)}`,
+      `the image ${name} is not on the engine and could not be pulled: ${engineMessage(error)}${adviceOn(error, registry, authconfig)}`,
       { cause: error },
     )
   }
@@ -53,6 +65,13 @@ async function pullImage(docker: Docker, name: string, context: RunnerContext): 
     throw new RunnerUnavailableError(`the image ${name} was pulled but is not on the engine`)
   context.log(`pulled the image ${name} as ${image.digest}`)
   return image
+}
+
+const adviceOn = (error: unknown, registry: string, auth: RegistryAuth | undefined): string => {
+  if (!/unauthorized|denied|authentication required|no basic auth/i.test(engineMessage(error))) return ''
+  return auth === undefined
+    ? ` (runner.docker_auth has no credentials for ${registry})`
+    : ` (${registry} does not take the credentials of runner.docker_auth)`
 }
 
 interface PullLine {
@@ -71,11 +90,7 @@ function readPullLine(text: string): PullLine {
 }
 
 /** The engine answers 200 before it begins and reports failures as lines of the answer. */
-async function followPull(
-  stream: NodeJS.ReadableStream,
-  name: string,
-  context: RunnerContext,
-): Promise<void> {
+async function followPull(stream: NodeJS.ReadableStream, name: string, context: PullContext): Promise<void> {
   const layers = new Map<string, { readonly current: number; readonly total: number }>()
   const stop = (): void => void (stream instanceof Readable && stream.destroy(new Error('cancelled')))
   context.signal.addEventListener('abort', stop, { once: true })

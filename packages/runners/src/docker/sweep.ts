@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
 import { LABEL_ATTEMPT, LABEL_OWNER, LABEL_RUN } from './container-plan.ts'
-import { statusOf } from './engine.ts'
+import { answer, statusOf } from './engine.ts'
 
 /** Whether this attempt of this run is still being executed by someone. */
 export type IsLive = (attempt: {
@@ -12,7 +12,7 @@ export type IsLive = (attempt: {
 export async function sweepContainers(docker: Docker, owner: string, isLive: IsLive): Promise<number> {
   const filters = { label: [`${LABEL_OWNER}=${owner}`] }
   let removed = 0
-  for (const { Id: id, Labels: labels } of await docker.listContainers({ all: true, filters })) {
+  for (const { Id: id, Labels: labels } of await answer(docker.listContainers({ all: true, filters }))) {
     const runUuid = labels[LABEL_RUN]
     if (runUuid === undefined) continue
     if (await isLive({ runUuid, attempt: Number(labels[LABEL_ATTEMPT]) })) continue
@@ -24,7 +24,7 @@ export async function sweepContainers(docker: Docker, owner: string, isLive: IsL
 /** False when it went by itself meanwhile. */
 async function removeContainer(docker: Docker, id: string): Promise<boolean> {
   try {
-    await docker.getContainer(id).remove({ force: true, v: true })
+    await answer(docker.getContainer(id).remove({ force: true, v: true }))
     return true
   } catch (error) {
     if (statusOf(error) === 404 || statusOf(error) === 409) return false

@@ -1,0 +1,23 @@
+import type { DockerRunnersOptions } from './docker-runners.ts'
+import { engineAddress, type EngineSettings, type Revealing } from './engine-address.ts'
+import { readRegistryAuths } from './registry-auth.ts'
+
+/** What the settings say about docker. */
+export interface DockerSettings extends EngineSettings {
+  readonly dockerAuth: Revealing | undefined
+  readonly dockerImages: readonly string[]
+  readonly dockerVolumes: readonly string[]
+}
+
+/** The same as options. Throws with what to correct when they cannot be used. */
+export const dockerOptions = (
+  settings: DockerSettings,
+): Pick<DockerRunnersOptions, 'engine' | 'tls' | 'auths'> & {
+  readonly images: readonly string[]
+  readonly volumes: readonly string[]
+} => ({
+  ...engineAddress(settings),
+  auths: readRegistryAuths(settings.dockerAuth),
+  images: settings.dockerImages,
+  volumes: settings.dockerVolumes,
+})
