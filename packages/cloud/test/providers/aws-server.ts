@@ -1,0 +1,160 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+
+const run = promisify(execFile)
+const HOME = join(import.meta.dirname, '../../../../.cache/ec2-peer')
+const PACKAGE = 'moto[ec2,server]==5.2.5'
+const INSTALL_DEADLINE_MS = 300_000
+const START_DEADLINE_MS = 60_000
+/** Written last: what is there without it is half an installation. */
+const COMPLETE = join(HOME, 'complete')
+
+/** Amazon's own description of EC2's calls, as Amazon's Python SDK ships it; that SDK comes with the server. */
+export async function describedCalls(): Promise<string> {
+  const [python] = await readdir(join(HOME, 'lib'))
+  const file = join(HOME, 'lib', python ?? '', 'site-packages/botocore/data/ec2/2016-11-15/service-2.json.gz')
+  return gunzipSync(await readFile(file)).toString()
+}
+
+export interface Ec2Server extends AsyncDisposable {
+  readonly endpoint: string
+  /** Forgets everything but the images. */
+  reset(): Promise<void>
+}
+
+/** A server written by others that speaks EC2, in its own process, with those images; installed into `.cache` when it is not there. */
+export async function startEc2Server(images: readonly Ec2Image[]): Promise<Ec2Server> {
+  await install()
+  const port = await freePort()
+  const file = join(HOME, `images.${process.pid}.json`)
+  await writeFile(file, JSON.stringify(images.map(amiOf)))
+  const child = spawn(join(HOME, 'bin/moto_server'), ['-H', '127.0.0.1', '-p', String(port)], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      MOTO_AMIS_PATH: file,
+      MOTO_ENABLE_AMI_VALIDATION: 'yes',
+      MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION: 'yes',
+    },
+  })
+  const ended = once(child, 'exit')
+  const endpoint = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+    await rm(file, { force: true })
+  }
+  try {
+    await answering(endpoint, ended)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    endpoint,
+    async reset() {
+      const answer = await fetch(`${endpoint}/moto-api/reset`, { method: 'POST' })
+      await answer.text()
+      if (!answer.ok) throw new Error(`the EC2 peer does not reset: ${answer.status}`)
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+export interface Ec2Image {
+  readonly id: string
+  readonly name: string
+  readonly owner: string
+  readonly architecture: 'arm64' | 'x86_64'
+  readonly made: string
+}
+
+const amiOf = ({ id, name, owner, architecture, made }: Ec2Image) => ({
+  ami_id: id,
+  name,
+  owner_id: owner,
+  architecture,
+  creation_date: made,
+  state: 'available',
+  public: true,
+  image_location: name,
+  image_type: 'machine',
+  root_device_type: 'ebs',
+  root_device_name: '/dev/sda1',
+  virtualization_type: 'hvm',
+  hypervisor: 'xen',
+  sriov: 'simple',
+  description: name,
+  platform: null,
+})
+
+const install = async (): Promise<void> => {
+  const lock = `${HOME}.lock`
+  const deadline = Date.now() + INSTALL_DEADLINE_MS
+  await mkdir(dirname(HOME), { recursive: true })
+  while (!existsSync(COMPLETE)) {
+    try {
+      await mkdir(lock)
+    } catch {
+      if (Date.now() > deadline)
+        throw new Error(
+          `another test run has been installing the EC2 peer for long; if none does, remove ${lock}`,
+        )
+      await wait(250)
+      continue
+    }
+    try {
+      if (!existsSync(COMPLETE)) await installLocked()
+    } finally {
+      await rm(lock, { recursive: true, force: true })
+    }
+  }
+}
+
+const installLocked = async (): Promise<void> => {
+  try {
+    await rm(HOME, { recursive: true, force: true })
+    await run('python3', ['-m', 'venv', HOME])
+    await run(join(HOME, 'bin/pip'), ['install', '--quiet', PACKAGE])
+    await writeFile(COMPLETE, PACKAGE)
+  } catch (error) {
+    await rename(HOME, `${HOME}.failed.${process.pid}`).catch(() => undefined)
+    await rm(`${HOME}.failed.${process.pid}`, { recursive: true, force: true })
+    throw new Error(
+      `the tests of aws need ${PACKAGE}, and it could not be installed with python3 -m venv and pip: is python3-venv installed, is PyPI reachable?`,
+      { cause: error },
+    )
+  }
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+const answering = async (endpoint: string, ended: Promise<unknown>): Promise<void> => {
+  const deadline = Date.now() + START_DEADLINE_MS
+  let dead = false
+  void ended.then(() => (dead = true))
+  while (Date.now() < deadline && !dead) {
+    const answered = await fetch(`${endpoint}/moto-api/data.json`).then(
+      async (answer) => (await answer.text(), answer.ok),
+      () => false,
+    )
+    if (answered) return
+    await wait(50)
+  }
+  throw new Error(`the EC2 peer at ${endpoint} does not answer`)
+}
