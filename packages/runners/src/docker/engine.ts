@@ -76,9 +76,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 export async function reachEngine(
   docker: Docker,
   { engine }: EngineAddress,
-): Promise<{ readonly cpus: number }> {
+): Promise<{ readonly cpus: number; readonly rootless: boolean }> {
   try {
-    return { cpus: Number(property(await answer(docker.info()), 'NCPU')) }
+    const info: unknown = await answer(docker.info())
+    const options = property(info, 'SecurityOptions')
+    return {
+      cpus: Number(property(info, 'NCPU')),
+      rootless: Array.isArray(options) && options.includes('name=rootless'),
+    }
   } catch (error) {
     throw new RunnerUnavailableError(
       `the docker engine at ${engine} cannot be reached: ${ADVICE[codeOf(error)] ?? engineMessage(error)}`,

@@ -1,0 +1,84 @@
+import { pack, type Pack } from 'tar-stream'
+import { quote, type BootFile, type BootUser, type FirstBoot } from './user-data.ts'
+
+const FOLDER = '/var/lib/scanfarm-boot'
+const FIRST_UID = 1000
+/** The program of a machine's container; comes with `bootFiles`, so that any image with a shell and sshd will do. */
+export const BOOT_COMMAND = ['/bin/sh', `${FOLDER}/boot`]
+
+/** A tar stream for `/` of the container: what makes it do at its first start what cloud-init does on a machine. */
+export function bootFiles(boot: FirstBoot): Pack {
+  const stream = pack()
+  stream.entry({ name: `${FOLDER.slice(1)}/`, type: 'directory', mode: 0o700 })
+  const add = (path: string, content: string | Buffer, mode: number): void =>
+    void stream.entry({ name: path.slice(1), mode }, content)
+  add('/etc/ssh/ssh_host_ed25519_key', boot.hostKey, 0o600)
+  add('/etc/ssh/scanfarm_sshd_config', sshdConfig(boot.passwords), 0o644)
+  for (const [index, user] of boot.users.entries()) add(keysPath(index), `${user.keys.join('\n')}\n`, 0o600)
+  for (const [index, file] of boot.files.entries()) add(contentPath(index), file.content, 0o600)
+  add(`${FOLDER}/first`, [...boot.users.map(makeUser), ...boot.files.map(placeFile), ''].join('\n'), 0o600)
+  add(`${FOLDER}/early`, [...boot.early, ''].join('\n'), 0o600)
+  add(`${FOLDER}/commands`, [...boot.commands, ''].join('\n'), 0o600)
+  add(`${FOLDER}/boot`, BOOT, 0o700)
+  stream.finalize()
+  return stream
+}
+
+const keysPath = (index: number): string => `${FOLDER}/keys-${index}`
+const contentPath = (index: number): string => `${FOLDER}/content-${index}`
+
+/** No PAM: it would need the files of a whole system, and count a locked password as a locked user. */
+const sshdConfig = (passwords: boolean): string => `Port 22
+HostKey /etc/ssh/ssh_host_ed25519_key
+AuthorizedKeysFile .ssh/authorized_keys
+PasswordAuthentication ${passwords ? 'yes' : 'no'}
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+UsePAM no
+UseDNS no
+PrintMotd no
+PidFile none
+MaxStartups 100
+Subsystem sftp internal-sftp
+`
+
+/** Setup commands go on while sshd answers, as on a machine: whoever connects has to look whether they are done. */
+const BOOT = `cd /
+umask 022
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+sshd=$(command -v sshd) || { echo 'there is no sshd in the image' >&2; exit 127; }
+mkdir -p /run/sshd /var/log
+chmod 755 /run/sshd
+if mkdir ${FOLDER}/started 2>/dev/null; then
+  grep -q '^sshd:' /etc/passwd || echo 'sshd:x:100:65534::/run/sshd:/bin/false' >> /etc/passwd
+  . ${FOLDER}/first
+  sh ${FOLDER}/early >> /var/log/cloud-init-output.log 2>&1
+  sh ${FOLDER}/commands >> /var/log/cloud-init-output.log 2>&1 &
+fi
+exec "$sshd" -D -e -f /etc/ssh/scanfarm_sshd_config
+`
+
+/** A password of `*` fits none, and unlike `!` does not lock the user out. */
+const makeUser = ({ name, shell }: BootUser, index: number): string => `
+if grep -q '^${name}:' /etc/passwd; then
+  sed -i 's/^${name}:!*:/${name}:*:/' /etc/shadow
+else
+  shell=${quote(shell)}
+  [ -x "$shell" ] || shell=/bin/bash
+  [ -x "$shell" ] || shell=/bin/sh
+  echo "${name}:x:${FIRST_UID + index}:${FIRST_UID + index}::/home/${name}:$shell" >> /etc/passwd
+  echo '${name}:x:${FIRST_UID + index}:' >> /etc/group
+  echo '${name}:*:19000::::::' >> /etc/shadow
+fi
+while IFS=: read -r user password uid gid about home rest; do [ "$user" != ${name} ] || break; done < /etc/passwd
+mkdir -p "$home/.ssh"
+cat ${keysPath(index)} >> "$home/.ssh/authorized_keys"
+chmod 700 "$home/.ssh"
+chmod 600 "$home/.ssh/authorized_keys"
+chown "$uid:$gid" "$home" "$home/.ssh" "$home/.ssh/authorized_keys"`
+
+const placeFile = ({ path, mode, owner }: BootFile, index: number): string => `
+mkdir -p ${quote(path.slice(0, path.lastIndexOf('/')) || '/')}
+cat ${contentPath(index)} > ${quote(path)}
+chmod ${quote(mode)} ${quote(path)}
+chown ${quote(owner)} ${quote(path)}`

@@ -1,0 +1,168 @@
+import type Docker from 'dockerode'
+import { connectEngine, reachEngine, statusOf } from '@scanfarm/runners'
+import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
+import { callOnce, repeatSafe } from '../calls.ts'
+import { bootFiles } from './boot-files.ts'
+import {
+  checkKind,
+  containerName,
+  containerOptions,
+  DEFAULT_TYPE,
+  filterOf,
+  machineOf,
+  REGION,
+  type Place,
+} from './container.ts'
+import { engineProblem } from './engine-problem.ts'
+import { findPrograms } from './image-files.ts'
+import { imageOf } from './image.ts'
+import { lastWords } from './last-words.ts'
+import { provideNetwork } from './network.ts'
+import { readUserData, type FirstBoot } from './user-data.ts'
+
+export interface LocalSettings {
+  /** `unix:///run/docker.sock` or a path. */
+  readonly dockerSocket: string
+  /** It has a shell and sshd. Undefined: one that is made of this system's own programs on first use. */
+  readonly image: string | undefined
+}
+
+/** An image may have to be pulled or made meanwhile. */
+const CREATE_TIMEOUT_MS = 600_000
+/** Of all farms that use the engine. */
+const MOST_MACHINES = 100
+const USER = 'scan'
+
+/** Machines are containers of the docker engine on this system: for development and tests. */
+export function createLocalProvider(settings: LocalSettings): CloudProvider {
+  const engine = connectEngine({ engine: settings.dockerSocket })
+  return new LocalProvider(engine, settings)
+}
+
+class LocalProvider implements CloudProvider {
+  readonly name = 'local'
+  readonly defaults = { region: REGION, type: DEFAULT_TYPE, sshUser: USER }
+  readonly #docker: Docker
+  readonly #settings: LocalSettings
+  readonly #closing = new AbortController()
+  #image: Promise<string> | undefined
+  #network: Promise<string> | undefined
+
+  constructor(docker: Docker, settings: LocalSettings) {
+    this.#docker = docker
+    this.#settings = settings
+  }
+
+  async check(signal: AbortSignal): Promise<void> {
+    await this.#ask(async () => {
+      await reachEngine(this.#docker, { engine: this.#settings.dockerSocket })
+      if (this.#settings.image === undefined) await findPrograms()
+    }, signal)
+  }
+
+  async create(request: MachineRequest, signal: AbortSignal): Promise<Machine> {
+    checkKind(request)
+    const boot = readUserData(request.userData, { name: request.sshUser, key: request.publicKey })
+    return await callOnce((limit) => this.#make(request, boot, limit), {
+      signal,
+      problemOf: engineProblem,
+      timeoutMs: CREATE_TIMEOUT_MS,
+    })
+  }
+
+  async describe(id: string, signal: AbortSignal): Promise<Machine | undefined> {
+    return await this.#ask((limit) => this.#find(id, limit), signal)
+  }
+
+  async destroy(id: string, signal: AbortSignal): Promise<void> {
+    await this.#ask(async (abortSignal) => {
+      await this.#docker
+        .getContainer(id)
+        .remove({ force: true, v: true, abortSignal })
+        .catch((error: unknown) => {
+          // It is gone, or somebody removes it at this moment.
+          if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error
+        })
+    }, signal)
+  }
+
+  async list(farm: string, signal: AbortSignal): Promise<Machine[]> {
+    return await this.#ask(async (abortSignal) => {
+      const filters = filterOf({ farm })
+      const found = await this.#docker.listContainers({ all: true, filters, abortSignal })
+      const machines = await Promise.all(found.map(({ Id: id }) => this.#find(id, abortSignal)))
+      return machines.filter((machine) => machine !== undefined)
+    }, signal)
+  }
+
+  async price(): Promise<number> {
+    return 0
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new CloudError('unavailable', 'the local provider is closed'))
+  }
+
+  #ask<T>(call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    return repeatSafe(call, { signal, problemOf: engineProblem })
+  }
+
+  async #find(id: string, abortSignal: AbortSignal): Promise<Machine | undefined> {
+    const container = this.#docker.getContainer(id)
+    try {
+      const machine = machineOf(await container.inspect({ abortSignal }))
+      if (machine.state !== 'stopping') return machine
+      return { ...machine, message: [machine.message, await lastWords(container, abortSignal)].join('') }
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined
+      throw error
+    }
+  }
+
+  /** Where the name is taken, the machine that has it. One that cannot be started is removed again. */
+  async #make(request: MachineRequest, boot: FirstBoot, abortSignal: AbortSignal): Promise<Machine> {
+    const name = containerName(request.labels.farm, request.name)
+    const there = await this.#find(name, abortSignal)
+    if (there !== undefined) return there
+    await this.#refuseTooMany(abortSignal)
+    const options = containerOptions(request, await this.#place())
+    abortSignal.throwIfAborted()
+    const container = await this.#docker.createContainer(options).catch((error: unknown) => {
+      // The image or the network was removed meanwhile: the next call makes it anew.
+      this.#image = this.#network = undefined
+      throw error
+    })
+    try {
+      await container.putArchive(bootFiles(boot), { path: '/', abortSignal })
+      await container.start({ abortSignal })
+      return machineOf(await container.inspect({ abortSignal }))
+    } catch (error) {
+      await container.remove({ force: true, v: true })
+      abortSignal.throwIfAborted()
+      throw new CloudError('refused', engineProblem(error).message, { cause: error })
+    }
+  }
+
+  async #refuseTooMany(abortSignal: AbortSignal): Promise<void> {
+    const all = await this.#docker.listContainers({ all: true, filters: filterOf({}), abortSignal })
+    if (all.length >= MOST_MACHINES)
+      throw new CloudError(
+        'capacity',
+        `the engine has ${all.length} machines already, ${MOST_MACHINES} at most`,
+      )
+  }
+
+  /** Many are made at once, and all need the same image and network: made once, whoever gives up waiting. */
+  async #place(): Promise<Place> {
+    const { cpus, rootless } = await reachEngine(this.#docker, { engine: this.#settings.dockerSocket })
+    this.#image ??= imageOf(this.#docker, this.#settings.image, this.#closing.signal)
+    this.#network ??= provideNetwork(this.#docker).then(({ id }) => id)
+    try {
+      const [imageId, network] = await Promise.all([this.#image, this.#network])
+      return { imageId, network, cpusOfEngine: cpus, publish: rootless || process.platform !== 'linux' }
+    } catch (error) {
+      this.#image = this.#network = undefined
+      throw error
+    }
+  }
+}
