@@ -1,1 +1,6 @@
 export * from './provider.ts'
+export { openProviders, providersFrom, type CloudProviders, type ProviderSettings } from './open-providers.ts'
+export { startCloudLoops, type CloudLoops, type CloudLoopsOptions } from './life/start-cloud-loops.ts'
+export { LIFE_DEFAULTS, type LifeSettings } from './life/settings.ts'
+export type { LifeMetrics } from './life/look.ts'
+export { createCloudRunners, type CloudRunnersOptions } from './runners/cloud-runners.ts'

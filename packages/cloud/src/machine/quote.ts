@@ -1,0 +1,2 @@
+/** One word of shell text, whatever it holds. */
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
