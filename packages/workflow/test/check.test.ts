@@ -135,10 +135,35 @@ steps:
       '5:36 error unknown-filter (Did you mean "upper"?)',
       '6:43 error unknown-function (Did you mean "contains"?)',
       '6:43 warning undefined-variable (Did you mean "x"?)',
-      '7:38 error template-syntax',
-      '7:59 error unsafe-interpolation',
-      '7:81 warning nested-code (Hand it over as an argument or in an environment variable, so that it stays a value there.)',
+      '7:45 error template-syntax',
+      '7:68 error unsafe-interpolation',
+      '7:100 warning nested-code (Hand it over as an argument or in an environment variable, so that it stays a value there.)',
       '8:41 error expression-syntax',
+    ])
+  })
+
+  test('names the line and column of template tags that are not carried out', () => {
+    expect(
+      steps(
+        `  - name: a
+    type: bash
+    command: |
+      echo {% if known %}deep{% else %}{{known}}{% endif %}
+      echo {{Target}} {% for x in known %}{{x}}{% endfor %}
+      cat {% include "other" %}
+  - {name: b, type: bash, command: "echo '{{Target}}' {% macro m() %}"}
+  - {name: c, type: bash, command: "echo {% if known %}x{% endif %}", pre_condition: "{% if known %}true{% endif %}"}
+  - {name: d, type: bash, command: "echo {{Target}} {% if known %}"}
+`,
+        'params: [{name: known}]\n',
+      ),
+    ).toEqual([
+      '10:11 error template-syntax',
+      '11:55 error template-syntax',
+      '12:42 warning template-tag (Use pre_condition, or a filter such as {{ x | default:"y" }} or {{ x | yesno:"a,b" }}.)',
+      '12:86 warning undefined-variable',
+      '12:87 warning template-tag (Use pre_condition, or a filter such as {{ x | default:"y" }} or {{ x | yesno:"a,b" }}.)',
+      '13:53 error template-syntax',
     ])
   })
 

@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { ExpressionEngine, type Outcome } from '../src/expression/engine.ts'
 import { evaluateSimple, parseSimple } from '../src/expression/simple.ts'
 import { prepareProgram } from '../src/expression/source.ts'
-import { renderPieces, renderText } from '../src/template/evaluate.ts'
-import { parseTemplate, TemplateError } from '../src/template/parse.ts'
+import { TemplateError } from '../src/template/expression.ts'
+import { parseTemplate } from '../src/template/parse.ts'
+import { renderPieces, renderText } from '../src/template/render.ts'
 import { data, textOf, type Value } from '../src/template/value.ts'
 import type { Json } from '../src/index.ts'
 
@@ -225,8 +226,44 @@ describe('templates', () => {
     )
   })
 
+  test('take branches, go over lists and set variables, and leave what only looks like a tag', () => {
+    expect(render('{{n}}{% if yes and n > 4 %} deep{% elif no %} odd{% else %} quick{% endif %}.')).toBe(
+      '5 deep.',
+    )
+    expect(render('{% if no %}a{% elif n == 5 %}{{s}}{% else %}c{% endif %}')).toBe('10')
+    expect(render('{{n}}{% if missing %}a{% endif %}{% if not no %}b{% endif %}')).toBe('5b')
+    expect(
+      render(
+        '{% for x in o.a.b %}{% if not forloop.First %},{% endif %}{{ forloop.Counter }}={{x}}{% endfor %}',
+      ),
+    ).toBe('1=1,2=two')
+    expect(render('{% for x in missing %}{{x}}{% empty %}none{% endfor %}')).toBe('none')
+    expect(
+      render('{% set m = n * 2 %}{{m}}{# not this: {{ n }} #}{% comment %}nor {{n}}{% endcomment %}'),
+    ).toBe('10')
+    expect(render('${#x} {{n}} -w "%{http_code}" {%not a tag%} {% verbatim %}')).toBe(
+      '${#x} 5 -w "%{http_code}" {%not a tag%} {% verbatim %}',
+    )
+    expect(render('{% if yes %}without braces{% endif %}')).toBe('{% if yes %}without braces{% endif %}')
+  })
+
+  test('are bounded in their loops', () => {
+    const list = JSON.stringify(Array.from({ length: 200 }, () => 1))
+    const twice = parseTemplate('{% for a in l %}{% for b in l %}{{b}}{% endfor %}{% endfor %}')
+    expect(() => renderText(twice, { get: () => data(list) })).toThrow('10000 turns')
+  })
+
   test('that make no sense are refused with their place', () => {
     for (const text of [
+      '{{n}} {% if n %}',
+      '{{n}} {% endif %}',
+      '{{n}} {% if n %}{% endfor %}',
+      '{{n}} {% if n %}{% else %}{% elif n %}{% endif %}',
+      '{{n}} {% for n %}{% endfor %}',
+      '{{n}} {% include "/etc/passwd" %}',
+      '{{n}} {% ssi "/etc/passwd" %}',
+      '{{n}} {% if a b %}{% endif %}',
+      `{{n}}${'{% if n %}'.repeat(30)}${'{% endif %}'.repeat(30)}`,
       '{{ a b }}',
       'x {{',
       '{{ }}',
@@ -251,5 +288,13 @@ describe('templates', () => {
     expect(pieces.filter(({ text }) => text.trim() !== '').map(({ text, origin }) => `${text.trim()} ${origin}`)).toEqual([
       'a author', 'D data', 'P param', 'lit author', 'D data', 'P param', 'D data', 'p param',
     ]) // prettier-ignore
+    const looped = renderPieces(parseTemplate('{% set e = d %}{{e}}{% for x in l %}-{{x}}{% endfor %}'), {
+      get: (name) => (name === 'l' ? ['$(id)'] : mixed[name]),
+    })
+    expect(looped.map(({ text, origin }) => `${text} ${origin}`)).toEqual([
+      'D data',
+      '- author',
+      '$(id) data',
+    ])
   })
 })

@@ -5,7 +5,17 @@ import type { Workflow } from '../model.ts'
 import { ShellLexer } from '../shell/lexer.ts'
 import { didYouMean } from '../suggest.ts'
 import { FILTERS } from '../template/filters.ts'
-import { parseTemplate, TemplateError, variablesOf, type Expr, type Template } from '../template/parse.ts'
+import { TemplateError, variablesOf, type Expr } from '../template/expression.ts'
+import {
+  holesOf,
+  isTemplate,
+  namesOf,
+  parseTemplate,
+  tagExprsOf,
+  type Hole,
+  type Node,
+  type Template,
+} from '../template/parse.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
@@ -70,7 +80,8 @@ class Meaning {
       const hint = text.text.includes('{{.')
         ? 'For braces that another program should see, write {{ "{{" }}.'
         : ''
-      this.#report(text.path, 'template-syntax', 'error', error.message, hint)
+      const inside = { text: text.text, offset: error.offset }
+      this.#report(text.path, 'template-syntax', 'error', error.message, hint, inside)
     }
   }
 
@@ -108,47 +119,55 @@ class Meaning {
     }
   }
 
-  #template(text: AuthorText, { holes, source }: Template): void {
-    for (const { expr } of holes) this.#hole(expr, text)
-    if (holes.length > 0 && /\{%.*%\}/.test(source)) {
-      const message = 'template tags such as {% if %} are not carried out; they stay as they are'
-      this.#report(
-        text.path,
-        'template-tag',
-        'warning',
-        message,
-        'Use pre_condition, or a filter such as default or yesno.',
-      )
-    }
+  #template(text: AuthorText, { nodes }: Template): void {
+    const inside = { ...text, names: [...text.names, ...namesOf(nodes)] }
+    for (const expr of [...holesOf(nodes).map(({ expr }) => expr), ...tagExprsOf(nodes)])
+      this.#hole(expr, inside)
+    if (!isTemplate(text.text)) this.#tagsStay(text, 'a text without {{ }}')
+  }
+
+  #tagsStay({ path, text }: AuthorText, where: string): void {
+    const offset = text.search(/\{%\s*(?:if|for|set)\b[^}]*%\}/)
+    if (offset === -1) return
+    const message = `template tags are not carried out in ${where}; they stay as they are`
+    const hint = 'Use pre_condition, or a filter such as {{ x | default:"y" }} or {{ x | yesno:"a,b" }}.'
+    this.#report(path, 'template-tag', 'warning', message, hint, { text, offset })
   }
 
   /** Puts a plain value into every hole: whatever cannot hold even that will never hold a real one. */
-  #shell({ path }: AuthorText, { texts, holes }: Template): void {
+  #shell({ path, text }: AuthorText, { nodes }: Template): void {
     const lexer = new ShellLexer()
-    for (const [index, part] of texts.entries()) {
-      lexer.feed(part)
-      const hole = holes[index]
-      if (hole === undefined) continue
+    const parts = partsOf(nodes)
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string') {
+        lexer.feed(part)
+        continue
+      }
+      const next = parts[index + 1]
       try {
-        lexer.value('1', texts[index + 1] ?? '')
+        lexer.value('1', typeof next === 'string' ? next : '')
       } catch (error) {
-        this.#report(path, 'unsafe-interpolation', 'error', `{{${hole.source}}}: ${messageOf(error)}`)
+        const message = `{{${part.source}}}: ${messageOf(error)}`
+        const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
+        this.#report(path, 'unsafe-interpolation', 'error', message, '', inside)
         return
       }
     }
     const nested = /\b(?:python[\d.]*|perl|ruby|node|php|awk|gawk|mawk|jq|sed)\s+(?:-\S+\s+)*(["'])[^"']*$/
-    for (const [index, hole] of holes.entries()) {
-      if (!nested.test(texts.slice(0, index + 1).join('x'))) continue
-      const message = `{{${hole.source}}} becomes part of a program in another language`
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string' || !nested.test(beforeOf(parts, index))) continue
+      const message = `{{${part.source}}} becomes part of a program in another language`
       const hint =
         'Hand it over as an argument or in an environment variable, so that it stays a value there.'
-      this.#report(path, 'nested-code', 'warning', message, hint)
+      const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
+      this.#report(path, 'nested-code', 'warning', message, hint, inside)
       return
     }
   }
 
   #expression(text: AuthorText): void {
     const program = prepareProgram(text.text)
+    this.#tagsStay(text, 'an expression')
     for (const { expr } of program.holes) this.#hole(expr, text)
     this.#brackets(text, program)
     const own = ownNames(program.code)
@@ -182,6 +201,29 @@ class Meaning {
       this.#report(path, 'expression-syntax', 'error', `"${open}" is never closed in this expression`)
   }
 }
+
+/** Texts and holes in the order in which they are written, as if every branch were taken. */
+const partsOf = (nodes: readonly Node[]): (string | Hole)[] =>
+  nodes.flatMap((node) => {
+    switch (node.kind) {
+      case 'text':
+        return [node.text]
+      case 'hole':
+        return [node]
+      case 'if':
+        return node.branches.flatMap(({ body }) => partsOf(body))
+      case 'for':
+        return [...partsOf(node.body), ...partsOf(node.empty)]
+      case 'set':
+        return []
+    }
+  })
+
+const beforeOf = (parts: readonly (string | Hole)[], index: number): string =>
+  parts
+    .slice(0, index)
+    .map((part) => (typeof part === 'string' ? part : 'x'))
+    .join('')
 
 const looksLikeCall = (text: string): boolean =>
   [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))

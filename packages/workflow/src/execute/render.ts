@@ -1,6 +1,8 @@
 import { messageOf } from '../fault.ts'
 import { renderCommand } from '../shell/render.ts'
-import { evaluateExpr, renderPieces, type Variables } from '../template/evaluate.ts'
+import { evaluateExpr, type Variables } from '../template/evaluate.ts'
+import { isTemplate } from '../template/parse.ts'
+import { renderPieces, renderText } from '../template/render.ts'
 import { authored, Text, type Value } from '../template/value.ts'
 import type { Engine } from './engine.ts'
 
@@ -21,36 +23,24 @@ const guarded = <Result>(render: () => Result): Result => {
   }
 }
 
-const hasHoles = (text: string): boolean => text.includes('{{')
-
 /** The value of a template: the variable itself when it is nothing but one, otherwise the text with its origins. */
 export const renderValue = (engine: Engine, text: string, variables: Variables): Value => {
-  if (!hasHoles(text)) return authored(text)
+  if (!isTemplate(text)) return authored(text)
   return guarded(() => {
     const template = engine.template(text)
-    const [hole] = template.holes
-    if (
-      hole !== undefined &&
-      template.holes.length === 1 &&
-      template.texts.every((part) => part.trim() === '')
-    ) {
-      return evaluateExpr(hole.expr, variables)
-    }
+    const [only, ...more] = template.nodes.filter((node) => node.kind !== 'text' || node.text.trim() !== '')
+    if (only?.kind === 'hole' && more.length === 0) return evaluateExpr(only.expr, variables)
     return new Text(renderPieces(template, variables))
   })
 }
 
 export const renderPlain = (engine: Engine, text: string, variables: Variables): string => {
-  if (!hasHoles(text)) return text
-  return guarded(() =>
-    renderPieces(engine.template(text), variables)
-      .map((piece) => piece.text)
-      .join(''),
-  )
+  if (!isTemplate(text)) return text
+  return guarded(() => renderText(engine.template(text), variables))
 }
 
 /** As shell text: whatever is not the author's is escaped for the place where it stands. */
 export const renderShell = (engine: Engine, text: string, variables: Variables): string => {
-  if (!hasHoles(text)) return text
+  if (!isTemplate(text)) return text
   return guarded(() => renderCommand(renderPieces(engine.template(text), variables)))
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../model.ts'
-import { parseTemplate, type Expr } from '../template/parse.ts'
+import type { Expr } from '../template/expression.ts'
+import { holesOf, parseTemplate } from '../template/parse.ts'
 
 /**
  * The part of the expression language that most expressions consist of: variables, texts, numbers, comparisons,
@@ -158,7 +159,7 @@ class Parser {
   #hole(quoted: boolean): Simple {
     const end = this.#source.indexOf('}}', this.#at)
     if (end === -1) throw new NotSimple()
-    const [hole] = parseTemplate(this.#source.slice(this.#at, end + 2)).holes
+    const [hole] = holesOf(parseTemplate(this.#source.slice(this.#at, end + 2)).nodes)
     if (hole === undefined) throw new NotSimple()
     this.#at = end + 2
     const expr: Simple = { kind: 'hole', expr: hole.expr, quoted }

@@ -1,5 +1,6 @@
 import { parseSimple, type Simple } from './simple.ts'
-import { parseTemplate, TemplateError, type Expr } from '../template/parse.ts'
+import { TemplateError, type Expr } from '../template/expression.ts'
+import { holesOf, parseTemplate } from '../template/parse.ts'
 
 /** An expression made ready for the engine: every `{{x}}` is a value now, no part of the program's text. */
 export interface Program {
@@ -51,7 +52,7 @@ class Preparer {
     const rest = this.#source.slice(this.#at)
     const end = holeEnd(rest)
     if (end === -1) throw new TemplateError('"{{" without "}}"', this.#at)
-    const [hole] = parseTemplate(rest.slice(0, end)).holes
+    const [hole] = holesOf(parseTemplate(rest.slice(0, end)).nodes)
     if (hole === undefined) throw new TemplateError('"{{" without "}}"', this.#at)
     this.#holes.push({ expr: hole.expr, quoted })
     this.#at += end

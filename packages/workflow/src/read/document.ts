@@ -11,8 +11,14 @@ export interface Place {
   readonly column: number
 }
 
+/** A place inside of a text that stands in the file, where its lines may be indented and its characters escaped. */
+export interface Inside {
+  readonly text: string
+  readonly offset: number
+}
+
 /** Finds where something is written, by its path such as `['steps', 2, 'command']`; the nearest parent otherwise. */
-export type Locate = (path: readonly (string | number)[]) => Place
+export type Locate = (path: readonly (string | number)[], inside?: Inside) => Place
 
 export interface ReadFile {
   readonly file: string
@@ -37,13 +43,31 @@ const refusal = (text: string, limits: ReadLimits): { rule: string; message: str
   return undefined
 }
 
+/** Characters by which a place inside of a text is found again in the file. */
+const MAX_SNIPPET = 12
+
+/** How far into `written` the place is: where the same characters come for the same time. 0 when they do not. */
+const distance = (written: string, { text, offset }: Inside): number => {
+  const snippet = /^[^\n]*/.exec(text.slice(offset, offset + MAX_SNIPPET))?.[0] ?? ''
+  if (snippet === '') return 0
+  let at = -1
+  for (let known = text.indexOf(snippet); known !== -1 && known <= offset;) {
+    at = written.indexOf(snippet, at + 1)
+    if (at === -1) return 0
+    known = text.indexOf(snippet, known + 1)
+  }
+  return Math.max(0, at)
+}
+
 const locator =
-  (document: Document.Parsed, lines: LineCounter): Locate =>
-  (path) => {
+  (document: Document.Parsed, lines: LineCounter, source: string): Locate =>
+  (path, inside) => {
     for (let length = path.length; length >= 0; length--) {
       const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
       if (isNode(node) && node.range) {
-        const { line, col } = lines.linePos(node.range[0])
+        const [from, to] = node.range
+        const here = inside !== undefined && length === path.length
+        const { line, col } = lines.linePos(from + (here ? distance(source.slice(from, to), inside) : 0))
         return { line, column: col }
       }
     }
@@ -76,5 +100,5 @@ export const readWorkflow = (text: string, file: string, limits: ReadLimits = RE
   const reader = new Reader(file, document, lines, limits)
   const fields = reader.read(workflowSpec)
   const workflow = fields === undefined ? undefined : withDefaults(fields as Partial<Workflow>)
-  return { file, workflow, problems: reader.problems, locate: locator(document, lines) }
+  return { file, workflow, problems: reader.problems, locate: locator(document, lines, text) }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../model.ts'
 import { FILTERS } from './filters.ts'
-import { TemplateError, type Expr, type Operator, type Template } from './parse.ts'
+import { TemplateError, type Expr, type Operator } from './expression.ts'
 import {
   asNumber,
   authored,
@@ -11,7 +11,6 @@ import {
   Text,
   textOf,
   toPlain,
-  type Piece,
   type Value,
 } from './value.ts'
 
@@ -129,19 +128,3 @@ export const evaluateExpr = (expr: Expr, variables: Variables): Value => {
       return NOTHING
   }
 }
-
-/** The template's texts are the author's; what fills the holes keeps its origins. */
-export const renderPieces = (template: Template, variables: Variables): Piece[] => {
-  const pieces: Piece[] = []
-  for (const [index, text] of template.texts.entries()) {
-    if (text !== '') pieces.push({ text, origin: 'author' })
-    const hole = template.holes[index]
-    if (hole !== undefined) pieces.push(...piecesOf(evaluateExpr(hole.expr, variables)))
-  }
-  return pieces
-}
-
-export const renderText = (template: Template, variables: Variables): string =>
-  renderPieces(template, variables)
-    .map(({ text }) => text)
-    .join('')

@@ -1,214 +1,56 @@
-/** The small language between `{{` and `}}`: variables, arithmetic, comparisons, filters. */
-
-export type Operator =
-  | 'or' | 'and' | 'in' | 'not in' | '==' | '!=' | '<' | '>' | '<=' | '>='
-  | '+' | '-' | '*' | '/' | '%' | '^' // prettier-ignore
-
-export type Expr =
-  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
-  | { readonly kind: 'variable'; readonly name: string; readonly path: readonly (string | number)[] }
-  | { readonly kind: 'not' | 'negative'; readonly of: Expr }
-  | { readonly kind: 'binary'; readonly op: Operator; readonly left: Expr; readonly right: Expr }
-  | { readonly kind: 'filter'; readonly name: string; readonly of: Expr; readonly argument?: Expr }
-  /** Calls have no place in templates; they render as nothing, as an undefined variable does. */
-  | { readonly kind: 'call'; readonly name: string }
+import { parseExpr, TemplateError, type Expr } from './expression.ts'
 
 export interface Hole {
   readonly expr: Expr
   /** As written, without the braces. */
   readonly source: string
-  /** Position of the opening braces in the template. */
-  readonly start: number
-  readonly end: number
+}
+
+/** A part of a template. `source` of a tag is what stands between its `{%` and `%}`. */
+export type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'hole' } & Hole)
+  | { readonly kind: 'if'; readonly branches: readonly Branch[] }
+  | {
+      readonly kind: 'for'
+      readonly variable: string
+      readonly of: Expr
+      readonly body: readonly Node[]
+      /** What stands behind `{% empty %}`. */
+      readonly empty: readonly Node[]
+    }
+  | { readonly kind: 'set'; readonly variable: string; readonly to: Expr }
+
+/** `when` is missing for `{% else %}`. */
+export interface Branch {
+  readonly when?: Expr
+  readonly body: readonly Node[]
 }
 
 export interface Template {
   readonly source: string
-  /** Texts and holes in turn: a text first and last, possibly empty. */
-  readonly texts: readonly string[]
-  readonly holes: readonly Hole[]
-}
-
-export class TemplateError extends Error {
-  override readonly name = 'TemplateError'
-  /** Offset in the template. */
-  readonly offset: number
-
-  constructor(message: string, offset: number) {
-    super(message)
-    this.offset = offset
-  }
+  readonly nodes: readonly Node[]
 }
 
 interface Token {
-  readonly kind: 'name' | 'number' | 'string' | 'symbol' | 'end'
+  readonly kind: 'text' | 'hole' | 'tag'
   readonly text: string
+  readonly at: number
+  readonly name: string
 }
 
-const TOKEN =
-  /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|(\d+(?:\.\d+)?)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(==|!=|<=|>=|&&|\|\||[-+*/%^|.:(),<>![\]]))/y
+/** What `{%` may begin with in the language that files were written for; anything else is a text. */
+const KNOWN_TAGS =
+  'autoescape block comment cycle elif else empty endautoescape endblock endcomment endfilter endfor endif endifchanged endifequal endifnotequal endmacro endspaceless endwith exec extends filter firstof for if ifchanged ifequal ifnotequal import include lorem macro now set spaceless ssi templatetag widthratio with'
+const TAG = new RegExp(
+  String.raw`\{%-?\s*(${KNOWN_TAGS.replaceAll(' ', '|')})\b((?:(?!%\})[^\n])*?)-?%\}`,
+  'y',
+)
+/** `${#name}` is the shell's own. */
+const COMMENT = /(?<!\$)\{#(?:(?!#\})[^])*#\}/y
 
-const unquote = (text: string): string =>
-  text.slice(1, -1).replaceAll(/\\(.)/g, (_, char: string) => ({ n: '\n', t: '\t' })[char] ?? char)
-
-const tokens = (source: string, at: number): Token[] => {
-  const found: Token[] = []
-  TOKEN.lastIndex = 0
-  const end = source.trimEnd().length
-  while (TOKEN.lastIndex < end) {
-    const from = TOKEN.lastIndex
-    const match = TOKEN.exec(source)
-    if (match === null) {
-      throw new TemplateError(`"{{${source}}}" is not understood near "${source.slice(from).trim()}"`, at)
-    }
-    const [, name, number, string, symbol] = match
-    if (name !== undefined) found.push({ kind: 'name', text: name })
-    else if (number !== undefined) found.push({ kind: 'number', text: number })
-    else if (string !== undefined) found.push({ kind: 'string', text: unquote(string) })
-    else found.push({ kind: 'symbol', text: symbol ?? '' })
-  }
-  return [...found, { kind: 'end', text: '' }]
-}
-
-const LEVELS: readonly (readonly Operator[])[] = [
-  ['or'],
-  ['and'],
-  ['in', 'not in', '==', '!=', '<=', '>=', '<', '>'],
-  ['+', '-'],
-  ['*', '/', '%'],
-  ['^'],
-]
-const SPELLINGS: Readonly<Record<string, Operator>> = { '&&': 'and', '||': 'or' }
-
-/** Nesting of parentheses and signs in one hole. */
-const MAX_DEPTH = 50
-
-class ExprParser {
-  readonly #tokens: readonly Token[]
-  readonly #source: string
-  readonly #offset: number
-  #at = 0
-  #depth = 0
-
-  constructor(source: string, offset: number) {
-    this.#source = source
-    this.#offset = offset
-    this.#tokens = tokens(source, offset)
-  }
-
-  parse(): Expr {
-    const expr = this.#level(0)
-    if (this.#peek().kind !== 'end') this.#fail()
-    return expr
-  }
-
-  #peek(ahead = 0): Token {
-    return this.#tokens[this.#at + ahead] ?? { kind: 'end', text: '' }
-  }
-
-  #take(text: string): boolean {
-    const token = this.#peek()
-    if (token.text !== text || token.kind === 'string') return false
-    this.#at++
-    return true
-  }
-
-  #fail(): never {
-    const { kind, text } = this.#peek()
-    const near = kind === 'end' ? 'its end' : `"${text}"`
-    throw new TemplateError(`"{{${this.#source}}}" is not understood near ${near}`, this.#offset)
-  }
-
-  #operator(level: number): Operator | undefined {
-    const { kind, text } = this.#peek()
-    if (kind === 'string') return undefined
-    if (level === 2 && text === 'not' && this.#peek(1).text === 'in') {
-      this.#at += 2
-      return 'not in'
-    }
-    const word = SPELLINGS[text] ?? text
-    const op = LEVELS[level]?.find((known) => known === word)
-    if (op !== undefined) this.#at++
-    return op
-  }
-
-  #level(level: number): Expr {
-    if (level >= LEVELS.length) return this.#unary()
-    if (level === 2 && this.#take('not')) return { kind: 'not', of: this.#level(level) }
-    let left = this.#level(level + 1)
-    for (let op = this.#operator(level); op !== undefined; op = this.#operator(level)) {
-      left = { kind: 'binary', op, left, right: this.#level(level + 1) }
-    }
-    return left
-  }
-
-  #unary(): Expr {
-    if (++this.#depth > MAX_DEPTH) throw new TemplateError('The template nests too deeply.', this.#offset)
-    try {
-      if (this.#take('!')) return { kind: 'not', of: this.#unary() }
-      if (this.#take('-')) return { kind: 'negative', of: this.#unary() }
-      return this.#filters(this.#primary())
-    } finally {
-      this.#depth--
-    }
-  }
-
-  #filters(of: Expr): Expr {
-    let expr = of
-    while (this.#take('|')) {
-      const { kind, text } = this.#peek()
-      if (kind !== 'name') this.#fail()
-      this.#at++
-      const argument = this.#take(':') ? this.#primary() : undefined
-      expr = { kind: 'filter', name: text, of: expr, ...(argument === undefined ? {} : { argument }) }
-    }
-    return expr
-  }
-
-  #primary(): Expr {
-    const { kind, text } = this.#peek()
-    if (kind === 'number' || kind === 'string') {
-      this.#at++
-      return { kind: 'literal', value: kind === 'number' ? Number(text) : text }
-    }
-    if (this.#take('(')) {
-      const expr = this.#level(0)
-      if (!this.#take(')')) this.#fail()
-      return expr
-    }
-    if (kind !== 'name') this.#fail()
-    this.#at++
-    const literal = { true: true, false: false, True: true, False: false, nil: null, none: null, None: null }[
-      text
-    ]
-    if (literal !== undefined) return { kind: 'literal', value: literal }
-    if (this.#take('(')) return this.#call(text)
-    return { kind: 'variable', name: text, path: this.#path() }
-  }
-
-  #call(name: string): Expr {
-    for (let depth = 1; depth > 0; this.#at++) {
-      const { kind, text } = this.#peek()
-      if (kind === 'end') this.#fail()
-      if (kind === 'symbol') depth += text === '(' ? 1 : text === ')' ? -1 : 0
-    }
-    return { kind: 'call', name }
-  }
-
-  #path(): (string | number)[] {
-    const path: (string | number)[] = []
-    for (;;) {
-      const bracket = this.#peek().text === '[' && this.#peek().kind === 'symbol'
-      if (!bracket && !this.#take('.')) return path
-      if (bracket) this.#at++
-      const { kind, text } = this.#peek()
-      if (kind !== 'name' && kind !== 'number' && !(bracket && kind === 'string')) this.#fail()
-      this.#at++
-      path.push(kind === 'number' ? Number(text) : text)
-      if (bracket && !this.#take(']')) this.#fail()
-    }
-  }
-}
+/** Tags inside of each other. */
+const MAX_DEPTH = 20
 
 /** The closing braces of a hole, quotes inside of it respected. */
 const closing = (source: string, from: number): number => {
@@ -225,35 +67,181 @@ const closing = (source: string, from: number): number => {
   return source.indexOf('}}', from)
 }
 
-/** Throws `TemplateError` with the offset of the hole that is not understood. */
-export const parseTemplate = (source: string): Template => {
-  const texts: string[] = []
-  const holes: Hole[] = []
-  let from = 0
-  for (let start = source.indexOf('{{'); start !== -1; start = source.indexOf('{{', from)) {
-    const end = closing(source, start + 2)
-    if (end === -1) throw new TemplateError('"{{" without "}}"', start)
-    const inner = source.slice(start + 2, end)
-    texts.push(source.slice(from, start))
-    holes.push({ expr: new ExprParser(inner, start).parse(), source: inner, start, end: end + 2 })
-    from = end + 2
-  }
-  return { source, texts: [...texts, source.slice(from)], holes }
+const matchAt = (pattern: RegExp, source: string, at: number): RegExpExecArray | undefined => {
+  pattern.lastIndex = at
+  return pattern.exec(source) ?? undefined
 }
 
-/** Names of all variables that an expression reads. */
-export const variablesOf = (expr: Expr): string[] => {
-  switch (expr.kind) {
-    case 'variable':
-      return [expr.name]
-    case 'not':
-    case 'negative':
-      return variablesOf(expr.of)
-    case 'binary':
-      return [...variablesOf(expr.left), ...variablesOf(expr.right)]
-    case 'filter':
-      return [...variablesOf(expr.of), ...(expr.argument === undefined ? [] : variablesOf(expr.argument))]
-    default:
-      return []
+const tokensOf = function* (source: string): Generator<Token> {
+  let from = 0
+  const before = (at: number): Token => ({ kind: 'text', text: source.slice(from, at), at: from, name: '' })
+  for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at)) {
+    const next = source[at + 1]
+    const tag = next === '%' ? matchAt(TAG, source, at) : undefined
+    const comment = next === '#' ? matchAt(COMMENT, source, at) : undefined
+    if (next !== '{' && tag === undefined && comment === undefined) {
+      at += 1
+      continue
+    }
+    if (at > from) yield before(at)
+    if (next === '{') {
+      const end = closing(source, at + 2)
+      if (end === -1) throw new TemplateError('"{{" without "}}"', at)
+      yield { kind: 'hole', text: source.slice(at + 2, end), at, name: '' }
+      from = end + 2
+    } else {
+      if (tag !== undefined) yield { kind: 'tag', text: (tag[2] ?? '').trim(), at, name: tag[1] ?? '' }
+      from = at + (tag ?? comment ?? [''])[0].length
+    }
+    at = from
+  }
+  if (from < source.length) yield before(source.length)
+}
+
+const FOR = /^([A-Za-z_]\w*)\s+in\s+(.+)$/
+const SET = /^([A-Za-z_]\w*)\s*=\s*(.+)$/
+
+class TemplateParser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(source: string) {
+    this.#tokens = [...tokensOf(source)]
+  }
+
+  parse(): Node[] {
+    const nodes = this.#body(0)
+    const rest = this.#tokens[this.#at]
+    if (rest !== undefined)
+      throw new TemplateError(`{% ${rest.name} %} does not belong to any tag before it`, rest.at)
+    return nodes
+  }
+
+  /** Up to a tag that goes on with another or ends it, which is left to the caller. */
+  #body(depth: number): Node[] {
+    const nodes: Node[] = []
+    for (let token = this.#tokens[this.#at]; token !== undefined; token = this.#tokens[this.#at]) {
+      if (token.kind === 'tag' && isPart(token.name)) break
+      this.#at += 1
+      if (token.kind === 'text') nodes.push({ kind: 'text', text: token.text })
+      else if (token.kind === 'hole') nodes.push(holeOf(token))
+      else nodes.push(...this.#tag(token, depth + 1))
+    }
+    return nodes
+  }
+
+  #tag(token: Token, depth: number): Node[] {
+    if (depth > MAX_DEPTH) throw new TemplateError('The tags of the template nest too deeply.', token.at)
+    switch (token.name) {
+      case 'if':
+        return [this.#if(token, depth)]
+      case 'for':
+        return [this.#for(token, depth)]
+      case 'set': {
+        const [, variable = '', to = ''] = SET.exec(token.text) ?? misread(token)
+        return [{ kind: 'set', variable, to: exprOf(token, to) }]
+      }
+      case 'comment':
+        this.#body(depth)
+        this.#close('endcomment', token)
+        return []
+      default:
+        throw new TemplateError(
+          `the template tag {% ${token.name} %} is not carried out; there are if, for, set and comment`,
+          token.at,
+        )
+    }
+  }
+
+  #if(opening: Token, depth: number): Node {
+    const branches: Branch[] = []
+    let at: Token | undefined = opening
+    while (at !== undefined && at.name !== 'endif') {
+      const when = at.name === 'else' ? {} : { when: exprOf(at, at.text) }
+      branches.push({ ...when, body: this.#body(depth) })
+      const next = this.#tokens[this.#at]
+      if (at.name === 'else' || !['elif', 'else'].includes(next?.name ?? '')) break
+      this.#at += 1
+      at = next
+    }
+    this.#close('endif', opening)
+    return { kind: 'if', branches }
+  }
+
+  #for(opening: Token, depth: number): Node {
+    const [, variable = '', list = ''] = FOR.exec(opening.text) ?? misread(opening)
+    const of = exprOf(opening, list)
+    const body = this.#body(depth)
+    const hasEmpty = this.#tokens[this.#at]?.name === 'empty'
+    if (hasEmpty) this.#at += 1
+    const empty = hasEmpty ? this.#body(depth) : []
+    this.#close('endfor', opening)
+    return { kind: 'for', variable, of, body, empty }
+  }
+
+  #close(name: string, opening: Token): void {
+    if (this.#tokens[this.#at]?.name !== name)
+      throw new TemplateError(`{% ${opening.name} %} without {% ${name} %}`, opening.at)
+    this.#at += 1
   }
 }
+
+/** Tags that only go on with or end another one. */
+const isPart = (name: string): boolean => ['elif', 'else', 'empty'].includes(name) || name.startsWith('end')
+
+const exprOf = ({ name, text, at }: Token, source: string): Expr =>
+  parseExpr(source, at, `{% ${name} ${text} %}`)
+
+const holeOf = ({ text, at }: Token): Node => ({
+  kind: 'hole',
+  source: text,
+  expr: parseExpr(text, at, `{{${text}}}`),
+})
+
+const misread = ({ name, text, at }: Token): never => {
+  const form = name === 'for' ? '{% for NAME in LIST %}' : '{% set NAME = VALUE %}'
+  throw new TemplateError(`"{% ${name} ${text} %}" is not understood; it is written ${form}`, at)
+}
+
+/** Only a text with `{{` in it is a template; its tags are carried out, too. */
+export const isTemplate = (text: string): boolean => text.includes('{{')
+
+/** Throws `TemplateError` with the offset of what is not understood. */
+export const parseTemplate = (source: string): Template => ({
+  source,
+  nodes: isTemplate(source) ? new TemplateParser(source).parse() : [{ kind: 'text', text: source }],
+})
+
+/** Every hole in the order in which they are written, also those in branches that may not be taken. */
+export const holesOf = (nodes: readonly Node[]): Hole[] =>
+  nodes.flatMap((node) => {
+    if (node.kind === 'hole') return [node]
+    if (node.kind === 'if') return node.branches.flatMap(({ body }) => holesOf(body))
+    return node.kind === 'for' ? [...holesOf(node.body), ...holesOf(node.empty)] : []
+  })
+
+/** The expressions of the tags. */
+export const tagExprsOf = (nodes: readonly Node[]): Expr[] =>
+  nodes.flatMap((node) => {
+    switch (node.kind) {
+      case 'if':
+        return node.branches.flatMap(({ when, body }) => [
+          ...(when === undefined ? [] : [when]),
+          ...tagExprsOf(body),
+        ])
+      case 'for':
+        return [node.of, ...tagExprsOf(node.body), ...tagExprsOf(node.empty)]
+      case 'set':
+        return [node.to]
+      default:
+        return []
+    }
+  })
+
+/** Names that the tags define for the rest of the template. */
+export const namesOf = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap((node) => {
+    if (node.kind === 'if') return node.branches.flatMap(({ body }) => namesOf(body))
+    if (node.kind === 'for') return [node.variable, 'forloop', ...namesOf(node.body), ...namesOf(node.empty)]
+    return node.kind === 'set' ? [node.variable] : []
+  })

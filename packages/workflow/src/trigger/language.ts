@@ -2,7 +2,8 @@ import type { Engine } from '../execute/engine.ts'
 import type { FunctionContext, FunctionDefinition } from '../functions/define.ts'
 import { TEXT_FUNCTIONS } from '../functions/text.ts'
 import type { Json } from '../model.ts'
-import { evaluateExpr, renderText, type Variables } from '../template/evaluate.ts'
+import { evaluateExpr, type Variables } from '../template/evaluate.ts'
+import { renderText } from '../template/render.ts'
 import { fromJson, toJson, toPlain, type Value } from '../template/value.ts'
 
 /** What expressions of a trigger see as `event`; `data` stands also alone, as `event_data`. */
