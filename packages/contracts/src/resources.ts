@@ -61,6 +61,8 @@ export const RunDetail = Type.Object(
     ssh_host: Type.String(),
     facts: StringMap,
     killed_pids: Type.Array(Type.Integer()),
+    infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
+    cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
   },
   { $id: 'RunDetail' },
 )

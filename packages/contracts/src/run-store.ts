@@ -176,6 +176,11 @@ export interface RunStore {
   claim(workerId: string, tickets: readonly Ticket[]): Promise<ClaimedRun[]>
   /** Up to `limit` queued local runs in priority order. */
   claimLocal(workerId: string, limit: number): Promise<ClaimedRun[]>
+  /**
+   * Up to `limit` queued cloud runs whose machines have room, in priority order. Only for servers: the login of a worker
+   * may not call it.
+   */
+  claimCloud(workerId: string, limit: number): Promise<ClaimedRun[]>
   /** JSON text of a pinned workflow. */
   workflow(hash: string): Promise<string>
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>

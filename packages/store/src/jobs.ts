@@ -1,8 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, type JobStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import { cloudChoice, submittedInfra } from './cloud/choice.ts'
+import { refusing } from './cloud/refusals.ts'
 import { isUniqueViolation } from './connection.ts'
-import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft, TargetStream } from './store.ts'
+import type {
+  JobDraft,
+  Jobs,
+  KeptAnswer,
+  SubmittedInfra,
+  SubmittedJob,
+  TargetDraft,
+  TargetStream,
+} from './store.ts'
 import { storable, storableJson } from './text.ts'
 
 /** Above this the targets are stored first and their runs come later, chunk by chunk. */
@@ -36,14 +46,18 @@ async function submit(
 ): Promise<Submitted> {
   const count = 'chunks' in targets ? targets.count : targets.length
   if (count === 0) throw new RangeError('a job needs at least one target')
+  if ((draft.runMode === 'cloud') !== (options.cloud !== undefined)) {
+    throw new RangeError('a cloud job needs an infrastructure, and no other job may have one')
+  }
   for (;;) {
     const job: SubmittedJob = {
       jobId: newJobId(),
       targetCount: count,
       runUuid: count === 1 ? randomUUID() : undefined,
+      infra: options.cloud && (await submittedInfra(db, options.cloud)),
     }
     try {
-      return await insertJob(db, job, draft, targets, options)
+      return await refusing(insertJob(db, job, draft, targets, options))
     } catch (error) {
       const taken = isUniqueViolation(error) && (await exists(db, job.jobId))
       if (!taken) throw error
@@ -72,9 +86,14 @@ async function insertJob(
           body: answer.body,
         })
       : null
+  const columns = {
+    ...jobColumns(job, draft, start),
+    cloud: options.cloud?.fields ?? null,
+    cloud_infra: options.cloud && job.infra ? cloudChoice(options.cloud, job.infra.infraId) : null,
+  }
   const insert = async (on: Kysely<unknown>, now: readonly TargetDraft[], stored: boolean) => {
     const { rows } = await sql<{ made: { job_no?: number; kept?: KeptAnswer & { request_hash: string } } }>`
-      select submit_job(${storableJson(jobColumns(job, draft, start))}::jsonb, ${now.map((t) => storable(t.target))}::text[],
+      select submit_job(${storableJson(columns)}::jsonb, ${now.map((t) => storable(t.target))}::text[],
         ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb) as made
     `.execute(on)
     return rows[0]?.made ?? {}
@@ -87,11 +106,17 @@ async function insertJob(
         const result = await insert(tx, [], true)
         if (result.job_no === undefined) return result
         await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
+        if (job.infra) await demandInfra(tx, job.infra)
         return result
       })
   if (!made.kept) return { job }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
+}
+
+/** Not earlier: it holds the infrastructure, which others want to look after, until the transaction ends. */
+const demandInfra = async (tx: Kysely<unknown>, { infraId }: SubmittedInfra): Promise<void> => {
+  await sql`select demand_infra(id) from cloud_infras where infra_id = ${infraId}`.execute(tx)
 }
 
 export const idempotencyConflict = (): AppError =>

@@ -7,6 +7,7 @@ import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
+import { makeCloudStore } from './cloud/cloud-store.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -57,6 +58,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     triggers: guarded(makeTriggers(db)),
     schedules: guarded(makeSchedules(db)),
     webhooks: guarded(makeWebhooks(db)),
+    cloud: guarded(makeCloudStore(db)),
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),

@@ -11,7 +11,15 @@ export type RunRow = Omit<Run, 'run_priority' | 'waiting_reason' | 'run_group_id
 export type RunDetailRow = RunRow &
   Pick<
     RunDetail,
-    'error_message' | 'schedule_id' | 'trigger_name' | 'docker_image' | 'ssh_host' | 'facts' | 'killed_pids'
+    | 'error_message'
+    | 'schedule_id'
+    | 'trigger_name'
+    | 'docker_image'
+    | 'ssh_host'
+    | 'facts'
+    | 'killed_pids'
+    | 'infra_id'
+    | 'cloud_instance'
   > & {
     timeout_minutes: number | null
     job_no: number
@@ -25,7 +33,9 @@ export const RUN_COLUMNS =
 
 export const RUN_DETAIL_COLUMNS =
   sql.raw(`r.error_message, j.schedule_id, j.trigger_name, j.docker_image, j.ssh_host,
-  r.facts, r.killed_pids, j.timeout_minutes, r.job_no`)
+  r.facts, r.killed_pids, j.timeout_minutes, r.job_no,
+  coalesce((select infra_id from cloud_infras where id = j.infra_no), '') as infra_id,
+  coalesce((select name from cloud_instances where id = r.instance_no), '') as cloud_instance`)
 
 export const toRun = (
   { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,
@@ -50,5 +60,7 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
     ssh_host: row.ssh_host,
     facts: row.facts,
     killed_pids: row.killed_pids,
+    infra_id: row.infra_id,
+    cloud_instance: row.cloud_instance,
   }
 }

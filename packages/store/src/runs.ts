@@ -1,9 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Artifact, RunDetail, RunStatus, Step } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { cloudChoice } from './cloud/choice.ts'
+import { refusing } from './cloud/refusals.ts'
+import { newInfraId } from './cloud/requests.ts'
 import { listRuns } from './run-list.ts'
 import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
-import type { CancelRequest, RunRef, Runs } from './store.ts'
+import type { CancelRequest, CloudChoice, CloudFields, RunRef, Runs } from './store.ts'
+import { storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
 
@@ -25,7 +29,8 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
   artifact: (ref, artifactId) => artifact(db, ref, artifactId),
   stepLog: (ref, stepId) => stepLog(db, ref, stepId),
   duplicate: (ref) => duplicate(db, ref),
-  start: (ref) => start(db, ref),
+  start: (ref, cloud) => start(db, ref, cloud),
+  cloudOf: (ref) => cloudOf(db, ref),
   requestCancel: (ref) => requestCancel(db, ref),
   forceCancel: (runId) => forceCancel(db, runId),
 })
@@ -135,12 +140,30 @@ const duplicate: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['duplicat
   return { originalRunUuid: run.run_uuid, ...copy }
 }
 
-const start: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['start']> = async (db, ref) => {
+const start: (
+  db: Kysely<unknown>,
+  ref: RunRef,
+  cloud: CloudChoice | undefined,
+) => ReturnType<Runs['start']> = async (db, ref, cloud) => {
   const known = await identify(db, ref)
   if (!known) return undefined
-  const { rows } = await sql<{ started: boolean }>`select start_run(${known.id}) as started`.execute(db)
+  const call =
+    cloud === undefined
+      ? sql`start_run(${known.id})`
+      : sql`start_cloud_run(${known.id}, ${storableJson(cloudChoice(cloud, newInfraId()))}::jsonb)`
+  const { rows } = await refusing(sql<{ started: boolean }>`select ${call} as started`.execute(db))
   const run = await findDetail(db, String(known.id))
   return run && { started: rows[0]?.started ?? false, run }
+}
+
+const cloudOf = async (db: Kysely<unknown>, ref: RunRef): Promise<CloudFields | undefined> => {
+  const condition = byRef(ref)
+  if (!condition) return undefined
+  const { rows } = await sql<{ fields: CloudFields | null }>`
+    select j.cloud as fields from runs r join jobs j on j.id = r.job_no
+    where ${condition} and r.run_mode || '' = 'cloud'
+  `.execute(db)
+  return rows[0] && (rows[0].fields ?? {})
 }
 
 const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRequest | undefined> => {

@@ -9,6 +9,8 @@ import type {
   JobStatus,
   Priority,
   Confidence,
+  CloudProviderName,
+  CreateRuns,
   Role,
   Run,
   RunDetail,
@@ -24,10 +26,12 @@ import type {
   Worker,
   WorkflowKind,
 } from '@scanfarm/contracts'
+import type { CloudBudget, CloudStore, InfraDraft } from './cloud/port.ts'
 import type { Feed } from './events/feed.ts'
 import type { Schedules, Triggers } from './triggers/port.ts'
 import type { Webhooks } from './webhooks/port.ts'
 
+export type * from './cloud/port.ts'
 export type * from './events/feed.ts'
 export type * from './triggers/port.ts'
 export type * from './webhooks/port.ts'
@@ -49,6 +53,8 @@ export interface Store extends AsyncDisposable {
   readonly triggers: Triggers
   readonly schedules: Schedules
   readonly webhooks: Webhooks
+  /** Infrastructures of cloud mode and their machines. */
+  readonly cloud: CloudStore
   readonly access: Access
   readonly idempotency: Idempotency
   /** For the local slots of a server. */
@@ -102,11 +108,39 @@ export interface TargetStream {
   chunks(): AsyncIterable<readonly TargetDraft[]>
 }
 
+/** Fields of a request that say which machines it wants, as the caller gave them. */
+export type CloudFields = Pick<
+  CreateRuns,
+  | 'cloud_provider'
+  | 'cloud_instances'
+  | 'cloud_instance_type'
+  | 'cloud_region'
+  | 'cloud_auto_destroy'
+  | 'cloud_reuse_infra'
+  | 'cloud_use_spot'
+>
+
+/**
+ * Where cloud runs go: to new machines, if the budget allows, or to an infrastructure that is there. Refused with
+ * `cloud_limit` and the figures; unknown ones with `not_found`; one that takes no more with `wrong_state`.
+ */
+export type CloudChoice =
+  { readonly infra: InfraDraft; readonly budget: CloudBudget } | { readonly reuse: string }
+
+export interface SubmittedInfra {
+  readonly infraId: string
+  readonly provider: CloudProviderName
+  /** Machines asked for. */
+  readonly instances: number
+}
+
 export interface SubmittedJob {
   readonly jobId: string
   readonly targetCount: number
   /** Of the only run, when there is one. */
   readonly runUuid: string | undefined
+  /** Of a cloud job. */
+  readonly infra?: SubmittedInfra | undefined
 }
 
 /** The first answer to an `Idempotency-Key`, as it was sent. */
@@ -119,8 +153,9 @@ export interface Jobs {
   /**
    * One transaction: job, its runs (`queued`, or `pending` with `start: false`), outbox rows (`ready` for the first
    * `concurrency` of them) and, with `idempotency`, the answer that `answer` makes of the result. Outbox rows of local
-   * runs are for `claimLocal`; the dispatcher never takes them. Cloud runs get none. Above 100,000 targets the list is stored first and expanded in
-   * chunks by `expandOnce`. A key that exists with the same request hash resolves to the kept answer; with another
+   * runs are for `claimLocal`, those of cloud runs for `cloud.bindRuns` and then `claimCloud`; the dispatcher takes
+   * neither. Above 100,000 targets the list is stored first and expanded in chunks by `expandOnce`. `cloud`: a cloud job
+   * that starts needs it; the infrastructure is made in the same transaction, and `fields` are kept for copies. A key that exists with the same request hash resolves to the kept answer; with another
    * hash it is refused (`idempotency_conflict`).
    */
   submit(
@@ -128,6 +163,7 @@ export interface Jobs {
     targets: readonly TargetDraft[] | TargetStream,
     options?: {
       start?: boolean
+      cloud?: CloudChoice & { readonly fields?: CloudFields }
       idempotency?: { key: string; requestHash: string; answer: (job: SubmittedJob) => KeptAnswer }
     },
   ): Promise<{ job: SubmittedJob } | { kept: KeptAnswer }>
@@ -198,8 +234,13 @@ export interface Runs {
   ): Promise<{ storeKey: string; output: string; status: string } | undefined>
   /** Copy into a new job of one pending run. Undefined for an unknown run. */
   duplicate(ref: RunRef): Promise<{ originalRunUuid: string; runUuid: string; jobId: string } | undefined>
-  /** pending → queued. `started: false` when the run is in another status. */
-  start(ref: RunRef): Promise<{ started: boolean; run: RunDetail } | undefined>
+  /**
+   * pending → queued. `started: false` when the run is in another status. A cloud run goes to the infrastructure of its
+   * job if that takes runs, else to the one that `cloud` names.
+   */
+  start(ref: RunRef, cloud?: CloudChoice): Promise<{ started: boolean; run: RunDetail } | undefined>
+  /** What the caller asked for when this cloud run was submitted; undefined: unknown, or no cloud run. */
+  cloudOf(ref: RunRef): Promise<CloudFields | undefined>
   requestCancel(ref: RunRef): Promise<CancelRequest | undefined>
   /** Ends it as `cancelled` though its worker did not report: the fence then refuses whatever that still writes. */
   forceCancel(runId: number): Promise<void>

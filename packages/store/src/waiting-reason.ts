@@ -1,4 +1,4 @@
-import { canServe, needsOf } from '@scanfarm/contracts'
+import { canServe, needsOf, type InfraStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
 
@@ -18,13 +18,42 @@ export async function waitingReasons(
   `.execute(db)
   const { throttled = [], offers = [] } = found.rows[0] ?? {}
   const throttledIds = new Set(throttled.map(Number))
-  return new Map(queued.map((row) => [row.id, reason(row, throttledIds.has(row.id), offers)]))
+  const infras = await infrasOf(db, queued)
+  return new Map(
+    queued.map((row) => [row.id, reason(row, throttledIds.has(row.id), offers, infras.get(row.job_id))]),
+  )
 }
 
-const reason = (row: RunRow, throttled: boolean, offers: readonly string[][]): string => {
+interface Infra {
+  readonly infra_id: string
+  readonly status: InfraStatus
+}
+
+/** Of cloud runs, by job id. */
+const infrasOf = async (
+  db: Kysely<unknown>,
+  rows: readonly RunRow[],
+): Promise<ReadonlyMap<string, Infra>> => {
+  const jobIds = new Set(rows.filter((row) => row.run_mode === 'cloud').map((row) => row.job_id))
+  if (jobIds.size === 0) return new Map()
+  const found = await sql<Infra & { job_id: string }>`
+    select j.job_id, f.infra_id, f.status from jobs j join cloud_infras f on f.id = j.infra_no
+    where j.job_id = any(${[...jobIds]}::text[])
+  `.execute(db)
+  return new Map(found.rows.map((row) => [row.job_id, row]))
+}
+
+const reason = (
+  row: RunRow,
+  throttled: boolean,
+  offers: readonly string[][],
+  infra: Infra | undefined,
+): string => {
+  if (infra && infra.status !== 'ready')
+    return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
   if (throttled) return `waiting for one of the ${row.concurrency} slots of its job`
   if (row.run_mode === 'local') return 'waiting for a local slot'
-  if (row.run_mode === 'cloud') return 'waiting for its instance'
+  if (row.run_mode === 'cloud') return 'waiting for a free machine'
   const needs = needsOf(row.requirement_class)
   if (offers.length === 0) return 'no live worker'
   if (!offers.some((capabilities) => canServe(capabilities, needs)))

@@ -145,7 +145,9 @@ export async function until(condition: () => Promise<boolean>, deadlineMs = 15_0
 export const wipe = async (url: string): Promise<void> => {
   await asSuperuser(
     (client) =>
-      client.query('truncate jobs, job_targets, runs, outbox, slots, workers, steps, artifacts, event_logs'),
+      client.query(
+        'truncate jobs, job_targets, runs, outbox, slots, workers, steps, artifacts, event_logs, cloud_infras, cloud_instances',
+      ),
     url,
   )
 }

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
+  INFRA_MOVES,
+  INSTANCE_MOVES,
   PRIORITY_RANK,
   RUN_MOVES,
   STEP_MOVES,
@@ -12,6 +14,11 @@ import type pg from 'pg'
 import { migrate, openRunStore, openStore, schemaVersion } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
 import { dumpSchema } from './schema-dump.ts'
+
+const sourcesIn = (moves: Readonly<Record<string, readonly string[]>>, to: string): string[] =>
+  Object.keys(moves)
+    .filter((from) => moves[from]?.includes(to))
+    .sort()
 
 const DUMP = new URL('../schema.txt', import.meta.url)
 
@@ -76,7 +83,23 @@ describe('words that stand in SQL and in contracts', () => {
     expect(PRIORITY_RANK[priority as Priority]).toBeGreaterThan(0)
   })
 
+  test.each(Object.keys(INFRA_MOVES))('%s of an infrastructure has the same sources', async (to) => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ from: string[] }>('select infra_sources($1) as from', [to]),
+    )
+    expect(rows[0]?.from.sort()).toEqual(sourcesIn(INFRA_MOVES, to))
+  })
+
+  test.each(Object.keys(INSTANCE_MOVES))('%s of a machine has the same sources', async (to) => {
+    const { rows } = await inDatabase((client) =>
+      client.query<{ from: string[] }>('select instance_sources($1) as from', [to]),
+    )
+    expect(rows[0]?.from.sort()).toEqual(sourcesIn(INSTANCE_MOVES, to))
+  })
+
   test.each([
+    ['cloud_infras_status_check', Object.keys(INFRA_MOVES)],
+    ['cloud_instances_status_check', Object.keys(INSTANCE_MOVES)],
     ['runs_status_check', Object.keys(RUN_MOVES)],
     ['steps_status_check', Object.keys(STEP_MOVES)],
   ])('the check %s lists every status and no other', async (constraint, statuses) => {

@@ -99,10 +99,10 @@ describe('submitting a job', () => {
     expect((await outboxOf(jobId)).map((row) => row.ready).sort()).toEqual([false, true])
   })
 
-  test('gives cloud runs no outbox row: they are bound to instances', async () => {
-    const { jobId, runIds } = await submitted(db.store, { runMode: 'cloud' }, targets(2))
-    expect(await outboxOf(jobId)).toEqual([])
-    expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
+  test('refuses a cloud job without an infrastructure, and another one with it', async () => {
+    const refusal = 'a cloud job needs an infrastructure, and no other job may have one'
+    await expect(submitted(db.store, { runMode: 'cloud' })).rejects.toThrow(refusal)
+    await expect(submitted(db.store, {}, targets(1), { cloud: { reuse: 'x' } })).rejects.toThrow(refusal)
   })
 
   test('refuses an empty job', async () => {

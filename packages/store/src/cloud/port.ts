@@ -116,6 +116,7 @@ export interface CloudStore {
   again(infraNo: number, owner: string, holdMs: number): Promise<InfraRecord | undefined>
   /** The next look is due in `afterMs`, or at once when something changes (`drain`, a job's end, a lost machine). */
   release(infraNo: number, owner: string, afterMs: number): Promise<void>
+  /** The first key stays: one that is there is not replaced. Read it back with `again`. */
   setKey(infraNo: number, key: { sshUser: string; privateKey: string; publicKey: string }): Promise<void>
   setHostKey(instanceNo: number, key: { privateKey: string; publicKey: string }): Promise<void>
   /**
@@ -126,8 +127,17 @@ export interface CloudStore {
   asking(instanceNo: number, owner: string): Promise<boolean>
   /** Says why a machine is still where it is; its status stays. */
   noteInstance(instanceNo: number, message: string): Promise<void>
-  /** Whether it moved. `failed` and `draining` end what is bound to it: waiting runs fail with the message. */
-  moveInfra(infraNo: number, to: InfraStatus, message: string): Promise<boolean>
+  /**
+   * Whether it moved. `failed` and `draining` end what is bound to it: its runs fail with the message, running ones too.
+   * `destroyed` only when no machine is left. `onlyWhenDone`: only if it is still `workDone` in that very moment; for
+   * `autoDestroy`, which must not take a job along that was bound to it meanwhile.
+   */
+  moveInfra(
+    infraNo: number,
+    to: InfraStatus,
+    message: string,
+    options?: { readonly onlyWhenDone?: boolean },
+  ): Promise<boolean>
   /** Whether it moved. Moving away from `ready` takes its runs along, as in `instanceLost`. */
   moveInstance(
     instanceNo: number,

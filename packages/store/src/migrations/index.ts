@@ -12,6 +12,8 @@ import * as triggers from './0010-triggers.ts'
 import * as scans from './0011-scans.ts'
 import * as webhooks from './0012-webhooks.ts'
 import * as liveAttempts from './0013-live-attempts.ts'
+import * as cloud from './0014-cloud.ts'
+import * as cloudRuns from './0015-cloud-runs.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -28,4 +30,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-scans': scans,
   '0012-webhooks': webhooks,
   '0013-live-attempts': liveAttempts,
+  '0014-cloud': cloud,
+  '0015-cloud-runs': cloudRuns,
 }

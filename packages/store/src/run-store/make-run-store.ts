@@ -119,6 +119,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       return inChunks(once, claimLane(workerId))
     },
     claimLocal: (workerId, limit) => call('select worker.claim_local($1, $2) as answer', [workerId, limit]),
+    claimCloud: (workerId, limit) => call('select claim_cloud($1, $2) as answer', [workerId, limit]),
     workflow: async (hash) => {
       const json = await call<string | null>('select worker.workflow($1) as answer', [hash])
       if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)

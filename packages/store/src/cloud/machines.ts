@@ -1,0 +1,46 @@
+import type { CloudProviderName } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { storable } from '../text.ts'
+import type { CloudStore, RunPlace } from './port.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Which machines there should be, and where a run is. */
+export const makeMachines = (
+  db: Kysely<unknown>,
+): Pick<CloudStore, 'wanted' | 'providersInUse' | 'reaping' | 'placeOf'> => ({
+  wanted: async (names) => {
+    const { rows } = await sql<{ name: string }>`
+      select i.name from cloud_instances i join cloud_infras f on f.id = i.infra_no
+      where i.name = any(${names.map(storable)}::text[]) and i.status in ('requested', 'booting', 'ready')
+        and f.status in ('requested', 'provisioning', 'ready')
+      order by i.id
+    `.execute(db)
+    return rows.map((row) => row.name)
+  },
+  providersInUse: async () => {
+    const { rows } = await sql<{ provider: CloudProviderName }>`
+      select distinct provider from cloud_infras where closed_at is null order by provider
+    `.execute(db)
+    return rows.map((row) => row.provider)
+  },
+  reaping: async (provider, everyMs) => {
+    const { rows } = await sql<{ turn: boolean }>`
+      select turn_of_reaper(${provider}, ${Math.round(everyMs)}::int) as turn
+    `.execute(db)
+    return rows[0]?.turn ?? false
+  },
+  placeOf: async (runUuid, attempt) => {
+    if (!UUID.test(runUuid)) return undefined
+    const { rows } = await sql<RunPlace>`
+      select f.id as "infraNo", i.id as "instanceNo", f.infra_id as "infraId", f.provider,
+             i.resource_id as "resourceId", i.address, i.port, f.ssh_user as "sshUser",
+             f.private_key as "privateKey", i.host_key as "hostKey"
+      from runs r
+      join cloud_instances i on i.id = r.instance_no
+      join cloud_infras f on f.id = i.infra_no
+      where r.run_uuid = ${runUuid} and r.attempt = ${attempt} and r.status = 'running'
+    `.execute(db)
+    return rows[0]
+  },
+})
