@@ -23,8 +23,9 @@ layer() {
   mv "$folder.new" "$folder"
 }
 
-# The build installs packages: it has to trust whom this machine trusts.
+# The build installs packages: it has to trust whom this machine trusts, and to ask where this machine asks.
 cp /etc/ssl/certs/ca-certificates.crt "$ROOT/debian/etc/ssl/certs/ca-certificates.crt"
+cp -a /etc/apt/. "$ROOT/debian/etc/apt/"
 
 layer postgres postgresql
 layer redis redis-server

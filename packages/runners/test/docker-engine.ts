@@ -5,6 +5,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { EngineAddress } from '../src/docker/engine-address.ts'
 import { engineAnswers } from '../src/docker/engine.ts'
 import { until } from './processes.ts'
 
@@ -31,10 +32,63 @@ export async function useEngine(): Promise<TestEngine> {
   return engine
 }
 
+/** An engine of our own. */
+export interface PrivateEngine extends TestEngine {
+  /** By SIGKILL it leaves its containers behind, running. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Comes back with the same data, at the same address. */
+  startAgain(): Promise<void>
+}
+
+export interface EngineOptions {
+  /** Where it listens; default: a socket in its folder. */
+  readonly address?: string
+  /** Further arguments, such as those for TLS. */
+  readonly args?: readonly string[]
+  /** How to ask it. */
+  readonly tls?: EngineAddress['tls']
+}
+
 /** A private engine: own data, own socket, no bridge and no packet filter rules. Needs root. */
-export async function startEngine(): Promise<TestEngine> {
+export async function startEngine(options: EngineOptions = {}): Promise<PrivateEngine> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-docker-'))
-  const address = `unix://${folder}/docker.sock`
+  const address = options.address ?? `unix://${folder}/docker.sock`
+  let running = await runEngine(folder, address, options)
+  return {
+    address,
+    async end(signal) {
+      await sendTo(join(folder, 'pidfile'), signal)
+      running.engine.stdin?.end()
+      await running.ended
+      // Its helper, which a service manager would end with it.
+      await sendTo(join(folder, 'exec-root/containerd/containerd.pid'), signal)
+    },
+    async startAgain() {
+      running = await runEngine(folder, address, options)
+    },
+    async [Symbol.asyncDispose]() {
+      await stop(running, folder)
+    },
+  }
+}
+
+/** The process that the file names, if it is there; the file goes. */
+async function sendTo(pidFile: string, signal: NodeJS.Signals): Promise<void> {
+  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''))
+  await rm(pidFile, { force: true })
+  try {
+    if (pid > 0) process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+interface Running {
+  readonly engine: ChildProcess
+  readonly ended: Promise<unknown>
+}
+
+async function runEngine(folder: string, address: string, options: EngineOptions): Promise<Running> {
   const places = ['data-root', 'exec-root', 'pidfile'].flatMap((name) => [`--${name}`, join(folder, name)])
   const quiet = [
     '--iptables=false',
@@ -43,24 +97,25 @@ export async function startEngine(): Promise<TestEngine> {
     '--log-level=warn',
     '--shutdown-timeout=1',
   ]
-  const engine = spawn('sh', ['-c', UNTIL_STDIN_ENDS, 'dockerd', ...places, '--host', address, ...quiet], {
+  const args = [...places, '--host', address, ...quiet, ...(options.args ?? [])]
+  const engine = spawn('sh', ['-c', UNTIL_STDIN_ENDS, 'dockerd', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const log = createWriteStream(join(folder, 'log'))
   engine.stdout.pipe(log, { end: false })
   engine.stderr.pipe(log, { end: false })
-  const ended = once(engine, 'exit')
+  const running = { engine, ended: once(engine, 'exit') }
   try {
-    await until(() => engineAnswers({ engine: address }))
+    await until(() => engineAnswers({ engine: address, tls: options.tls }))
+    return running
   } catch (error) {
     const said = await readFile(join(folder, 'log'), 'utf8')
-    await stop(engine, ended, folder)
+    await stop(running, folder)
     throw new Error(`dockerd does not start: ${said}`, { cause: error })
   }
-  return { address, [Symbol.asyncDispose]: () => stop(engine, ended, folder) }
 }
 
-async function stop(engine: ChildProcess, ended: Promise<unknown>, folder: string): Promise<void> {
+async function stop({ engine, ended }: Running, folder: string): Promise<void> {
   engine.stdin?.end()
   const timer = setTimeout(() => engine.kill('SIGKILL'), STOP_MS)
   await ended

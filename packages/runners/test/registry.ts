@@ -16,7 +16,8 @@ export interface TestRegistry extends AsyncDisposable {
 const MANIFEST_TYPE = 'application/vnd.docker.distribution.manifest.v2+json'
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-export async function startRegistry(): Promise<TestRegistry> {
+/** `login`: `name:password` without which it gives out nothing. */
+export async function startRegistry(login?: string): Promise<TestRegistry> {
   const layer = await oneFileLayer()
   const packed = gzipSync(layer)
   const config = Buffer.from(
@@ -44,6 +45,10 @@ export async function startRegistry(): Promise<TestRegistry> {
   const held: ServerResponse[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? ''
+    if (login !== undefined && request.headers.authorization !== `Basic ${btoa(login)}`)
+      return void response
+        .writeHead(401, { 'www-authenticate': 'Basic realm="test"', 'content-type': 'application/json' })
+        .end('{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}')
     const blob = blobs.get(path.split('/').at(-1) ?? '')
     if (path === '/v2/') return void response.end('{}')
     if (/^\/v2\/scan\/tool\/manifests\/(1|sha256:)/.test(path)) {

@@ -55,6 +55,8 @@ export const statusOf = (error: unknown): number | undefined => {
   return typeof status === 'number' ? status : undefined
 }
 
+const NO_CERTIFICATE = 'it asks for a certificate: give runner.docker_cert and runner.docker_key'
+
 const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket; is the engine installed and running?',
   ECONNREFUSED: 'nothing listens there; is the engine running?',
@@ -67,8 +69,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the authority of runner.docker_ca',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   EPROTO: 'one side speaks TLS and the other does not, or the engine refuses our certificate',
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-    'it asks for a certificate: give runner.docker_cert and runner.docker_key',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: NO_CERTIFICATE,
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': NO_CERTIFICATE,
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority that signed runner.docker_cert',
 }
 

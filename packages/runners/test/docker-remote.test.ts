@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunnerContext } from '@scanfarm/contracts'
+import { createRunners, detectCapabilities, dockerOptions, type DockerSettings } from '../src/index.ts'
+import { startEngine, type PrivateEngine } from './docker-engine.ts'
+import { startRegistry, type TestRegistry } from './registry.ts'
+
+const exec = promisify(execFile)
+const LOGIN = 'farm:s3cret pass'
+
+/** One who signs, and certificates signed: `server` for this machine, `client` for who asks. */
+async function makeCertificates(folder: string): Promise<void> {
+  const openssl = (...args: string[]): Promise<unknown> => exec('openssl', args, { cwd: folder })
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  for (const name of ['ca', 'other'])
+    await openssl(
+      'req',
+      '-x509',
+      ...key,
+      '-keyout',
+      `${name}.key`,
+      '-out',
+      `${name}.pem`,
+      '-subj',
+      '/CN=test',
+    )
+  await writeFile(join(folder, 'server.ext'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth\n')
+  await writeFile(join(folder, 'client.ext'), 'extendedKeyUsage=clientAuth\n')
+  for (const name of ['server', 'client']) {
+    const request = ['-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]
+    await openssl('req', ...key.slice(0, -2), ...request)
+    const signer = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2']
+    const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`]
+    await openssl('x509', '-req', ...signer, ...files)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+const secret = (text: string | undefined) => (text === undefined ? undefined : { reveal: () => text })
+
+describe('an engine on another machine', () => {
+  let folder: string
+  let engine: PrivateEngine
+  let registry: TestRegistry
+  let pem: Record<'ca' | 'cert' | 'key' | 'other', string>
+  const closing = new AsyncDisposableStack()
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scanfarm-tls-'))
+    closing.defer(() => rm(folder, { recursive: true, force: true }))
+    await makeCertificates(folder)
+    const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
+    pem = {
+      ca: await read('ca.pem'),
+      cert: await read('client.pem'),
+      key: await read('client.key'),
+      other: await read('other.pem'),
+    }
+    const files = ['cacert=ca.pem', 'cert=server.pem', 'key=server.key'].map((pair) => {
+      const [name, file = ''] = pair.split('=')
+      return `--tls${name}=${join(folder, file)}`
+    })
+    engine = closing.use(
+      await startEngine({
+        address: `tcp://127.0.0.1:${await freePort()}`,
+        args: ['--tlsverify', ...files],
+        tls: pem,
+      }),
+    )
+    registry = closing.use(await startRegistry(LOGIN))
+  })
+  afterAll(() => closing.disposeAsync())
+
+  const settings = (
+    change: { ca?: string; cert?: string; key?: string; auth?: string } = {},
+  ): DockerSettings => {
+    const { ca, cert, key, auth } = { ca: pem.ca, cert: pem.cert, key: pem.key, ...change }
+    return {
+      dockerHost: engine.address,
+      dockerCa: secret(ca),
+      dockerCert: secret(cert),
+      dockerKey: secret(key),
+      dockerAuth: secret(auth),
+      dockerImages: ['*'],
+      dockerVolumes: ['*'],
+    }
+  }
+
+  const context = (): RunnerContext => ({
+    runUuid: crypto.randomUUID(),
+    attempt: 1,
+    folder,
+    marker: `remote-${crypto.randomUUID()}`,
+    signal: new AbortController().signal,
+    log: () => {},
+  })
+
+  async function open(change: Parameters<typeof settings>[0]): Promise<unknown> {
+    await using runners = createRunners({ docker: { ...dockerOptions(settings(change)), owner: 'remote' } })
+    await using _runner = await runners.open({ type: 'docker', image: registry.image }, context())
+    return undefined
+  }
+
+  test('is used over TLS, and pulls with the credentials of the registry', async () => {
+    const auth = JSON.stringify({
+      auths: { [new URL(`http://${registry.image}`).host]: { auth: btoa(LOGIN) } },
+    })
+    // The image has no shell, so that is as far as it goes.
+    await expect(open({ auth })).rejects.toThrow(/has no \/bin\/sh/)
+    const questions = { tools: [], path: '', docker: dockerOptions(settings()) }
+    expect(await detectCapabilities(questions)).toEqual(['docker'])
+    expect(
+      await detectCapabilities({ ...questions, docker: dockerOptions(settings({ ca: pem.other })) }),
+    ).toEqual([])
+    await exec('docker', [
+      ...['--host', engine.address, '--tlsverify', '--tlscacert', join(folder, 'ca.pem')],
+      ...['--tlscert', join(folder, 'client.pem'), '--tlskey', join(folder, 'client.key')],
+      ...['rmi', registry.image],
+    ])
+  })
+
+  test('says which registry wants credentials, or refuses those it gets', async () => {
+    const host = new URL(`http://${registry.image}`).host
+    await expect(open({})).rejects.toThrow(`runner.docker_auth has no credentials for ${host}`)
+    const auth = JSON.stringify({ auths: { [host]: { username: 'farm', password: 'wrong' } } })
+    await expect(open({ auth })).rejects.toThrow(
+      `${host} does not take the credentials of runner.docker_auth`,
+    )
+  })
+
+  test('says what is wrong with certificates', async () => {
+    await expect(open({ ca: pem.other })).rejects.toThrow('not signed by the authority of runner.docker_ca')
+    await expect(open({ cert: undefined, key: undefined })).rejects.toThrow(
+      /asks for a certificate|refuses our/,
+    )
+    await expect(open({ cert: undefined })).rejects.toThrow('belong together')
+    await expect(open({ ca: undefined })).rejects.toThrow('needs runner.docker_ca')
+    const plain = { ca: undefined, cert: undefined, key: undefined }
+    await expect(open(plain)).rejects.toThrow(/TLS|HTTPS/)
+  })
+})
+
+describe('what the settings say about docker', () => {
+  const given = (change: Partial<DockerSettings>) => () =>
+    dockerOptions({
+      dockerHost: 'unix:///run/docker.sock',
+      dockerCa: undefined,
+      dockerCert: undefined,
+      dockerKey: undefined,
+      dockerAuth: undefined,
+      dockerImages: [],
+      dockerVolumes: [],
+      ...change,
+    })
+
+  test('is refused where it cannot be meant', () => {
+    expect(given({})()).toMatchObject({ engine: 'unix:///run/docker.sock' })
+    for (const dockerHost of ['ssh://host', 'host:2375', 'tcp://', 'docker.sock'])
+      expect(given({ dockerHost })).toThrow('is no address of a docker engine')
+    expect(given({ dockerCa: secret('x') })).toThrow('no use for an engine on a socket')
+    expect(given({ dockerHost: 'https://host' })).toThrow('needs runner.docker_ca')
+  })
+
+  test('reads what docker login wrote, and never shows it', () => {
+    const auths = (config: unknown) => given({ dockerAuth: secret(JSON.stringify(config)) })().auths
+    const auth = btoa('me:pass:word')
+    expect(auths({ auths: { 'https://index.docker.io/v1/': { auth } } })?.get('docker.io')).toEqual({
+      serveraddress: 'docker.io',
+      username: 'me',
+      password: 'pass:word',
+    })
+    expect(auths({ auths: { 'ghcr.io': { identitytoken: 'tok' } } })?.get('ghcr.io')).toMatchObject({
+      identitytoken: 'tok',
+    })
+    expect(given({ dockerAuth: secret('hush, no JSON') })).toThrow(/^(?!.*hush).*it is no JSON/)
+    expect(() => auths({ credsStore: 'desktop' })).toThrow('helper program')
+    expect(() => auths({ auths: { 'ghcr.io': {} } })).toThrow('the entry of ghcr.io')
+  })
+})
