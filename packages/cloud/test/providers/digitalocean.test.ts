@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  createDigitalOceanProvider,
+  type DigitalOceanSettings,
+} from '../../src/providers/digitalocean/index.ts'
+import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import {
+  CAPACITY,
+  openDigitalOcean,
+  type DigitalOcean,
+  PRICE,
+  QUOTA,
+  TOKEN,
+  TYPE,
+} from './digitalocean-cloud.ts'
+import { restProviderConformance } from './rest-conformance.ts'
+
+// Enforced by: digitalocean.openapi.json, the provider's own description. Every request (path, method, parameters, body) and
+// every answer of the stand-in is held against it; messages of refusals are as the provider words them.
+
+const settings = (over: Partial<DigitalOceanSettings> = {}): DigitalOceanSettings => ({
+  token: TOKEN,
+  region: undefined,
+  type: undefined,
+  image: undefined,
+  vpc: undefined,
+  endpoint: undefined,
+  privateAddress: false,
+  prices: {},
+  ...over,
+})
+
+async function open(over: Partial<DigitalOceanSettings> = {}): Promise<DigitalOcean & World> {
+  const cloud = await openDigitalOcean()
+  const provider = createDigitalOceanProvider(settings({ endpoint: cloud.url, ...over }), CALL_LIMITS)
+  return {
+    ...cloud,
+    provider,
+    async [Symbol.asyncDispose]() {
+      await provider[Symbol.asyncDispose]()
+      await cloud[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const signal = () => AbortSignal.timeout(20_000)
+const request = {
+  name: 'scanfarm-0123456789abcdef-1',
+  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
+  region: 'fra1',
+  type: TYPE,
+  spot: false,
+  userData: '#cloud-config\n',
+  sshUser: 'scanfarm',
+  publicKey: 'ssh-ed25519 AAAA farm',
+}
+
+providerConformance('digitalocean', () => open(), {
+  region: 'fra1',
+  type: TYPE,
+  price: PRICE,
+  pages: 201,
+  spot: 'refused',
+  words: { quota: QUOTA, capacity: CAPACITY },
+})
+
+restProviderConformance('digitalocean', {
+  open,
+  make: (over) => createDigitalOceanProvider(settings(over), CALL_LIMITS),
+  token: TOKEN,
+  request,
+  version: '/v2',
+  badImage: 'invalid image',
+  limited: { id: 'too_many_requests', message: 'API rate limit exceeded.' },
+})
+
+describe('digitalocean', () => {
+  test('puts droplets into the VPC of the settings, from an image that may be a number', async () => {
+    await using world = await open({ vpc: '760e09ef-dc84-11e8-981e-3cfdfeaae000', image: '7555620' })
+    await world.provider.create(request, signal())
+    expect(world.violations()).toEqual([])
+    expect(world.given(request.name).asked).toMatchObject({
+      vpc_uuid: '760e09ef-dc84-11e8-981e-3cfdfeaae000',
+      image: 7_555_620,
+      tags: ['scanfarm-farm:f0e1d2c3b4a5', 'scanfarm-infra:0123456789abcdef', 'scanfarm-expires:1900000000'],
+    })
+  })
+
+  test('waits for a droplet that is busy with something else before it destroys it', async () => {
+    await using world = await open()
+    const { id } = await world.provider.create(request, signal())
+    const body = { id: 'unprocessable_entity', message: 'Droplet already has a pending event.' }
+    world.answerNext('destroy', { status: 422, body })
+    await world.provider.destroy(id, signal())
+    expect(world.there()).toEqual([])
+  })
+
+  const started = async (world: DigitalOcean & World) => {
+    const { id } = await world.provider.create(request, signal())
+    for (;;) {
+      const machine = await world.provider.describe(id, signal())
+      if (machine?.state === 'running') return machine
+    }
+  }
+
+  test('takes the public address, the private one where the settings say so, and that of IPv6 for want of others', async () => {
+    await using world = await open()
+    const { id, address } = await started(world)
+    expect(address).toBe('203.0.113.7')
+    const v6 = [{ ip_address: '2001:db8::7', netmask: 64, gateway: '2001:db8::1', type: 'public' }]
+    world.set(request.name, { networks: { v4: [], v6 } })
+    expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8::7' })
+    await using inside = await open({ privateAddress: true })
+    expect(await started(inside)).toMatchObject({ address: '10.135.0.2' })
+  })
+
+  test('says of a droplet that is off that it is no use any more', async () => {
+    await using world = await open()
+    const { id } = await started(world)
+    world.set(request.name, { status: 'off' })
+    expect(await world.provider.describe(id, signal())).toMatchObject({
+      state: 'stopping',
+      message: 'the droplet is off',
+    })
+  })
+
+  test('would be found out if it asked for what the description does not have', async () => {
+    await using world = await open()
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'a_b', size: TYPE, image: 1.5, tag: [] })
+    await fetch(`${world.url}/v2/droplets`, { method: 'POST', headers, body })
+    await fetch(`${world.url}/v2/droplets?per_page=201&label=x`, { headers })
+    await fetch(`${world.url}/v2/droplets/abc`, { headers })
+    const found = world.violations().join('\n')
+    for (const part of [
+      'pattern',
+      'there is no tag',
+      'must be <= 200',
+      'no parameter label',
+      'must be integer',
+    ])
+      expect(found).toContain(part)
+  })
+
+  test('refuses labels that do not fit into a tag, and asks nobody', async () => {
+    await using world = await open()
+    const labels = { ...request.labels, infra: 'Ä' }
+    await expect(world.provider.create({ ...request, labels }, signal())).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringContaining('is no tag'),
+    })
+    expect(world.creates()).toBe(0)
+  })
+})

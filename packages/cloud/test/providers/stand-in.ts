@@ -1,0 +1,92 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Fault, Sort } from './conformance.ts'
+
+/** One request, its body parsed. */
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Faults that are told with an answer. */
+export type Told = Exclude<Fault, { kind: 'cut' | 'silent' }>
+
+export interface Cloud {
+  sortOf(asked: Asked): Sort
+  /** Does what is asked, credentials included. */
+  answer(asked: Asked): Answer
+  failure(fault: Told): Answer
+  /** What is wrong with them by the provider's own description. */
+  violations(asked: Asked, answer: Answer): string[]
+}
+
+export interface StandIn extends AsyncDisposable {
+  readonly url: string
+  violations(): readonly string[]
+  fault(sort: Sort, fault: Fault): void
+  /** The next call of that sort gets that answer, and nothing is done. */
+  answerNext(sort: Sort, answer: Answer): void
+  creates(): number
+}
+
+interface Prepared {
+  readonly kind: 'prepared'
+  readonly answer: Answer
+}
+
+/** A cloud over HTTP, on a port of this machine. */
+export async function openStandIn(cloud: Cloud): Promise<StandIn> {
+  const faults: Record<Sort, (Fault | Prepared)[]> = { read: [], create: [], destroy: [] }
+  const violations: string[] = []
+  let creates = 0
+
+  const answerTo = (fault: Fault | Prepared | undefined, asked: Asked): Answer => {
+    if (fault === undefined || fault.kind === 'cut' || fault.kind === 'silent') return cloud.answer(asked)
+    return fault.kind === 'prepared' ? fault.answer : cloud.failure(fault)
+  }
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://stand-in')
+    const raw = await text(request)
+    const asked: Asked = {
+      method: request.method ?? '',
+      path: pathname,
+      query: searchParams,
+      headers: request.headers,
+      body: raw === '' ? undefined : JSON.parse(raw),
+    }
+    const sort = cloud.sortOf(asked)
+    if (sort === 'create') creates++
+    const fault = faults[sort].shift()
+    const answer = answerTo(fault, asked)
+    violations.push(...cloud.violations(asked, answer))
+    if (fault?.kind === 'silent') return
+    if (fault?.kind === 'cut') return void request.socket.destroy()
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+    response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  // Of a server that listens on a port, it is always that.
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    violations: () => violations,
+    answerNext: (sort, answer) => void faults[sort].push({ kind: 'prepared', answer }),
+    fault: (sort, fault) => void faults[sort].push(fault),
+    creates: () => creates,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
