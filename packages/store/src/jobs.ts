@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError, type JobStatus } from '@scanfarm/contracts'
+import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { cloudChoice, submittedInfra } from './cloud/choice.ts'
 import { refusing } from './cloud/refusals.ts'
 import { isUniqueViolation } from './connection.ts'
+import { jobReport, jobStatus } from './job-report.ts'
 import type {
   JobDraft,
   Jobs,
@@ -26,7 +27,8 @@ type Submitted = Awaited<ReturnType<Jobs['submit']>>
 
 export const makeJobs = (db: Kysely<unknown>): Jobs => ({
   submit: (draft, targets, options = {}) => submit(db, draft, targets, options),
-  status: async (jobId) => (JOB_ID.test(jobId) ? status(db, jobId) : undefined),
+  report: async (jobId) => (JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined),
+  status: async (jobId) => (JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined),
   requestCancel: async (jobId) => (JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined),
   expandOnce: async () => {
     const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(db)
@@ -106,7 +108,7 @@ async function insertJob(
         const result = await insert(tx, [], true)
         if (result.job_no === undefined) return result
         await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
-        if (job.infra) await demandInfra(tx, job.infra)
+        if (job.infra) await demandInfra(tx, job.infra, options.cloud?.fields?.cloud_auto_destroy ?? false)
         return result
       })
   if (!made.kept) return { job }
@@ -115,8 +117,12 @@ async function insertJob(
 }
 
 /** Not earlier: it holds the infrastructure, which others want to look after, until the transaction ends. */
-const demandInfra = async (tx: Kysely<unknown>, { infraId }: SubmittedInfra): Promise<void> => {
-  await sql`select demand_infra(id) from cloud_infras where infra_id = ${infraId}`.execute(tx)
+const demandInfra = async (
+  tx: Kysely<unknown>,
+  { infraId }: SubmittedInfra,
+  autoDestroy: boolean,
+): Promise<void> => {
+  await sql`select demand_infra(id, ${autoDestroy}) from cloud_infras where infra_id = ${infraId}`.execute(tx)
 }
 
 export const idempotencyConflict = (): AppError =>
@@ -164,38 +170,6 @@ const storeTargets = async (
 
 function* slices(targets: readonly TargetDraft[]): Generator<readonly TargetDraft[]> {
   for (let from = 0; from < targets.length; from += CHUNK) yield targets.slice(from, from + CHUNK)
-}
-
-interface JobRow extends Omit<JobStatus, 'runs'> {
-  /** JSON text of the elements of `runs`. */
-  readonly runs: string
-}
-
-/**
- * The runs come as JSON text that Postgres has put together: as 10,000 rows they would keep this process busy for
- * longer than parsing does. Only the target needs quoting; uuids and statuses have nothing to quote.
- */
-const status = async (db: Kysely<unknown>, jobId: string): Promise<JobStatus | undefined> => {
-  const { rows } = await sql<JobRow>`
-    select j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
-           r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
-           r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
-           coalesce(r.runs, '') as runs
-    from jobs j cross join lateral (
-      select count(*) as made,
-             count(*) filter (where status = 'completed') as completed,
-             count(*) filter (where status = 'running') as running,
-             count(*) filter (where status = 'failed') as failed,
-             count(*) filter (where status = 'cancelled') as cancelled,
-             count(*) filter (where status in ('pending', 'queued')) as waiting,
-             string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(target) || ',"status":"' || status || '"}',
-                        ',') as runs
-      from (select run_uuid, target, status from runs where job_no = j.id order by id) in_order
-    ) r
-    where j.job_id = ${jobId}
-  `.execute(db)
-  const [row] = rows
-  return row && { ...row, runs: JSON.parse(`[${row.runs}]`) as JobStatus['runs'] }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { JobReport } from './job-report.ts'
 import type {
   ApiToken,
   Artifact,
@@ -168,6 +169,8 @@ export interface Jobs {
     },
   ): Promise<{ job: SubmittedJob } | { kept: KeptAnswer }>
   status(jobId: string): Promise<JobStatus | undefined>
+  /** The same for jobs of any size, with bounded memory. */
+  report(jobId: string): Promise<JobReport | undefined>
   /**
    * Asks for the end of every run of the job: waiting ones are `cancelled` at once (their outbox rows go), running
    * ones get `cancel_requested_at`. Undefined for an unknown job.
@@ -239,8 +242,10 @@ export interface Runs {
    * job if that takes runs, else to the one that `cloud` names.
    */
   start(ref: RunRef, cloud?: CloudChoice): Promise<{ started: boolean; run: RunDetail } | undefined>
-  /** What the caller asked for when this cloud run was submitted; undefined: unknown, or no cloud run. */
-  cloudOf(ref: RunRef): Promise<CloudFields | undefined>
+  /** What the caller asked for when this cloud run was submitted, and what it needs; undefined: unknown, or no cloud run. */
+  cloudOf(
+    ref: RunRef,
+  ): Promise<{ readonly fields: CloudFields; readonly requirementClass: string } | undefined>
   requestCancel(ref: RunRef): Promise<CancelRequest | undefined>
   /** Ends it as `cancelled` though its worker did not report: the fence then refuses whatever that still writes. */
   forceCancel(runId: number): Promise<void>

@@ -23,6 +23,8 @@ export function responseCheck(spec: RouteSpec): (answer: Answer) => void {
     const isJson = form === 'json' || String(headers['Content-Type']).startsWith('application/json')
     const schema = isMedia(declared) ? declared.schema : declared
     if (schema === undefined || (isMedia(declared) && !isJson)) return
+    // A stream cannot be read twice; what is streamed is tested where it is made.
+    if (form === 'bytes') return
     if (!isJson) throw new Error(`${name} answered ${status} with something else than the JSON it declares`)
     const sent: unknown = JSON.parse(form === 'json' ? JSON.stringify(body) : String(body))
     try {

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { AppError, JobStatus } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../cancel/signal-cancel.ts'
+import { bytes, text } from '../http/answer.ts'
 import { route } from '../http/route.ts'
 
 const JobPath = Type.Object({ job_id: Type.String() })
@@ -15,12 +17,27 @@ const JobAnswer = Type.Object({
   }),
 })
 
-const overall = ({ total_runs, pending, running, completed, failed, cancelled }: JobStatus) => {
+const overall = ({ total_runs, pending, running, completed, failed, cancelled }: Omit<JobStatus, 'runs'>) => {
   if (pending === total_runs) return 'pending' as const
   if (pending + running > 0) return 'running' as const
   if (completed === total_runs) return 'completed' as const
   if (failed === total_runs) return 'failed' as const
   return cancelled === total_runs ? ('cancelled' as const) : ('partial' as const)
+}
+
+/** The answer of a larger job goes out as it comes from the database. */
+const HELD_RUNS = 20_000
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** An object, with its runs as a last field. */
+async function* jobText(head: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${head.slice(0, -1)},"runs":[`
+  let between = ''
+  for await (const piece of pieces) {
+    yield between + piece
+    between = ','
+  }
+  yield ']}'
 }
 
 export const getJob = route(
@@ -35,9 +52,14 @@ export const getJob = route(
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
-    const job = await store.jobs.status(params.job_id)
-    if (job === undefined) throw noJob(params.job_id)
-    return { ...job, run_group_id: job.job_id, status: overall(job) }
+    const report = await store.jobs.report(params.job_id)
+    if (report === undefined) throw noJob(params.job_id)
+    const { counts, pieces } = report
+    const head = { ...counts, run_group_id: counts.job_id, status: overall(counts) }
+    const body = jobText(JSON.stringify(head), pieces)
+    return counts.total_runs > HELD_RUNS
+      ? bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
+      : text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
   },
 )
 

@@ -66,6 +66,21 @@ describe('GET /jobs/{job_id}', () => {
     expect(body.status).toBe(status)
   })
 
+  test('200 tells a job that is too large to be held as a whole in just the same shape', async () => {
+    const targets = Array.from({ length: 20_001 }, (_, n) => `large-${n}.example`)
+    const job = await create(targets, 1)
+    const { body } = await server.viewer.get(`/api/jobs/${job}`).expect('Content-Type', /^application\/json/)
+    expect(body).toMatchObject({ job_id: job, run_group_id: job, status: 'pending', total_runs: 20_001 })
+    expect(body.pending).toBe(20_001)
+    expect(body.runs.map((run: { target: string }) => run.target)).toEqual(targets)
+    expect(body.runs.at(-1)).toEqual({
+      run_uuid: expect.any(String),
+      target: 'large-20000.example',
+      status: 'queued',
+    })
+    await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
+  })
+
   test.each(['0123456789abcdef', 'nope', '1'])('404 for %s', async (id) => {
     const { body } = await server.viewer.get(`/api/jobs/${id}`).expect(404)
     expect(body).toEqual(noJob(id))

@@ -1,0 +1,73 @@
+import type { JobStatus } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+
+/** Up to so many targets, counters and runs come from one statement and fit each other. */
+const RUNS_AT_ONCE = 20_000
+/** Larger jobs are told in pieces of this many runs, so that no job is too large to be told. */
+const RUNS_A_PIECE = 10_000
+
+export interface JobReport {
+  readonly counts: Omit<JobStatus, 'runs'>
+  /**
+   * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. They come as
+   * Postgres has put them together, for as rows, or parsed, 10,000 of them would keep this process busy. Above 20,000
+   * targets a piece is as new as the moment it is asked for, and so may be newer than the counters.
+   */
+  readonly pieces: AsyncIterable<string>
+}
+
+// Only the target needs quoting: uuids and statuses have nothing to quote.
+const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(target) || ',"status":"' || status || '"}', ',')`
+
+export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<JobReport | undefined> {
+  const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`
+    select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
+           r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
+           r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
+           case when j.target_count <= ${RUNS_AT_ONCE} then
+             (select ${ELEMENTS} from (select run_uuid, target, status from runs where job_no = j.id order by id) in_order)
+           end as elements
+    from jobs j cross join lateral (
+      select count(*) as made,
+             count(*) filter (where status = 'completed') as completed,
+             count(*) filter (where status = 'running') as running,
+             count(*) filter (where status = 'failed') as failed,
+             count(*) filter (where status = 'cancelled') as cancelled,
+             count(*) filter (where status in ('pending', 'queued')) as waiting
+      from runs where job_no = j.id
+    ) r
+    where j.job_id = ${jobId}
+  `.execute(db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { no, elements, ...counts } = row
+  const isLarge = counts.total_runs > RUNS_AT_ONCE
+  return { counts, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+}
+
+async function* one(elements: string | null): AsyncGenerator<string> {
+  if (elements !== null) yield elements
+}
+
+async function* piecesOf(db: Kysely<unknown>, jobNo: number): AsyncGenerator<string> {
+  for (let after = 0; ;) {
+    const { rows } = await sql<{ elements: string | null; last: number | null }>`
+      select ${ELEMENTS} as elements, max(id) as last from (
+        select id, run_uuid, target, status from runs where job_no = ${jobNo} and id > ${after}
+        order by id limit ${RUNS_A_PIECE}
+      ) in_order`.execute(db)
+    const { elements, last } = rows[0] ?? {}
+    if (elements === null || elements === undefined || last === null || last === undefined) return
+    yield elements
+    after = last
+  }
+}
+
+/** The same as one value. */
+export async function jobStatus(db: Kysely<unknown>, jobId: string): Promise<JobStatus | undefined> {
+  const report = await jobReport(db, jobId)
+  if (report === undefined) return undefined
+  const runs: JobStatus['runs'] = []
+  for await (const piece of report.pieces) runs.push(...(JSON.parse(`[${piece}]`) as JobStatus['runs']))
+  return { ...report.counts, runs }
+}
