@@ -1,0 +1,120 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+
+const exec = promisify(execFile)
+const UID = 60_124
+
+/** What the user data of the farm asks for. */
+interface CloudConfig {
+  readonly users: readonly { readonly name: string; readonly ssh_authorized_keys: readonly string[] }[]
+  readonly ssh_keys: { readonly ed25519_private: string }
+  readonly write_files: readonly {
+    readonly path: string
+    readonly permissions: string
+    readonly content: string
+  }[]
+  readonly runcmd: readonly (readonly string[])[]
+}
+
+/** A machine that is a real sshd with processes, `/var/lib` and one more folder of its own. Needs root. */
+export class TestMachine {
+  readonly port: number
+  readonly #process: ChildProcess
+  readonly #folder: string
+
+  constructor(port: number, process: ChildProcess, folder: string) {
+    this.port = port
+    this.#process = process
+    this.#folder = folder
+  }
+
+  /** At once, with everything that runs there. */
+  async kill(): Promise<void> {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, 'exit')
+      this.#process.kill('SIGKILL')
+      await ended
+    }
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Does what cloud-init would do with the user data, commands after sshd. `ownFolder` must be there. */
+export async function startMachine(userData: string, ownFolder: string): Promise<TestMachine> {
+  const config: CloudConfig = parse(userData)
+  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-machine-'))
+  await chmod(folder, 0o755)
+  await mkdir('/run/sshd', { recursive: true })
+  const port = await freePort()
+  const at = (name: string): string => join(folder, name)
+  const [user] = config.users
+  if (user === undefined) throw new Error('the user data names no user')
+  await writeUsers(at, user.name)
+  await writeFile(at('authorized_keys'), `${user.ssh_authorized_keys.join('\n')}\n`)
+  await writeFile(at('host_key'), config.ssh_keys.ed25519_private, { mode: 0o600 })
+  await writeFile(at('sshd_config'), sshdConfig(folder, port))
+  const placing: string[] = []
+  for (const [index, file] of config.write_files.entries()) {
+    await writeFile(at(`file-${index}`), file.content)
+    placing.push(`mkdir -p '${dirname(file.path)}'`, `cat '${at(`file-${index}`)}' >'${file.path}'`)
+    placing.push(`chmod ${file.permissions} '${file.path}'`)
+  }
+  const script = [
+    'mount --make-rprivate /',
+    'mount -t tmpfs -o mode=755 tmpfs /var/lib',
+    `mount -t tmpfs -o mode=755 tmpfs '${ownFolder}'`,
+    `mount --bind '${at('passwd')}' /etc/passwd`,
+    `mount --bind '${at('shadow')}' /etc/shadow`,
+    ...placing,
+    `/usr/sbin/sshd -D -e -f '${at('sshd_config')}' </dev/null &`,
+    `(${config.runcmd.map((words) => words.map((word) => `'${word}'`).join(' ')).join('\n')}) </dev/null &`,
+    // It goes with the tests, also when these are killed.
+    'read -r _ || exit 0',
+  ]
+  const machine = spawn(
+    'unshare',
+    ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-ec', script.join('\n')],
+    { stdio: ['pipe', 'ignore', 'pipe'] },
+  )
+  machine.stderr.pipe(createWriteStream(at('log')))
+  return new TestMachine(port, machine, folder)
+}
+
+async function writeUsers(at: (name: string) => string, user: string): Promise<void> {
+  const passwd = await readFile('/etc/passwd', 'utf8')
+  const own = user === 'root' ? '' : `${user}:x:${UID}:${UID}::${at('home')}:/bin/sh\n`
+  await mkdir(at('home'), { recursive: true })
+  await exec('chown', [`${UID}:${UID}`, at('home')])
+  await writeFile(at('passwd'), `${passwd.trim()}\n${own}`)
+  await writeFile(at('shadow'), `root:*:1::::::\nsshd:*:1::::::\n${user}:*:1::::::\n`, { mode: 0o600 })
+}
+
+const sshdConfig = (folder: string, port: number): string => `
+Port ${port}
+ListenAddress 127.0.0.1
+HostKey ${folder}/host_key
+PidFile none
+AuthorizedKeysFile ${folder}/authorized_keys
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+Subsystem sftp internal-sftp
+MaxStartups 100
+`
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
