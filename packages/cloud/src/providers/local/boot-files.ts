@@ -1,5 +1,6 @@
 import { pack, type Pack } from 'tar-stream'
-import { quote, type BootFile, type BootUser, type FirstBoot } from './user-data.ts'
+import { quote } from '../../machine/quote.ts'
+import type { BootFile, BootUser, FirstBoot } from './user-data.ts'
 
 const FOLDER = '/var/lib/scanfarm-boot'
 const FIRST_UID = 1000
@@ -12,6 +13,7 @@ export function bootFiles(boot: FirstBoot): Pack {
   stream.entry({ name: `${FOLDER.slice(1)}/`, type: 'directory', mode: 0o700 })
   const add = (path: string, content: string | Buffer, mode: number): void =>
     void stream.entry({ name: path.slice(1), mode }, content)
+  add('/var/lib/cloud/instance/user-data.txt', boot.document, 0o600)
   add('/etc/ssh/ssh_host_ed25519_key', boot.hostKey, 0o600)
   add('/etc/ssh/scanfarm_sshd_config', sshdConfig(boot.passwords), 0o644)
   for (const [index, user] of boot.users.entries()) add(keysPath(index), `${user.keys.join('\n')}\n`, 0o600)
@@ -53,7 +55,7 @@ if mkdir ${FOLDER}/started 2>/dev/null; then
   grep -q '^sshd:' /etc/passwd || echo 'sshd:x:100:65534::/run/sshd:/bin/false' >> /etc/passwd
   . ${FOLDER}/first
   sh ${FOLDER}/early >> /var/log/cloud-init-output.log 2>&1
-  sh ${FOLDER}/commands >> /var/log/cloud-init-output.log 2>&1 &
+  (sh ${FOLDER}/commands >> /var/log/cloud-init-output.log 2>&1 &)
 fi
 exec "$sshd" -D -e -f /etc/ssh/scanfarm_sshd_config
 `

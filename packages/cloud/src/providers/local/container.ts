@@ -46,6 +46,8 @@ export interface Place {
   readonly publish: boolean
 }
 
+export const isKind = (region: string, type: string): boolean => region === REGION && SIZES.has(type)
+
 /** Rejects with `refused` a type or region that there is not. */
 export function checkKind({ type, region }: MachineRequest): Size {
   const size = SIZES.get(type)

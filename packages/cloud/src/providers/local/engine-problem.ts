@@ -17,4 +17,4 @@ export function engineProblem(error: unknown): CloudError {
 }
 
 const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined
+  Error.isError(error) && 'code' in error ? error.code : undefined

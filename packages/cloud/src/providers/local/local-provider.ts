@@ -1,7 +1,14 @@
 import type Docker from 'dockerode'
+import type { ContainerCreateOptions } from 'dockerode'
 import { connectEngine, reachEngine, statusOf } from '@scanfarm/runners'
-import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
-import { callOnce, repeatSafe } from '../calls.ts'
+import {
+  CloudError,
+  type CloudProvider,
+  type Machine,
+  type MachineKind,
+  type MachineRequest,
+} from '../../provider.ts'
+import { callOnce, repeatSafe, type CallLimits } from '../calls.ts'
 import { bootFiles } from './boot-files.ts'
 import {
   checkKind,
@@ -9,6 +16,7 @@ import {
   containerOptions,
   DEFAULT_TYPE,
   filterOf,
+  isKind,
   machineOf,
   REGION,
   type Place,
@@ -34,9 +42,9 @@ const MOST_MACHINES = 100
 const USER = 'scan'
 
 /** Machines are containers of the docker engine on this system: for development and tests. */
-export function createLocalProvider(settings: LocalSettings): CloudProvider {
+export function createLocalProvider(settings: LocalSettings, limits: CallLimits = {}): CloudProvider {
   const engine = connectEngine({ engine: settings.dockerSocket })
-  return new LocalProvider(engine, settings)
+  return new LocalProvider(engine, settings, limits)
 }
 
 class LocalProvider implements CloudProvider {
@@ -44,11 +52,13 @@ class LocalProvider implements CloudProvider {
   readonly defaults = { region: REGION, type: DEFAULT_TYPE, sshUser: USER }
   readonly #docker: Docker
   readonly #settings: LocalSettings
+  readonly #limits: CallLimits
   readonly #closing = new AbortController()
   #image: Promise<string> | undefined
   #network: Promise<string> | undefined
 
-  constructor(docker: Docker, settings: LocalSettings) {
+  constructor(docker: Docker, settings: LocalSettings, limits: CallLimits) {
+    this.#limits = limits
     this.#docker = docker
     this.#settings = settings
   }
@@ -66,7 +76,7 @@ class LocalProvider implements CloudProvider {
     return await callOnce((limit) => this.#make(request, boot, limit), {
       signal,
       problemOf: engineProblem,
-      timeoutMs: CREATE_TIMEOUT_MS,
+      timeoutMs: this.#limits.timeoutMs ?? CREATE_TIMEOUT_MS,
     })
   }
 
@@ -95,8 +105,8 @@ class LocalProvider implements CloudProvider {
     }, signal)
   }
 
-  async price(): Promise<number> {
-    return 0
+  async price({ region, type }: MachineKind): Promise<number | undefined> {
+    return isKind(region, type) ? 0 : undefined
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,7 +114,7 @@ class LocalProvider implements CloudProvider {
   }
 
   #ask<T>(call: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    return repeatSafe(call, { signal, problemOf: engineProblem })
+    return repeatSafe(call, { ...this.#limits, signal, problemOf: engineProblem })
   }
 
   async #find(id: string, abortSignal: AbortSignal): Promise<Machine | undefined> {
@@ -127,11 +137,9 @@ class LocalProvider implements CloudProvider {
     await this.#refuseTooMany(abortSignal)
     const options = containerOptions(request, await this.#place())
     abortSignal.throwIfAborted()
-    const container = await this.#docker.createContainer(options).catch((error: unknown) => {
-      // The image or the network was removed meanwhile: the next call makes it anew.
-      this.#image = this.#network = undefined
-      throw error
-    })
+    const container = await this.#container(options)
+    // Somebody who asked for the same at the same time is starting it.
+    if (container === undefined) return await this.#taken(name, abortSignal)
     try {
       await container.putArchive(bootFiles(boot), { path: '/', abortSignal })
       await container.start({ abortSignal })
@@ -139,8 +147,27 @@ class LocalProvider implements CloudProvider {
     } catch (error) {
       await container.remove({ force: true, v: true })
       abortSignal.throwIfAborted()
+      if (statusOf(error) === undefined) throw error
       throw new CloudError('refused', engineProblem(error).message, { cause: error })
     }
+  }
+
+  /** Undefined: the name is taken. */
+  async #container(options: ContainerCreateOptions): Promise<Docker.Container | undefined> {
+    try {
+      return await this.#docker.createContainer(options)
+    } catch (error) {
+      if (statusOf(error) === 409) return undefined
+      // The image or the network was removed meanwhile: the next call makes it anew.
+      this.#image = this.#network = undefined
+      throw error
+    }
+  }
+
+  async #taken(name: string, abortSignal: AbortSignal): Promise<Machine> {
+    const machine = await this.#find(name, abortSignal)
+    if (machine === undefined) throw new CloudError('unavailable', `the container ${name} went away again`)
+    return { ...machine, state: 'starting' }
   }
 
   async #refuseTooMany(abortSignal: AbortSignal): Promise<void> {

@@ -1,4 +1,6 @@
 import { parse } from 'yaml'
+import { makeKeyPair } from '../../keys.ts'
+import { quote } from '../../machine/quote.ts'
 import { CloudError } from '../../provider.ts'
 
 /** What the user data of a machine asks for, as far as containers can do it. */
@@ -11,6 +13,8 @@ export interface FirstBoot {
   /** Shell commands: before anybody can connect, and after that. */
   readonly early: readonly string[]
   readonly commands: readonly string[]
+  /** The document as it came. */
+  readonly document: string
 }
 
 export interface BootUser {
@@ -52,8 +56,10 @@ export function readUserData(text: string, defaultUser: DefaultUser): FirstBoot 
   const config = fieldsOf(parseYaml(text), 'it')
   const strange = Object.keys(config).filter((key) => !UNDERSTOOD.has(key) && !WITHOUT_MEANING.has(key))
   if (strange.length > 0) throw refused(`the local provider does not understand ${strange.join(', ')}`)
-  const hostKey = fieldsOf(config['ssh_keys'], 'ssh_keys')['ed25519_private']
-  if (hostKey === undefined) throw refused('ssh_keys.ed25519_private is missing')
+  const { ed25519_private: hostKey = makeKeyPair('machine').privateKey } = fieldsOf(
+    config['ssh_keys'],
+    'ssh_keys',
+  )
   return {
     users: readUsers(config, defaultUser),
     hostKey: `${textOf(hostKey, 'ed25519_private').trim()}\n`,
@@ -61,6 +67,7 @@ export function readUserData(text: string, defaultUser: DefaultUser): FirstBoot 
     files: listOf(config['write_files'], 'write_files').map(readFile),
     early: listOf(config['bootcmd'], 'bootcmd').map(readCommand),
     commands: listOf(config['runcmd'], 'runcmd').map(readCommand),
+    document: text,
   }
 }
 
@@ -131,5 +138,3 @@ function readFile(item: unknown): BootFile {
 /** A list is a program with its words, a text goes to the shell as it is. */
 const readCommand = (item: unknown): string =>
   Array.isArray(item) ? item.map((word) => quote(String(word))).join(' ') : textOf(item, 'a command')
-
-export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
