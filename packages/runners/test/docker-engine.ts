@@ -67,9 +67,16 @@ export async function startEngine(options: EngineOptions = {}): Promise<PrivateE
       running = await runEngine(folder, address, options)
     },
     async [Symbol.asyncDispose]() {
+      if (options.address === undefined) await removeNetworks(address)
       await stop(running, folder)
     },
   }
+}
+
+/** An engine that stops leaves their bridges on the machine. One that does not answer cannot be helped. */
+async function removeNetworks(address: string): Promise<void> {
+  const script = 'docker rm --force --volumes $(docker ps --all --quiet); docker network prune --force'
+  await exec('sh', ['-c', script], { env: { ...process.env, DOCKER_HOST: address } }).catch(() => {})
 }
 
 /** The process that the file names, if it is there; the file goes. */

@@ -181,12 +181,12 @@ class LocalProvider implements CloudProvider {
 
   /** Many are made at once, and all need the same image and network: made once, whoever gives up waiting. */
   async #place(): Promise<Place> {
-    const { cpus, rootless } = await reachEngine(this.#docker, { engine: this.#settings.dockerSocket })
+    const { cpus, mapsUsers } = await reachEngine(this.#docker, { engine: this.#settings.dockerSocket })
     this.#image ??= imageOf(this.#docker, this.#settings.image, this.#closing.signal)
     this.#network ??= provideNetwork(this.#docker).then(({ id }) => id)
     try {
       const [imageId, network] = await Promise.all([this.#image, this.#network])
-      return { imageId, network, cpusOfEngine: cpus, publish: rootless || process.platform !== 'linux' }
+      return { imageId, network, cpusOfEngine: cpus, publish: mapsUsers || process.platform !== 'linux' }
     } catch (error) {
       this.#image = this.#network = undefined
       throw error
