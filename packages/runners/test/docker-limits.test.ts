@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -177,6 +177,30 @@ describe('the docker runner', () => {
     expect(runner.sharesFiles).toBe(true)
     expect((await readdir(folder)).filter((name) => name.startsWith('.scanfarm-'))).toEqual([])
   })
+
+  test.each([true, false])(
+    'lets a worker that is not root read and remove what root of a container made (persistent: %s)',
+    async (persistent) => {
+      const made = await mkdtemp(join(folder, 'made-'))
+      const runner = await provide({ fileOwner: { uid: 1234, gid: 1235 } }).open(
+        { type: 'docker', image: TEST_IMAGE, persistent },
+        { ...context(), folder: made },
+      )
+      await text(
+        runner,
+        'umask 077; mkdir -p deep/er; echo secret >deep/er/file; ln -s /etc/passwd deep/link',
+      )
+      // As workflows do before anything on the worker reads the files.
+      await runner.pull(made, NEVER)
+      const asWorker = { uid: 1234, gid: 1235 }
+      expect((await exec('cat', [join(made, 'deep/er/file')], asWorker)).stdout).toBe('secret\n')
+      await text(runner, 'umask 077; mkdir later; echo >later/file')
+      await runner[Symbol.asyncDispose]()
+      await exec('sh', ['-c', 'rm -r "$0"/*', made], asWorker)
+      expect(await readdir(made)).toEqual([])
+      expect((await stat('/etc/passwd')).uid).toBe(0)
+    },
+  )
 
   test('takes nothing back that would leave the folder of the run', async () => {
     const runner = await open({}, { files: 'copy' })

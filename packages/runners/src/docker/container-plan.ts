@@ -1,6 +1,7 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { RunnerContext, RunnerSpec } from '@scanfarm/contracts'
 import { foldersOf } from '../run-folders.ts'
+import type { FileOwner } from './hand-over.ts'
 
 export type DockerSpec = Extract<RunnerSpec, { type: 'docker' }>
 
@@ -22,6 +23,8 @@ export interface ContainerPlan {
   readonly owner: string
   readonly limits: ContainerLimits
   readonly cpusOfEngine: number
+  /** Who gets what commands made in mounted folders, where that takes doing something. */
+  readonly fileOwner: FileOwner | undefined
   /** Whether the run's folder is mounted, at the path that it has on this machine. */
   readonly mountsFolder: boolean
 }

@@ -2,7 +2,9 @@ import type { Command, CommandIo, Outcome, Runner, RunnerContext } from '@scanfa
 import { folderAround, foldersOf } from '../run-folders.ts'
 import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './container-opener.ts'
 import type { DockerPlace } from './docker-place.ts'
+import { messageOf } from '../error-facts.ts'
 import { engineMessage, statusOf } from './engine.ts'
+import { handOver, type FileOwner } from './hand-over.ts'
 import { packPath } from './folder-pack.ts'
 import { unpackInto } from './folder-unpack.ts'
 
@@ -15,28 +17,42 @@ export class KeptContainerRunner implements Runner {
   readonly sharesFiles: boolean
   readonly #context: RunnerContext
   readonly #place: DockerPlace
+  readonly #mounted: boolean
+  readonly #fileOwner: FileOwner | undefined
+  #hasMade = false
 
-  constructor(opened: OpenContainer, context: RunnerContext, facts: Facts) {
+  constructor({ place, sharesFiles: mounted }: OpenContainer, plan: PlanWithoutFiles, facts: Facts) {
     this.facts = facts
-    this.sharesFiles = opened.sharesFiles
-    this.#context = context
-    this.#place = opened.place
+    this.#fileOwner = mounted ? plan.fileOwner : undefined
+    // Files that are not ours yet have to be fetched like those that are not here.
+    this.sharesFiles = mounted && this.#fileOwner === undefined
+    this.#context = plan.context
+    this.#place = place
+    this.#mounted = mounted
   }
 
   run(command: Command, io: CommandIo): Promise<Outcome> {
+    this.#hasMade = true
     return this.#place.commands.run(command, io)
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles) await pushTo(this.#place, path, signal)
+    if (!this.#mounted) await pushTo(this.#place, path, signal)
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles) await pullFrom(this.#place, folderAround(path, this.#context), path, signal)
+    if (!this.#mounted) await pullFrom(this.#place, folderAround(path, this.#context), path, signal)
+    else await this.#handOver()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#place.commands[Symbol.asyncDispose]()
+    if (this.#hasMade) await this.#handOver()
     await this.#place[Symbol.asyncDispose]()
+  }
+
+  async #handOver(): Promise<void> {
+    if (this.#fileOwner !== undefined) await tryHandOver(this.#place, this.#context, this.#fileOwner)
   }
 }
 
@@ -89,8 +105,23 @@ export class FreshContainerRunner implements Runner {
       if (signal.aborted) return { kind: 'cancelled', killed: [] }
       throw error
     } finally {
-      await opened?.[Symbol.asyncDispose]()
+      if (opened !== undefined) await this.#close(opened)
     }
+  }
+
+  async #close(opened: OpenContainer): Promise<void> {
+    const { context, fileOwner } = this.#plan
+    if (opened.sharesFiles && fileOwner !== undefined) await tryHandOver(opened.place, context, fileOwner)
+    await opened[Symbol.asyncDispose]()
+  }
+}
+
+/** The files are here all the same: what may not be read or removed shows when somebody wants to. */
+async function tryHandOver(place: DockerPlace, context: RunnerContext, owner: FileOwner): Promise<void> {
+  try {
+    await handOver(place.container, foldersOf(context), owner)
+  } catch (error) {
+    context.log(messageOf(error))
   }
 }
 

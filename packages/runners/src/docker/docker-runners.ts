@@ -10,7 +10,9 @@ import { ContainerOpener } from './container-opener.ts'
 import { FreshContainerRunner, KeptContainerRunner } from './docker-runner.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
+import { holdsVolume, ownFiles, type FileOwner } from './hand-over.ts'
 import { provideImage } from './image.ts'
+import { foldersOf } from '../run-folders.ts'
 import type { RegistryAuths } from './registry-auth.ts'
 import { sweepContainers, type IsLive } from './sweep.ts'
 
@@ -27,6 +29,11 @@ export interface DockerRunnersOptions extends EngineAddress {
    * machine's files, else copy.
    */
   readonly files?: 'mount' | 'copy'
+  /**
+   * Who gets the files that commands made in mounted folders; default: this program's user, unless it is root. An
+   * engine that maps users leaves files as they are.
+   */
+  readonly fileOwner?: FileOwner
   /** Credentials for pulling, by registry; default none. */
   readonly auths?: RegistryAuths
 }
@@ -44,18 +51,27 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
   const docker = connectEngine(options)
   const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const fileOwner = options.fileOwner ?? ownFiles()
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type !== 'docker')
         throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
-      const { cpus } = await reachEngine(docker, options)
+      const { cpus, mapsUsers } = await reachEngine(docker, options)
       const image = await provideImage(docker, spec.image, context, options.auths)
       context.signal.throwIfAborted()
-      const plan = { spec, context, imageId: image.id, owner: options.owner, limits, cpusOfEngine: cpus }
+      const plan = {
+        spec,
+        context,
+        imageId: image.id,
+        owner: options.owner,
+        limits,
+        cpusOfEngine: cpus,
+        fileOwner: mapsUsers || holdsVolume(foldersOf(context), spec.volumes ?? []) ? undefined : fileOwner,
+      }
       const facts = { image: spec.image, image_digest: image.digest }
       return spec.persistent === false
         ? new FreshContainerRunner(opener, plan, facts)
-        : new KeptContainerRunner(await opener.open(plan), context, facts)
+        : new KeptContainerRunner(await opener.open(plan), plan, facts)
     },
     sweepContainers: (isLive) => sweepContainers(docker, options.owner, isLive),
     async [Symbol.asyncDispose]() {},

@@ -74,18 +74,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority that signed runner.docker_cert',
 }
 
+export interface EngineFacts {
+  readonly cpus: number
+  /** Root of a container is somebody else outside (rootless engine, user namespaces). */
+  readonly mapsUsers: boolean
+}
+
 /** The engine's facts, or an error that says what to do. */
-export async function reachEngine(
-  docker: Docker,
-  { engine }: EngineAddress,
-): Promise<{ readonly cpus: number; readonly rootless: boolean }> {
+export async function reachEngine(docker: Docker, { engine }: EngineAddress): Promise<EngineFacts> {
   try {
     const info: unknown = await answer(docker.info())
-    const options = property(info, 'SecurityOptions')
-    return {
-      cpus: Number(property(info, 'NCPU')),
-      rootless: Array.isArray(options) && options.includes('name=rootless'),
-    }
+    const security = property(info, 'SecurityOptions')
+    const mapsUsers = Array.isArray(security) && security.some((word) => /name=(rootless|userns)/.test(word))
+    return { cpus: Number(property(info, 'NCPU')), mapsUsers }
   } catch (error) {
     throw new RunnerUnavailableError(
       `the docker engine at ${engine} cannot be reached: ${ADVICE[codeOf(error)] ?? engineMessage(error)}`,
