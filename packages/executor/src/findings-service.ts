@@ -1,5 +1,5 @@
 import type { AssetContent, FindingContent, FoundRecords, RunKey, RunStore } from '@scanfarm/contracts'
-import { assetOf, findingOf } from '@scanfarm/findings'
+import { assetOf, findingOf, readFindings } from '@scanfarm/findings'
 import type { DatabaseService, ImportCounts, Json } from '@scanfarm/workflow'
 
 type Rows = readonly Record<string, Json>[]
@@ -47,6 +47,16 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
     return save({ step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
   }
 
+  const importReport: DatabaseService['importReport'] = async (workspace, format, report, step) => {
+    // A report without results is told too: its step has looked.
+    let counts = await importVulnerabilities(workspace, [], step)
+    for await (const { vulnerabilities: items, errors } of readFindings(format, report)) {
+      const found = { step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors }
+      counts = add(counts, await save(found))
+    }
+    return counts
+  }
+
   const read =
     (kind: 'asset' | 'vulnerability') =>
     async (workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]> =>
@@ -58,6 +68,7 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
   return {
     importAssets,
     importVulnerabilities,
+    importReport,
     assets: read('asset'),
     vulnerabilities: read('vulnerability'),
     count: async (workspace, name, by) => owned(await store.addToCounter(run, { workspace, name, add: by })),

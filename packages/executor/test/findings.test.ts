@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readFindings, type ImportFormat } from '@scanfarm/findings'
 import type { Step } from '@scanfarm/workflow'
 import { bash, openBench, type Bench } from './bench.ts'
 
@@ -54,4 +56,61 @@ test('functions of a run keep findings of it, and its next run tells what is gon
   const topics = events.data.map(({ topic }) => topic)
   expect(topics.filter((topic) => topic === 'vuln.found')).toHaveLength(2)
   expect(topics.filter((topic) => topic === 'asset.discovered')).toHaveLength(1)
+})
+
+const SARIF = JSON.stringify({
+  version: '2.1.0',
+  runs: [
+    {
+      tool: { driver: { name: 'linter', rules: [{ id: 'R1', shortDescription: { text: 'A rule' } }] } },
+      results: [
+        {
+          ruleIndex: 0,
+          level: 'error',
+          message: { text: 'bad' },
+          locations: [{ physicalLocation: { artifactLocation: { uri: 'a.c' }, region: { startLine: 3 } } }],
+        },
+        { ruleId: 'R2', message: { text: 'worse' }, locations: [{ logicalLocations: [{ name: 'main' }] }] },
+        {},
+      ],
+    },
+  ],
+})
+
+const facts = ({
+  vuln_info,
+  vuln_title,
+  vuln_desc,
+  severity,
+  confidence,
+  asset_type,
+  asset_value,
+  tags,
+}: Record<string, unknown>) =>
+  // prettier-ignore
+  JSON.stringify([vuln_info, vuln_title, vuln_desc, severity, confidence, asset_type, asset_value, tags])
+
+test('functions of a run understand a file of findings as its upload does', async () => {
+  await using _executor = bench.executor()
+  const files: readonly (readonly [ImportFormat, string, string])[] = [
+    ['nuclei', 'db_import_vuln_from_file', `${NUCLEI('same')}\nnothing`],
+    ['sarif', 'db_import_sarif', SARIF],
+  ]
+  for (const [format, name, text] of files) {
+    const [runId = 0] = await bench.submit([
+      bash('write', `printf '%b' '${text.replaceAll('\n', '\\n')}' > {{Output}}/${format}`),
+      call('import', `${name}("", "{{Output}}/${format}")`),
+    ])
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
+    const expected: string[] = []
+    let errors = 0
+    for await (const batch of readFindings(format, Readable.from([Buffer.from(text)]))) {
+      expected.push(...batch.vulnerabilities.map((one) => facts({ ...one })))
+      errors += batch.errors
+    }
+    const [, imported] = await bench.steps(runId)
+    expect(JSON.parse(imported?.output ?? '')).toMatchObject({ new: expected.length, errors })
+    const { data } = await bench.store.vulnerabilities.list({}, { offset: 0, limit: 100 })
+    expect(data.map((one) => facts({ ...one }))).toEqual(expect.arrayContaining(expected))
+  }
 })

@@ -244,6 +244,12 @@ describe('functions', () => {
           seen.push([...items])
           return { new: 0, updated: items.length, unchanged: 0, errors: 0 }
         },
+        importReport: async (workspace, format, report) => {
+          let text = ''
+          for await (const chunk of report) text += Buffer.from(chunk).toString()
+          seen.push([workspace, format, text])
+          return { new: 3, updated: 0, unchanged: 0, errors: 1 }
+        },
         assets: async () => [{ asset_value: 'a', asset_type: 'http' }],
         vulnerabilities: async (_workspace, filter) => [{ vuln_info: 'X', ...filter }],
         count: async (_workspace, counter, add) => (add === 'reset' ? 0 : add + counter.length),
@@ -271,6 +277,9 @@ describe('functions', () => {
       {
         'db_import_asset_from_file("", "httpx.jsonl").new': '2',
         'db_import_vuln_from_file("ws", "nuclei.jsonl").updated': '1',
+        'db_import_sarif("ws", "report.sarif").total': '4',
+        'db_import_sarif("ws", "empty").total': '0',
+        'db_import_sarif("ws", "not-there").total': '0',
         'db_total_urls("httpx.jsonl")': '6',
         'db_total_urls(0)': '0',
         'db_vuln_high("nuclei.jsonl")': '10',
@@ -294,7 +303,9 @@ describe('functions', () => {
           '{"url":"http://a","host":"a","status_code":200,"tech":["nginx"],"webserver":"x"}\n{"url":"http://b","host":"b"}\n',
         'nuclei.jsonl':
           '{"template-id":"cve-1","info":{"name":"Bad","severity":"high","tags":["x"]},"matched-at":"http://a/x"}\n',
+        'report.sarif': '{"runs":[]}',
         'dir/f': 'F',
+        empty: '',
       },
       services,
     )
@@ -305,13 +316,14 @@ describe('functions', () => {
       expect.anything(),
     ])
     expect(seen[1]).toEqual([
-      expect.objectContaining({
-        vuln_info: 'cve-1',
-        vuln_title: 'Bad',
-        severity: 'high',
-        asset_value: 'http://a/x',
-      }),
+      {
+        'template-id': 'cve-1',
+        info: { name: 'Bad', severity: 'high', tags: ['x'] },
+        'matched-at': 'http://a/x',
+      },
     ])
+    expect(seen[2]).toEqual(['ws', 'sarif', '{"runs":[]}'])
+    expect(seen[3]).toEqual([])
   })
 })
 

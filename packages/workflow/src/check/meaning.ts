@@ -174,13 +174,22 @@ class Meaning {
     for (const name of program.names) {
       if (name === '$hole' || name === '$text' || own.has(name) || SCRIPT_GLOBALS.has(name)) continue
       const called = program.calls.has(name)
-      if (FUNCTIONS.has(name)) continue
+      const known = FUNCTIONS.get(name)
+      if (called && known?.refused !== undefined) this.#refused(text, name, known.refused)
+      if (known !== undefined) continue
       if (!called) this.#use(name, text)
       else if (!this.#defined.has(name)) {
         const hint = didYouMean(name, FUNCTIONS.keys())
         this.#report(text.path, 'unknown-function', 'error', `there is no function "${name}"`, hint)
       }
     }
+  }
+
+  #refused({ path, text }: AuthorText, name: string, refused: { why: string; instead: string }): void {
+    const { why, instead } = refused
+    const hint = instead === '' ? '' : `${instead.slice(0, 1).toUpperCase()}${instead.slice(1)}.`
+    const inside = { text, offset: Math.max(0, text.indexOf(name)) }
+    this.#report(path, 'refused-function', 'warning', `"${name}" always fails: ${why}`, hint, inside)
   }
 
   #brackets({ path }: AuthorText, { code }: Program): void {

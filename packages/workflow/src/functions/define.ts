@@ -52,6 +52,8 @@ export interface FunctionDefinition {
   readonly doc: string
   /** Older spellings that mean the same. */
   readonly aliases: readonly string[]
+  /** Why it always fails here, and what does the same or `""`; missing for functions that work. */
+  readonly refused?: { readonly why: string; readonly instead: string }
   readonly run: (args: readonly Json[], context: FunctionContext) => Json | Promise<Json>
 }
 
@@ -72,6 +74,15 @@ export const fn = (
 ): FunctionDefinition => {
   const [, name = '', signature = ''] = /^(\w+)\((.*)\)$/.exec(head) ?? []
   return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
+}
+
+/** A function of the language that is not carried out here: the checker says so, and so does its step. */
+export const refused = (head: string, why: string, instead = ''): FunctionDefinition => {
+  const message = instead === '' ? why : `${why}; ${instead}`
+  const definition = fn(head, 'never', `Not carried out: ${message}.`, () => {
+    throw new Error(message)
+  })
+  return { ...definition, refused: { why, instead } }
 }
 
 /** Older files write `fileExists` for `file_exists`. */

@@ -1,6 +1,6 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
-import { fn, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, numberArg, refused, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { makeFolder, pathArg } from './files.ts'
 import { dirname } from 'node:path'
 
@@ -61,12 +61,7 @@ const tmux = async (context: FunctionContext, ...args: string[]): Promise<string
   return stdout.trimEnd()
 }
 
-const unsupported = (head: string, instead: string) =>
-  fn(head, 'never', `Not carried out: ${instead}`, () => {
-    throw new Error(instead)
-  })
-
-const FARM = 'the farm hands runs to workers itself; files reach other runs as artifacts'
+const FARM = 'the farm hands runs to workers itself, and files reach other runs as artifacts'
 
 export const REMOTE_FUNCTIONS: FunctionGroup = {
   title: 'Other machines, sessions and installers',
@@ -83,11 +78,11 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       'Copies files to another host.',
       sshRsync,
     ),
-    unsupported('sync_from_master(source, dest)', FARM),
-    unsupported('sync_from_worker(id, ip, source, dest)', FARM),
-    unsupported('rsync_to_worker(id, ip, source, dest)', FARM),
-    unsupported('run_on_master(action, …)', FARM),
-    unsupported('run_on_worker(scope, action, …)', FARM),
+    refused('sync_from_master(source, dest)', FARM),
+    refused('sync_from_worker(id, ip, source, dest)', FARM),
+    refused('rsync_to_worker(id, ip, source, dest)', FARM),
+    refused('run_on_master(action, …)', FARM),
+    refused('run_on_worker(scope, action, …)', FARM),
     fn(
       'tmux_run(command, name?)',
       'text',
@@ -152,14 +147,14 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         return true
       },
     ),
-    unsupported(
+    refused(
       'nix_install(package, dest?)',
       'programs are installed by the operator of the worker, or come with a docker image',
     ),
-    unsupported(
+    refused(
       'filepath_installer(path, tool, dest?)',
       'programs are installed by the operator of the worker, or come with a docker image',
     ),
-    unsupported('run_agent(message, agent?)', 'use an agent step'),
+    refused('run_agent(message, agent?)', 'programs that are agents are not started', 'use an agent step'),
   ],
 }

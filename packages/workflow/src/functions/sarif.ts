@@ -33,19 +33,19 @@ export const sarifRows = (text: string): SarifRow[] => {
   if (text.trim() === '') return []
   const report = JSON.parse(text) as Json
   return listOf(at(report, 'runs')).flatMap((run) => {
-    const rules = new Map(
-      listOf(at(run, 'tool', 'driver', 'rules')).map((rule) => [textAt(rule, 'id'), rule]),
-    )
+    const list = listOf(at(run, 'tool', 'driver', 'rules'))
+    const rules = new Map(list.map((rule) => [textAt(rule, 'id'), rule]))
     return listOf(at(run, 'results')).map((result): SarifRow => {
-      const id = textAt(result, 'ruleId')
-      const rule = rules.get(id)
+      const named = textAt(result, 'ruleId') || textAt(result, 'rule', 'id')
+      const index = at(result, 'ruleIndex') ?? at(result, 'rule', 'index')
+      const rule = rules.get(named) ?? (typeof index === 'number' ? list[index] : undefined)
       const level = textAt(result, 'level') || textAt(rule, 'defaultConfiguration', 'level') || 'warning'
       const [place] = listOf(at(result, 'locations'))
       const line = textAt(place, 'physicalLocation', 'region', 'startLine')
       const file = textAt(place, 'physicalLocation', 'artifactLocation', 'uri')
       return {
         severity: SEVERITY[level] ?? 'info',
-        rule: id,
+        rule: named || textAt(rule, 'id'),
         tool: textAt(run, 'tool', 'driver', 'name'),
         location: line === '' ? file : `${file}:${line}`,
         message: textAt(result, 'message', 'text'),

@@ -23,10 +23,20 @@ export interface DatabaseService {
     assets: readonly Record<string, Json>[],
     step: string,
   ): Promise<ImportCounts>
-  /** `step`: who brings them in; what it no longer brings in a later run is gone. An empty list is a step that saw none. */
+  /**
+   * Rows as scanners write them. `step`: who brings them in; what it no longer brings in a later run is gone. An empty
+   * list is a step that saw none.
+   */
   importVulnerabilities(
     workspace: string,
     items: readonly Record<string, Json>[],
+    step: string,
+  ): Promise<ImportCounts>
+  /** The same from a whole report. Rejects where it is not of the format. */
+  importReport(
+    workspace: string,
+    format: 'sarif',
+    report: AsyncIterable<Uint8Array>,
     step: string,
   ): Promise<ImportCounts>
   assets(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>

@@ -1,9 +1,7 @@
 import type { Json } from '../model.ts'
-import { isObject } from './define.ts'
 import { fieldOf } from './jsonl.ts'
-import { sarifRows } from './sarif.ts'
 
-/** Rows of findings as the database takes them, out of what tools write. */
+/** Assets as the database takes them, out of what tools write. */
 
 export type Row = Record<string, Json>
 
@@ -94,65 +92,3 @@ export const customAsset = (row: Row, type: string, source: string): Row =>
     asset_type: text(row, 'asset_type') || type,
     source: text(row, 'source') || source,
   })
-
-const SEVERITIES = new Set(['critical', 'high', 'medium', 'low', 'info'])
-
-const severityOf = (word: string): string =>
-  SEVERITIES.has(word.toLowerCase()) ? word.toLowerCase() : 'info'
-
-/** A line of nuclei, or of any tool that names severity, what and where. */
-export const vulnerability = (row: Row): Row =>
-  withoutEmpty({
-    vuln_info: text(row, 'vuln_info', 'template-id', 'template_id', 'rule_id', 'rule', 'id', 'name'),
-    vuln_title: text(row, 'vuln_title', 'info.name', 'title', 'name'),
-    vuln_desc: text(row, 'vuln_desc', 'info.description', 'description', 'message'),
-    vuln_poc: text(row, 'vuln_poc', 'curl-command', 'poc', 'evidence'),
-    severity: severityOf(text(row, 'severity', 'info.severity', 'level')),
-    confidence: text(row, 'confidence') || 'Firm',
-    asset_type: text(row, 'asset_type') || 'web',
-    asset_value: text(
-      row,
-      'asset_value',
-      'matched-at',
-      'matched_at',
-      'url',
-      'host',
-      'location',
-      'path',
-      'asset',
-    ),
-    tags: texts(row, 'tags', 'info.tags'),
-    detail_http_request: text(row, 'request', 'detail_http_request'),
-    detail_http_response: text(row, 'response', 'detail_http_response'),
-    raw_vuln_json: JSON.stringify(row),
-  })
-
-/** A SARIF file: error is high, warning medium, note low, none info. */
-export const sarifVulnerabilities = (report: string): Row[] =>
-  sarifRows(report).map(({ severity, rule, tool, location, message, description }) => ({
-    vuln_info: rule,
-    vuln_title: message.split('\n')[0]?.slice(0, 200) || rule,
-    vuln_desc: description === '' ? message : description,
-    severity,
-    confidence: 'Firm',
-    asset_type: 'file',
-    asset_value: location,
-    tags: tool === '' ? [] : [tool],
-    raw_vuln_json: JSON.stringify({ rule, location, message, tool, severity }),
-  }))
-
-/** Severity of one line, for counting. */
-export const lineSeverity = (line: string): string => {
-  const json = /^\s*\{/.test(line) ? parse(line) : undefined
-  if (json !== undefined) return severityOf(text(json, 'severity', 'info.severity'))
-  return /\[(critical|high|medium|low|info)\]/i.exec(line)?.[1]?.toLowerCase() ?? ''
-}
-
-const parse = (line: string): Row | undefined => {
-  try {
-    const value = JSON.parse(line) as Json
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -1,0 +1,79 @@
+import { stat } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import type { ContentType } from '@scanfarm/contracts'
+import type { Json } from '../model.ts'
+import { fn, refused, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { pathArg, writeText } from './files.ts'
+
+const CONTENT: Readonly<Record<string, ContentType>> = {
+  '.json': 'json', '.jsonl': 'jsonl', '.yaml': 'yaml', '.yml': 'yaml', '.html': 'html', '.htm': 'html', '.md': 'md', '.markdown': 'md',
+  '.log': 'log', '.pdf': 'pdf', '.png': 'png', '.txt': 'txt', '.csv': 'txt', '.zip': 'zip',
+} // prettier-ignore
+
+const TYPES: Readonly<Record<string, ContentType>> = {
+  text: 'txt',
+  txt: 'txt',
+  jsonl: 'jsonl',
+  json: 'json',
+  markdown: 'md',
+  md: 'md',
+  html: 'html',
+}
+
+const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<Json> => {
+  const path = pathArg(args, 0, at)
+  const facts = await stat(path).catch(() => undefined)
+  if (facts === undefined) throw new Error(`${path} does not exist`)
+  const contentType = facts.isDirectory()
+    ? 'folder'
+    : (TYPES[word.toLowerCase()] ?? CONTENT[extname(path).toLowerCase()] ?? 'unknown')
+  const type = word === 'screenshot' || word === 'report' ? word : 'output'
+  at.recorder.artifact({ name: basename(path), path, type, contentType, description: '' })
+  return true
+}
+
+/** What a run leaves behind; needs nothing but the run itself. */
+export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
+  fn(
+    'register_artifact(path, type?)',
+    'bool',
+    'Keeps a file as an artifact of the run; needs no database.',
+    async (args, at) => await artifact(args, at, textArg(args, 1)),
+  ),
+  fn(
+    'store_artifact(path)',
+    'bool',
+    'Keeps a file as an artifact of the run; needs no database.',
+    async (args, at) => await artifact(args, at, ''),
+  ),
+]
+
+export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
+  fn(
+    'runtime_export()',
+    'text',
+    'Writes what is known of the run to runtime-export.json; answers its path.',
+    async (_args, at) => {
+      const path = `${at.folders.output}/runtime-export.json`
+      await writeText(
+        path,
+        JSON.stringify(
+          {
+            run_uuid: at.runUuid,
+            target: at.target,
+            workspace: at.workspace,
+            exported_at: at.ports.now().toISOString(),
+          },
+          null,
+          2,
+        ),
+        at,
+      )
+      return path
+    },
+  ),
+  refused(
+    'db_reset_event_logs(workspace?, topic?)',
+    'event logs are kept by the server and not reset by workflows',
+  ),
+]

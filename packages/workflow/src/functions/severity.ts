@@ -1,0 +1,12 @@
+import { parseObject } from './jsonl.ts'
+import { fieldOf } from './jsonl.ts'
+
+const SEVERITIES = new Set(['critical', 'high', 'medium', 'low', 'info'])
+
+/** Severity of one line of a scanner's output, JSON or `[high]`, for counting; `""` where it names none. */
+export const lineSeverity = (line: string): string => {
+  const row = /^\s*\{/.test(line) ? parseObject(line) : undefined
+  if (row === undefined) return /\[(critical|high|medium|low|info)\]/i.exec(line)?.[1]?.toLowerCase() ?? ''
+  const word = String(fieldOf(row, 'severity') ?? fieldOf(row, 'info.severity') ?? '').toLowerCase()
+  return SEVERITIES.has(word) ? word : 'info'
+}

@@ -1,0 +1,114 @@
+import type { Json } from '../model.ts'
+import { evaluateExpr, type Variables } from './evaluate.ts'
+import { TemplateError, type Expr } from './expression.ts'
+import type { Node, Template } from './parse.ts'
+import { fromJson, isTruthy, originOf, piecesOf, Text, type Piece, type Value } from './value.ts'
+
+/** Turns of all loops of one rendering together. */
+const MAX_TURNS = 10_000
+
+/** Variables that the template itself defines, before those around it. */
+class Inside implements Variables {
+  readonly #own = new Map<string, Value>()
+  readonly #outer: Variables
+
+  constructor(outer: Variables) {
+    this.#outer = outer
+  }
+
+  get(name: string): Value | undefined {
+    return this.#own.get(name) ?? this.#outer.get(name)
+  }
+
+  set(name: string, value: Value): void {
+    this.#own.set(name, value)
+  }
+}
+
+class Rendering {
+  readonly pieces: Piece[] = []
+  #turns = 0
+
+  run(nodes: readonly Node[], variables: Inside): void {
+    for (const node of nodes) this.#node(node, variables)
+  }
+
+  #node(node: Node, variables: Inside): void {
+    switch (node.kind) {
+      case 'text':
+        return this.#write(node.text)
+      case 'hole':
+        this.pieces.push(...piecesOf(evaluateExpr(node.expr, variables)))
+        return
+      case 'set':
+        return variables.set(node.variable, evaluateExpr(node.to, variables))
+      case 'if': {
+        const taken = node.branches.find(
+          ({ when }) => when === undefined || isTruthy(evaluateExpr(when, variables)),
+        )
+        return this.run(taken?.body ?? [], variables)
+      }
+      case 'for':
+        return this.#for(node, variables)
+    }
+  }
+
+  /** Texts that tags cut apart are one again: what stands behind a value decides how it is escaped. */
+  #write(text: string): void {
+    const last = this.pieces.at(-1)
+    if (last?.origin === 'author') this.pieces.pop()
+    this.pieces.push({ text: last?.origin === 'author' ? last.text + text : text, origin: 'author' })
+  }
+
+  #for({ variable, of, body, empty }: Node & { kind: 'for' }, variables: Inside): void {
+    const items = itemsOf(of, variables)
+    if (items.length === 0) return this.run(empty, variables)
+    this.#turns += items.length
+    if (this.#turns > MAX_TURNS)
+      throw new TemplateError(`the loops of a template may take ${MAX_TURNS} turns together, no more`, 0)
+    for (const [index, item] of items.entries()) {
+      const inside = new Inside(variables)
+      inside.set(variable, item)
+      inside.set('forloop', placeIn(index, items.length))
+      this.run(body, inside)
+    }
+  }
+}
+
+const placeIn = (index: number, length: number): Value => ({
+  Counter: index + 1,
+  Counter0: index,
+  First: index === 0,
+  Last: index === length - 1,
+})
+
+/** A list, also one that is written as JSON text; nothing is the empty list. */
+const itemsOf = (of: Expr, variables: Variables): Value[] => {
+  const value = evaluateExpr(of, variables)
+  const list = value instanceof Text ? parsedList(value.toString()) : value
+  if (list === null) return []
+  if (!Array.isArray(list)) throw new TemplateError('{% for %} goes over a list, and this is none', 0)
+  const origin = originOf([value]) === 'author' && value instanceof Text ? 'author' : 'data'
+  return list.map((item: Json) => fromJson(item, origin))
+}
+
+const parsedList = (text: string): Json => {
+  if (text.trim() === '') return null
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** The template's texts are the author's; what fills the holes keeps its origins. Throws `TemplateError`. */
+export const renderPieces = (template: Template, variables: Variables): Piece[] => {
+  const rendering = new Rendering()
+  rendering.run(template.nodes, new Inside(variables))
+  return rendering.pieces
+}
+
+export const renderText = (template: Template, variables: Variables): string =>
+  renderPieces(template, variables)
+    .map(({ text }) => text)
+    .join('')
