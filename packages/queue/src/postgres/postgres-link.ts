@@ -16,6 +16,7 @@ import pg from 'pg'
 import type { Link, Receiver, Redelivery, Sender, Waiter } from '../link.ts'
 import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
+import { grantWorkers } from './grant-workers.ts'
 import { PgListener } from './listener.ts'
 import { PostgresWaiter } from './waiter.ts'
 
@@ -198,8 +199,12 @@ export class PostgresLink implements Link {
     if (this.#prepared) return
     const client = await this.#pool.connect()
     try {
-      if (this.#mayMigrate) await runMigrations(client)
-      else await assertSchemaCompatibility(client)
+      if (this.#mayMigrate) {
+        await runMigrations(client)
+        await grantWorkers(client)
+      } else {
+        await assertSchemaCompatibility(client)
+      }
       this.#prepared = true
     } catch (error) {
       if (error instanceof SchemaMigrationRequiredError)
