@@ -156,14 +156,15 @@ const start: (
   return run && { started: rows[0]?.started ?? false, run }
 }
 
-const cloudOf = async (db: Kysely<unknown>, ref: RunRef): Promise<CloudFields | undefined> => {
+const cloudOf: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['cloudOf']> = async (db, ref) => {
   const condition = byRef(ref)
   if (!condition) return undefined
-  const { rows } = await sql<{ fields: CloudFields | null }>`
-    select j.cloud as fields from runs r join jobs j on j.id = r.job_no
+  const { rows } = await sql<{ fields: CloudFields | null; requirement_class: string }>`
+    select j.cloud as fields, j.requirement_class from runs r join jobs j on j.id = r.job_no
     where ${condition} and r.run_mode || '' = 'cloud'
   `.execute(db)
-  return rows[0] && (rows[0].fields ?? {})
+  const [row] = rows
+  return row && { fields: row.fields ?? {}, requirementClass: row.requirement_class }
 }
 
 const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRequest | undefined> => {

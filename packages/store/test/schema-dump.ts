@@ -32,7 +32,7 @@ const QUERIES = [
              where acl.grantee <> p.proowner), '') as text
    from pg_proc p
    where p.pronamespace in ('public'::regnamespace, 'worker'::regnamespace)
-   order by p.pronamespace::regnamespace::text, p.proname`,
+   order by p.pronamespace::regnamespace::text, p.proname, pg_get_function_identity_arguments(p.oid)`,
 ]
 
 /** The schema as the catalogs have it, in an order of its own: the same text from every supported Postgres. */

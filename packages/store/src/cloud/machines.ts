@@ -1,4 +1,4 @@
-import type { CloudProviderName } from '@scanfarm/contracts'
+import type { CloudProviderName, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable } from '../text.ts'
 import type { CloudStore, RunPlace } from './port.ts'
@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** Which machines there should be, and where a run is. */
 export const makeMachines = (
   db: Kysely<unknown>,
-): Pick<CloudStore, 'wanted' | 'providersInUse' | 'reaping' | 'placeOf'> => ({
+): Pick<CloudStore, 'wanted' | 'countMachines' | 'providersInUse' | 'reaping' | 'placeOf'> => ({
   wanted: async (names) => {
     const { rows } = await sql<{ name: string }>`
       select i.name from cloud_instances i join cloud_infras f on f.id = i.infra_no
@@ -17,6 +17,15 @@ export const makeMachines = (
       order by i.id
     `.execute(db)
     return rows.map((row) => row.name)
+  },
+  countMachines: async () => {
+    const { rows } = await sql<{ provider: CloudProviderName; status: InstanceStatus; count: number }>`
+      select f.provider, i.status, count(*) as count
+      from cloud_instances i join cloud_infras f on f.id = i.infra_no
+      where i.status not in ('destroyed', 'failed')
+      group by f.provider, i.status order by f.provider, i.status
+    `.execute(db)
+    return rows
   },
   providersInUse: async () => {
     const { rows } = await sql<{ provider: CloudProviderName }>`

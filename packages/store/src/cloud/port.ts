@@ -150,6 +150,8 @@ export interface CloudStore {
   bindRuns(infraNo: number, limit: number): Promise<number>
   /** Of names of machines that a provider has, with the infrastructure they claim: those that the farm still wants. */
   wanted(names: readonly string[]): Promise<string[]>
+  /** How many machines there are that are not known to be gone. */
+  countMachines(): Promise<{ provider: CloudProviderName; status: InstanceStatus; count: number }[]>
   /** Providers of infrastructures that are not ended, for the reaper. */
   providersInUse(): Promise<CloudProviderName[]>
   /** True for one caller in the farm within `everyMs`: it shall look for what is left over at this provider. */

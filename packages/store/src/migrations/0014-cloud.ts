@@ -252,16 +252,24 @@ begin
   return v_no;
 end $$;
 
--- Holds an infrastructure, to the end of the transaction, as one that takes runs. Refuses with SF003 when it does not.
-create function demand_infra(p_infra_no bigint) returns void
+-- Holds an infrastructure, to the end of the transaction, as one that takes runs; p_auto_destroy: which from now on goes
+-- with the last of them. Refuses with SF003 when it takes none.
+create function demand_infra(p_infra_no bigint, p_auto_destroy boolean) returns void
 language plpgsql as $$
 declare
   v_infra cloud_infras;
 begin
-  select * into v_infra from cloud_infras where id = p_infra_no for share;
+  if p_auto_destroy then
+    select * into v_infra from cloud_infras where id = p_infra_no for no key update;
+  else
+    select * into v_infra from cloud_infras where id = p_infra_no for share;
+  end if;
   if v_infra.status not in ('requested', 'provisioning', 'ready') then
     raise exception using errcode = 'SF003',
       message = format('the infrastructure %s is %s and takes no more runs', v_infra.infra_id, v_infra.status);
+  end if;
+  if p_auto_destroy then
+    update cloud_infras set auto_destroy = true where id = p_infra_no and not auto_destroy;
   end if;
 end $$;
 `

@@ -254,6 +254,11 @@ $$;
 `
 
 const SUBMIT = `
+create function asks_auto_destroy(p_job jobs) returns boolean
+language sql immutable parallel safe as $$
+  select coalesce((p_job.cloud ->> 'cloud_auto_destroy')::boolean, false)
+$$;
+
 -- One job with its runs, in one statement. p_job holds the columns of jobs and the workflow's JSON text, and for a
 -- cloud job cloud_infra ({infra, budget} or {reuse}). With p_idempotency ({key, request_hash, status, body}) an answer
 -- that is kept already wins: it is returned and nothing is made. Runs of a job with stored targets (p_stored) come
@@ -291,7 +296,7 @@ begin
   returning * into v_job;
   if not p_stored then
     perform insert_runs(v_job, p_targets, p_workspaces, p_uuid);
-    perform demand_infra(v_infra_no) where v_infra_no is not null;
+    perform demand_infra(v_infra_no, asks_auto_destroy(v_job)) where v_infra_no is not null;
   end if;
   perform wake_masters();
   return jsonb_build_object('job_no', v_job.id);
@@ -313,7 +318,7 @@ begin
     update jobs set infra_no = v_job.infra_no where id = v_job.id;
   end if;
   perform start_run(p_id);
-  perform demand_infra(v_job.infra_no);
+  perform demand_infra(v_job.infra_no, asks_auto_destroy(v_job));
   return true;
 end $$;
 `
