@@ -8,7 +8,7 @@ import { createHostRunners } from '@scanfarm/runners'
 import type { JobDraft, Store } from '@scanfarm/store'
 import { testDatabase } from '@scanfarm/store/testing'
 import type { ResolvedWorkflow, Step, Workflow } from '@scanfarm/workflow'
-import { createLocalSource, Executor, type ExecutorOptions } from '../src/index.ts'
+import { createPolledSource, Executor, type ExecutorOptions } from '../src/index.ts'
 import { silent } from './silent.ts'
 
 export type Steps = Step[]
@@ -76,7 +76,10 @@ export async function openBench(): Promise<Bench> {
     executor({ slots = 4, leaseMs = 30_000, ...changes } = {}) {
       const executor = new Executor({
         store: runStore,
-        source: createLocalSource({ store: changes.store ?? runStore, pollMs: 20 }),
+        source: createPolledSource({
+          claim: (id, max) => (changes.store ?? runStore).claimLocal(id, max),
+          pollMs: 20,
+        }),
         artifacts,
         collect: collectArtifact,
         runners,

@@ -1,3 +1,4 @@
+import type { CloudProviders } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import type { Config, Logger, Registry } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
@@ -23,6 +24,8 @@ export interface ServerContext {
   readonly queueKind: 'redis' | 'postgres' | undefined
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog
+  /** Of cloud mode; none of them is opened before it is used. */
+  readonly providers: CloudProviders
   readonly wake: Wake
   readonly receiver: EventReceiver
   readonly streams: EventStreams

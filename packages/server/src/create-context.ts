@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
+import { openProviders, type CloudProviders } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
@@ -12,6 +13,7 @@ import { LocalCancels } from './cancel/local-cancels.ts'
 import { signalCancel } from './cancel/signal-cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
+import { providerSettings } from './cloud/provider-settings.ts'
 import type { ServerContext } from './context.ts'
 import { EventStreams } from './loops/event-receiver/event-streams.ts'
 import { EventReceiver } from './loops/event-receiver/receiver.ts'
@@ -28,6 +30,7 @@ export interface Overrides {
   readonly store?: Store
   readonly queue?: RunQueue
   readonly artifacts?: ArtifactStore
+  readonly providers?: CloudProviders
   readonly checkResponses?: boolean
   /** Told the first administrator token, once in the life of a farm. */
   readonly announce?: (token: string, file: string) => void
@@ -51,6 +54,7 @@ export async function createContext(
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)
   const signingKey = once(() => store.signingKey())
   const catalog = await openCatalog(config, store)
+  const providers = overrides.providers ?? scope.use(openProviders(providerSettings(config.cloud), log))
   const localCancels = new LocalCancels()
   const receiver = scope.use(
     new EventReceiver({
@@ -72,6 +76,7 @@ export async function createContext(
     queueKind,
     artifacts,
     catalog,
+    providers,
     wake,
     receiver,
     streams: scope.use(new EventStreams(store.feed, wake)),

@@ -2,10 +2,11 @@ import type { Config } from '@scanfarm/platform'
 import { createContext, type ContextOptions, type Overrides } from './create-context.ts'
 import { createApp } from './http/app.ts'
 import { listenHttp } from './listen-http.ts'
-import { startLocalSlots } from './local-slots/start-local-slots.ts'
+import { startCloud } from './loops/cloud/start-cloud.ts'
 import { startLoops } from './loops/index.ts'
 import { startTriggerLoops } from './loops/start-trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
+import { startSlots } from './slots/start-slots.ts'
 
 export interface RunningServer extends AsyncDisposable {
   /** `http://address:port` */
@@ -13,7 +14,7 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /**
- * A whole server: API, loops, local slots. Disposing drains it: no new requests and no new runs, requests and local
+ * A whole server: API, loops, slots. Disposing drains it: no new requests and no new runs, requests, local and cloud
  * runs that are under way get `server.drain_ms`, then what is left of them is cut or handed back.
  */
 export async function startServer(
@@ -28,7 +29,9 @@ export async function startServer(
   running.use(context.wake.onWake(() => loops.wake()))
   const triggers = running.use(startTriggerLoops(context))
   running.use(context.wake.onWake(() => triggers.wake()))
-  running.use(await startLocalSlots(context))
+  const cloud = running.use(await startCloud(context))
+  running.use(context.wake.onWake(() => cloud?.wake()))
+  running.use(await startSlots(context))
   const http = await listenHttp(createApp(context, apiRoutes()), {
     host: config.http.host,
     port: config.http.port,

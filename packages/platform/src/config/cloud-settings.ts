@@ -1,7 +1,7 @@
 import type { Lookup } from './setting.ts'
 import { amount, flag, integer, list, optionalChoice, optionalText, path, secret } from './setting.ts'
 
-const PROVIDERS = ['aws', 'gcp', 'azure', 'digitalocean', 'linode', 'hetzner', 'local'] as const
+const PAID = ['aws', 'gcp', 'azure', 'digitalocean', 'linode', 'hetzner'] as const
 
 const place = {
   region: optionalText(
@@ -24,9 +24,9 @@ export const CLOUD_SETTINGS = {
   enabled: flag('Allow cloud runs.', { default: false }),
   provider: optionalChoice(
     'Provider where a request names none; none: the only one that the settings give credentials for.',
-    { of: PROVIDERS },
+    { of: [...PAID, 'local'] },
   ),
-  slots: integer('Cloud runs that a server looks after at once; 0: none, and no machines either.', {
+  slots: integer('Cloud runs that a server looks after at once; 0: none.', {
     default: 32,
     min: 0,
     max: 1024,
@@ -63,7 +63,7 @@ export const CLOUD_SETTINGS = {
     'Your own prices, as `provider:type=dollars an hour` for one machine; they win over what a provider says.',
     {
       default: [],
-      item: new RegExp(`^(${PROVIDERS.join('|')}):[^\\s:=]{1,128}=\\d{1,6}(\\.\\d{1,8})?$`),
+      item: new RegExp(`^(${PAID.join('|')}):[^\\s:=]{1,128}=\\d{1,6}(\\.\\d{1,8})?$`),
       itemText: 'prices of the form provider:type=0.05',
     },
   ),

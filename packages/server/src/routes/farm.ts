@@ -90,7 +90,7 @@ export const serverInfo = route(
     bare: true,
     responses: { 200: ServerInfo },
   },
-  async ({ master, queueKind }) => ({
+  async ({ master, queueKind, config }) => ({
     message: `Scanfarm ${VERSION}`,
     name: 'Scanfarm',
     version: VERSION,
@@ -101,10 +101,16 @@ export const serverInfo = route(
     build: '',
     commit: '',
     master,
-    run_modes: master ? ['local' as const, 'distributed' as const] : ['local' as const],
+    run_modes: modesOf(master, config.cloud.enabled),
     queue: queueKind ?? '',
   }),
 )
+
+const modesOf = (master: boolean, cloud: boolean): RunMode[] => [
+  'local',
+  ...(master ? ['distributed' as const] : []),
+  ...(cloud ? ['cloud' as const] : []),
+]
 
 export const metrics = route(
   {

@@ -1,5 +1,8 @@
 import type { Route } from '../http/route.ts'
 import { assetStats, getAsset, listAssets } from './assets.ts'
+import { estimateCost } from './cloud/estimate.ts'
+import { createInfra, destroyInfra, getInfra, getInfraStatus, listInfras } from './cloud/infras.ts'
+import { listProviders, validateProvider } from './cloud/providers.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './diff.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
@@ -74,6 +77,14 @@ export const apiRoutes = (): Route[] => {
     uploadFile,
     getJob,
     cancelJob,
+    createInfra,
+    listInfras,
+    getInfra,
+    getInfraStatus,
+    destroyInfra,
+    listProviders,
+    validateProvider,
+    estimateCost,
     listWorkflows,
     lintWorkflow,
     getWorkflow,

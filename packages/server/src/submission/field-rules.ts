@@ -53,7 +53,8 @@ const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
 }
 
 /** Whether a runner that nobody named fits is seen when the workflow is known. */
-const runnerProblems = ({ runner_type, docker_image, ssh_host }: CreateRuns): FieldError[] => {
+const runnerProblems = ({ runner_type, docker_image, ssh_host, run_mode }: CreateRuns): FieldError[] => {
+  if (run_mode === 'cloud') return []
   const misplaced = (path: string, value: string | undefined, runner: 'docker' | 'ssh'): FieldError[] =>
     value === undefined || runner_type === undefined || runner_type === runner
       ? []
@@ -71,13 +72,41 @@ const CLOUD_FIELDS = [
   'cloud_use_spot',
 ] as const
 
-const cloudProblems = (body: CreateRuns): FieldError[] =>
-  body.run_mode === 'cloud'
+/** They say what new infrastructure is like. */
+const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(
+  (name) => name !== 'cloud_auto_destroy' && name !== 'cloud_reuse_infra',
+)
+
+const cloudProblems = (body: CreateRuns): FieldError[] => {
+  if (body.run_mode !== 'cloud')
+    return given(body, CLOUD_FIELDS).map((name) => ({
+      path: `/${name}`,
+      message: 'goes only with run_mode cloud',
+    }))
+  const reuse = body.cloud_reuse_infra === undefined ? [] : given(body, NEW_INFRA_FIELDS)
+  return [
+    ...reuse.map((name) => ({
+      path: `/${name}`,
+      message: 'does not go with cloud_reuse_infra: its machines are there already',
+    })),
+    ...cloudRunnerProblems(body),
+  ]
+}
+
+const cloudRunnerProblems = ({ runner_type = 'host', docker_image, ssh_host }: CreateRuns): FieldError[] => [
+  ...(runner_type === 'host'
     ? []
-    : given(body, CLOUD_FIELDS).map((name) => ({
-        path: `/${name}`,
-        message: 'goes only with run_mode cloud',
-      }))
+    : [
+        {
+          path: '/runner_type',
+          message: `must be host with run_mode cloud, not ${runner_type}: the machine is the runner`,
+        },
+      ]),
+  ...given({ docker_image, ssh_host }, ['docker_image', 'ssh_host']).map((name) => ({
+    path: `/${name}`,
+    message: 'does not go with run_mode cloud: the machine is the runner',
+  })),
+]
 
 /** Every entry is checked when targets are gathered; this is for a request that is refused before that. */
 export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {

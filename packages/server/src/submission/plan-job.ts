@@ -3,6 +3,7 @@ import type { JobDraft } from '@scanfarm/store'
 import { checkParams, requirements } from '@scanfarm/workflow'
 import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/field-refusal.ts'
+import { machineRunner } from './machine-runner.ts'
 import { chooseRunner } from './runner-choice.ts'
 
 /** Modes that this server cannot serve are refused before anything is looked up. */
@@ -12,13 +13,16 @@ export const refuseMode = (mode: RunMode, master: boolean, cloudEnabled: boolean
       'master_required',
       'distributed mode requires the server to be started with the --master flag',
     )
-  if (mode !== 'cloud') return
-  if (!cloudEnabled)
-    throw new AppError(
-      'cloud_disabled',
-      'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
-    )
-  throw new AppError('cloud_credentials', 'cloud mode needs a cloud provider, and none is configured')
+  if (mode === 'cloud') refuseDisabled(cloudEnabled)
+}
+
+/** Everything about clouds needs this. */
+export const refuseDisabled = (cloudEnabled: boolean): void => {
+  if (cloudEnabled) return
+  throw new AppError(
+    'cloud_disabled',
+    'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
+  )
 }
 
 export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>
@@ -28,7 +32,10 @@ export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>
 export const timeoutOf = ({ timeout }: CreateRuns): number | null =>
   timeout === undefined ? null : Number.parseInt(String(timeout), 10)
 
-/** Local runs of a job go one by one unless the caller says otherwise, distributed ones as there are slots. */
+/**
+ * Local runs of a job go one by one unless the caller says otherwise, distributed ones as there are slots, cloud ones
+ * one by one on each machine.
+ */
 export const concurrencyOf = ({ concurrency, run_mode = 'local' }: CreateRuns): number | null =>
   concurrency ?? (run_mode === 'local' ? 1 : null)
 
@@ -37,7 +44,7 @@ export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
   const { resolved, hash, json } = pinned
   const params = body.params ?? {}
   refuse(checkParams(resolved, params))
-  const runner = chooseRunner(body, resolved)
+  const runner = body.run_mode === 'cloud' ? machineRunner(resolved) : chooseRunner(body, resolved)
   return {
     workflowName: resolved.root.name,
     workflowKind: resolved.root.kind,

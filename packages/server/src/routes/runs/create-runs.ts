@@ -1,4 +1,4 @@
-import { CreateRuns, REFUSED_FIELDS, RunsCreated } from '@scanfarm/contracts'
+import { CreateRuns, needsOf, REFUSED_FIELDS, RunsCreated } from '@scanfarm/contracts'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import { text, type Answer } from '../../http/answer.ts'
 import { refuse } from '../../http/field-refusal.ts'
@@ -6,7 +6,10 @@ import { route } from '../../http/route.ts'
 import { fieldProblems, singleTargetProblems } from '../../submission/field-rules.ts'
 import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
 import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
+import { toolsAmong } from '../../submission/machine-runner.ts'
+import { cloudFields, planCloud } from '../../submission/plan-cloud.ts'
 import { planJob, refuseMode } from '../../submission/plan-job.ts'
+import { statusUrl } from '../cloud/cloud-path.ts'
 
 const ACCEPTED = 202
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -35,12 +38,17 @@ export const createRuns = route(
       'master_required',
       'cloud_disabled',
       'cloud_credentials',
+      'cloud_limit',
+      'not_found',
+      'wrong_state',
+      'unavailable',
       'conflict',
       'workflow_not_found',
       'idempotency_conflict',
     ],
   },
-  async ({ store, catalog, artifacts, config, master, wake }, { body, caller, http }) => {
+  async (context, { body, caller, http }) => {
+    const { store, catalog, artifacts, config, master, wake } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -54,21 +62,23 @@ export const createRuns = route(
       folders: config.targetFile.folders,
       maxTargets: config.jobs.maxTargets,
     })
+    const fields = cloudFields(body)
+    const machines =
+      draft.runMode === 'cloud'
+        ? await planCloud(context, fields, toolsAmong(needsOf(draft.requirementClass)))
+        : undefined
     const answer = (job: SubmittedJob): string =>
       JSON.stringify(created(body, draft, gathered, job, http.root))
-    const submitted = await store.jobs.submit(
-      draft,
-      gathered.drafts,
-      key === undefined
-        ? {}
-        : {
-            idempotency: {
-              key,
-              requestHash: hash,
-              answer: (job) => ({ status: ACCEPTED, body: answer(job) }),
-            },
-          },
-    )
+    const submitted = await store.jobs.submit(draft, gathered.drafts, {
+      ...(machines && { cloud: { ...machines, fields } }),
+      ...(key !== undefined && {
+        idempotency: {
+          key,
+          requestHash: hash,
+          answer: (job) => ({ status: ACCEPTED, body: answer(job) }),
+        },
+      }),
+    })
     wake.ring()
     return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
   },
@@ -82,6 +92,8 @@ const created = (
   root: string,
 ): RunsCreated => {
   const single = count === 1
+  const { infra } = job
+  const concurrency = draft.concurrency ?? infra?.instances
   return {
     message: single ? 'Run queued' : `${count} runs queued`,
     workflow: draft.workflowName,
@@ -89,7 +101,7 @@ const created = (
     ...(single ? { target: targets[0] } : {}),
     target_count: count,
     ...(!single && body.targets !== undefined ? { targets: [...targets] } : {}),
-    ...(!single && draft.concurrency !== null ? { concurrency: draft.concurrency } : {}),
+    ...(!single && concurrency !== undefined ? { concurrency } : {}),
     priority: draft.priority,
     run_mode: draft.runMode,
     job_id: job.jobId,
@@ -99,5 +111,11 @@ const created = (
     ...(body.runner_type === undefined ? {} : { runner_type: body.runner_type }),
     ...(draft.timeoutMinutes === null ? {} : { timeout: draft.timeoutMinutes }),
     ...(dropped === 0 ? {} : { duplicates_dropped: dropped }),
+    ...(infra && {
+      infra_id: infra.infraId,
+      infra_status_url: statusUrl(root, infra.infraId),
+      cloud_provider: infra.provider,
+      cloud_instances: infra.instances,
+    }),
   }
 }

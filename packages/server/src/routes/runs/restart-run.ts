@@ -1,6 +1,10 @@
-import { AppError, WorkflowKind } from '@scanfarm/contracts'
+import { AppError, needsOf, WorkflowKind } from '@scanfarm/contracts'
+import type { CloudChoice } from '@scanfarm/store'
 import { Type } from 'typebox'
+import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
+import { toolsAmong } from '../../submission/machine-runner.ts'
+import { planCloud } from '../../submission/plan-cloud.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { noRun, RunPath } from './run-path.ts'
 
@@ -66,17 +70,26 @@ export const startRun = route(
         target: Type.String(),
       }),
     },
-    errors: ['not_found', 'wrong_state', 'master_required'],
+    errors: [
+      'not_found',
+      'wrong_state',
+      'master_required',
+      'cloud_disabled',
+      'cloud_credentials',
+      'cloud_limit',
+      'unavailable',
+    ],
   },
-  async ({ store, config, master, wake }, { params }) => {
+  async (context, { params }) => {
+    const { store, config, master, wake } = context
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
     refuseMode(before.run_mode, master, config.cloud.enabled)
-    const start = await store.runs.start(params.id)
+    if (before.status !== 'pending') throw notPending(before.status)
+    const start = await store.runs.start(params.id, await machinesFor(context, params.id))
     if (start === undefined) throw noRun(params.id)
     const { run, started } = start
-    if (!started)
-      throw new AppError('wrong_state', `only a pending run can be started: this one is ${run.status}`)
+    if (!started) throw notPending(run.status)
     wake.ring()
     return {
       message: 'Run started',
@@ -88,3 +101,12 @@ export const startRun = route(
     }
   },
 )
+
+const notPending = (status: string): AppError =>
+  new AppError('wrong_state', `only a pending run can be started: this one is ${status}`)
+
+/** Those that were asked for when the run was submitted, asked for anew; undefined for other runs. */
+const machinesFor = async (context: ServerContext, id: string): Promise<CloudChoice | undefined> => {
+  const cloud = await context.store.runs.cloudOf(id)
+  return cloud && planCloud(context, cloud.fields, toolsAmong(needsOf(cloud.requirementClass)))
+}

@@ -1,24 +1,24 @@
-import type { RunStore } from '@scanfarm/contracts'
+import type { ClaimedRun } from '@scanfarm/contracts'
 import { pause } from './retry.ts'
 import type { RunSource } from './source.ts'
 
-export interface LocalSource extends RunSource {
+export interface PolledSource extends RunSource {
   /** There may be a run: look now. */
   wake(): void
 }
 
-/** Queued local runs, claimed straight from Postgres in order of priority. */
-export function createLocalSource(options: {
-  readonly store: Pick<RunStore, 'claimLocal'>
+/** Queued runs, claimed straight from Postgres. */
+export function createPolledSource(options: {
+  claim(workerId: string, max: number): Promise<readonly ClaimedRun[]>
   /** Time between looks when nobody wakes it. */
   readonly pollMs: number
-}): LocalSource {
+}): PolledSource {
   let woken = new AbortController()
   let claiming = false
   const claim = async (workerId: string, max: number) => {
     claiming = true
     try {
-      return await options.store.claimLocal(workerId, max)
+      return await options.claim(workerId, max)
     } finally {
       claiming = false
     }

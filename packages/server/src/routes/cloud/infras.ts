@@ -1,0 +1,175 @@
+import { CloudInfra, CloudInstance, CloudProviderName, InfraStatus, Pagination } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { budgetOf } from '../../cloud/budget.ts'
+import { draftInfra } from '../../cloud/draft-infra.ts'
+import { signalCancel } from '../../cancel/signal-cancel.ts'
+import { refuse } from '../../http/field-refusal.ts'
+import { route } from '../../http/route.ts'
+import { noInfra } from '../../submission/plan-cloud.ts'
+import { refuseDisabled } from '../../submission/plan-job.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { InfraPath, statusUrl } from './cloud-path.ts'
+import { MachineWish, REFUSED_WISHES, wishOf, wishProblems } from './machine-wish.ts'
+
+const TAG = 'Cloud'
+const Program = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$' })
+
+const Created = Type.Object({
+  message: Type.String(),
+  infra_id: Type.String(),
+  status: InfraStatus,
+  provider: CloudProviderName,
+  instances: Type.Integer(),
+  infra_status_url: Type.String(),
+  poll_url: Type.String({ description: 'Same as infra_status_url' }),
+})
+
+export const createInfra = route(
+  {
+    method: 'post',
+    path: '/cloud/instances',
+    tag: TAG,
+    summary: 'Make machines at a cloud provider',
+    description:
+      'Runs use them by `cloud_reuse_infra`. They are destroyed by DELETE, when their time is over, or with `auto_destroy` after the last run of any job that uses them.',
+    role: 'admin',
+    body: Type.Object(
+      {
+        ...MachineWish.properties,
+        auto_destroy: Type.Optional(Type.Boolean()),
+        tools: Type.Optional(
+          Type.Array(Program, {
+            maxItems: 100,
+            description: 'Programs that must be there before a machine takes runs',
+          }),
+        ),
+      },
+      { $id: 'CreateInfra', additionalProperties: false },
+    ),
+    refusedFields: REFUSED_WISHES,
+    rules: wishProblems,
+    responses: { 202: Created },
+    errors: ['cloud_disabled', 'cloud_credentials', 'cloud_limit', 'unavailable'],
+  },
+  async (context, { body, http }) => {
+    const { store, config, wake } = context
+    refuseDisabled(config.cloud.enabled)
+    refuse(wishProblems(body))
+    const { auto_destroy: autoDestroy, tools = [] } = body
+    const draft = await draftInfra(context, { ...wishOf(body), autoDestroy, tools }, '')
+    const infra = await store.cloud.request(draft, budgetOf(config.cloud))
+    wake.ring()
+    const url = statusUrl(http.root, infra.infra_id)
+    return {
+      message: `${draft.instances} ${draft.instances === 1 ? 'machine' : 'machines'} requested`,
+      infra_id: infra.infra_id,
+      status: infra.status,
+      provider: infra.provider,
+      instances: infra.instances,
+      infra_status_url: url,
+      poll_url: url,
+    }
+  },
+)
+
+export const listInfras = route(
+  {
+    method: 'get',
+    path: '/cloud/instances',
+    tag: TAG,
+    summary: 'List infrastructures with their machines, newest first',
+    role: 'viewer',
+    query: Type.Object({
+      status: Type.Optional(InfraStatus),
+      provider: Type.Optional(CloudProviderName),
+      ...pageQuery,
+    }),
+    responses: { 200: Type.Object({ data: Type.Array(CloudInfra), pagination: Pagination }) },
+    errors: ['cloud_disabled'],
+  },
+  async ({ store, config }, { query }) => {
+    refuseDisabled(config.cloud.enabled)
+    const { status, provider } = query
+    const filter = { ...(status && { status }), ...(provider && { provider }) }
+    const page = pageRequest(query)
+    return pageBody(await store.cloud.list(filter, page), page)
+  },
+)
+
+export const getInfra = route(
+  {
+    method: 'get',
+    path: '/cloud/instances/{infra_id}',
+    tag: TAG,
+    summary: 'Read an infrastructure and its machines',
+    role: 'viewer',
+    params: InfraPath,
+    responses: { 200: Type.Object({ data: CloudInfra }) },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async ({ store, config }, { params }) => {
+    refuseDisabled(config.cloud.enabled)
+    const infra = await store.cloud.find(params.infra_id)
+    if (infra === undefined) throw noInfra(params.infra_id)
+    return { data: infra }
+  },
+)
+
+export const getInfraStatus = route(
+  {
+    method: 'get',
+    path: '/cloud/instances/{infra_id}/status',
+    tag: TAG,
+    summary: 'Read how far the machines of an infrastructure are',
+    role: 'viewer',
+    params: InfraPath,
+    responses: {
+      200: Type.Object({
+        infra_id: Type.String(),
+        status: InfraStatus,
+        message: Type.String(),
+        ready_count: Type.Integer({ minimum: 0 }),
+        total_count: Type.Integer({ minimum: 0 }),
+        expires_at: Type.String({ format: 'date-time' }),
+        details: Type.Array(CloudInstance),
+      }),
+    },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async ({ store, config }, { params }) => {
+    refuseDisabled(config.cloud.enabled)
+    const infra = await store.cloud.find(params.infra_id)
+    if (infra === undefined) throw noInfra(params.infra_id)
+    const { infra_id, status, message, ready_count, total_count, expires_at, details } = infra
+    return { infra_id, status, message, ready_count, total_count, expires_at, details }
+  },
+)
+
+export const destroyInfra = route(
+  {
+    method: 'delete',
+    path: '/cloud/instances/{infra_id}',
+    tag: TAG,
+    summary: 'Destroy the machines of an infrastructure',
+    description:
+      'Runs that wait for its machines are cancelled, running ones are asked to stop. The machines are destroyed meanwhile: watch the status for it. One that has ended stays as it is.',
+    role: 'admin',
+    params: InfraPath,
+    responses: {
+      202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }),
+    },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async (context, { params, caller }) => {
+    const { store, config, wake } = context
+    refuseDisabled(config.cloud.enabled)
+    const drained = await store.cloud.drain(params.infra_id, `destroyed by ${caller.name}`)
+    if (drained === undefined) throw noInfra(params.infra_id)
+    await signalCancel(context, drained.cancelled)
+    wake.ring()
+    const { infra_id, status } = drained.infra
+    const message =
+      status === 'draining' ? 'The machines are being destroyed' : `The infrastructure is ${status} already`
+    return { message, infra_id, status }
+  },
+)

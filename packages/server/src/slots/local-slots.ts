@@ -1,0 +1,32 @@
+import { openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
+import { Loop } from '@scanfarm/platform'
+import type { ServerContext } from '../context.ts'
+import { openSlots } from './open-slots.ts'
+
+/**
+ * The slots in which this server executes local runs itself, and what tidies up after crashed ones. Undefined when
+ * `local.slots` is 0.
+ */
+export async function startLocalSlots(context: ServerContext): Promise<AsyncDisposable | undefined> {
+  const { config, store, log } = context
+  const { slots } = config.local
+  if (slots === 0) return undefined
+  await using scope = new AsyncDisposableStack()
+  const runners = scope.use(openRunners(config, await store.farmId()))
+  const claim = store.runStore.claimLocal.bind(store.runStore)
+  const executor = openSlots(
+    context,
+    { kind: 'local', name: config.worker.name, slots, runners, claim },
+    scope,
+  )
+  const sweeper = scope.use(
+    new Loop({
+      name: 'sweep',
+      intervalMs: SWEEP_EVERY_MS,
+      log,
+      turn: () => sweepLeftovers({ store: store.runStore, runners, folder: executor.folder, log }),
+    }),
+  )
+  sweeper.start()
+  return scope.move()
+}
