@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import type { AuthClient, GoogleAuth } from 'google-auth-library'
+import { CloudError } from '../../provider.ts'
+import { refusalOf, tokenProblemOf } from './problems.ts'
+import type { GcpSettings } from './settings.ts'
+
+const SCOPES = ['https://www.googleapis.com/auth/compute']
+
+export interface Identity {
+  readonly auth: GoogleAuth
+  readonly project: string
+}
+
+/** Rejects with `credentials` where there are none; whether they are good shows at the first call. */
+export async function identityOf(settings: GcpSettings): Promise<Identity> {
+  const library = await import('google-auth-library')
+  const file = settings.credentialsFile === undefined ? {} : await readCredentials(settings.credentialsFile)
+  const auth = new library.GoogleAuth({
+    scopes: SCOPES,
+    ...(settings.credentialsFile !== undefined && { authClient: clientOf(library, file) }),
+  })
+  try {
+    await auth.getClient()
+    const project = settings.project ?? (file.project_id || (await auth.getProjectId()))
+    return { auth: listening(auth), project }
+  } catch (error) {
+    throw tokenProblemOf(error)
+  }
+}
+
+/**
+ * The compute library keeps of a refused call neither the headers nor the reason, so they are taken off where every call comes by.
+ */
+function listening(auth: GoogleAuth): GoogleAuth {
+  const fetchPlainly: GoogleAuth['fetch'] = auth.fetch.bind(auth)
+  const fetchListening: GoogleAuth['fetch'] = async (...request) => {
+    try {
+      await auth.getRequestHeaders(String(request[0]))
+    } catch (error) {
+      throw tokenProblemOf(error)
+    }
+    // 401 and 403 reject inside, so that a token that went stale is renewed.
+    const answer = await fetchPlainly<never>(...request).catch(rejected)
+    if (answer.ok) return answer
+    throw refusalOf(answer.status, await answer.text(), (name) => answer.headers.get(name))
+  }
+  auth.fetch = fetchListening
+  return auth
+}
+
+function rejected(error: unknown): never {
+  if (!(error instanceof Error) || !('response' in error)) throw error
+  const { response } = error
+  if (typeof response !== 'object' || response === null || !('status' in response)) throw error
+  const data = 'data' in response ? response.data : undefined
+  const headers =
+    'headers' in response && response.headers instanceof Headers ? response.headers : new Headers()
+  throw refusalOf(Number(response.status), bodyOf(data) ?? error.message, (name) => headers.get(name))
+}
+
+/** The body where it came whole; else it is in the error's message. */
+function bodyOf(data: unknown): string | undefined {
+  if (typeof data === 'string') return data
+  return typeof data === 'object' && data !== null && 'error' in data ? JSON.stringify(data) : undefined
+}
+
+interface CredentialsFile {
+  readonly type?: string
+  readonly project_id?: string
+  readonly client_email?: string
+  readonly private_key?: string
+  readonly private_key_id?: string
+  readonly credential_source?: object
+}
+type Library = typeof import('google-auth-library')
+
+async function readCredentials(path: string): Promise<CredentialsFile> {
+  try {
+    const read: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof read === 'object' && read !== null) return read
+  } catch (error) {
+    throw new CloudError('credentials', `the credentials file of gcp, ${path}, cannot be read as JSON`, {
+      cause: error,
+    })
+  }
+  throw new CloudError('credentials', `the credentials file of gcp, ${path}, has no object in it`)
+}
+
+/** No type that runs a program of the file's choice. */
+function clientOf({ JWT, IdentityPoolClient, AwsClient }: Library, file: CredentialsFile): AuthClient {
+  const { type, client_email: email, private_key: key, private_key_id: keyId } = file
+  if (type === 'service_account' && email && key) return new JWT({ email, key, keyId, scopes: SCOPES })
+  if (type === 'external_account' && file.credential_source && !('executable' in file.credential_source)) {
+    const aws = 'environment_id' in file.credential_source
+    // The library checks what is in it.
+    const client = aws
+      ? new AwsClient(file as ConstructorParameters<typeof AwsClient>[0])
+      : new IdentityPoolClient(file as ConstructorParameters<typeof IdentityPoolClient>[0])
+    client.scopes = SCOPES
+    return client
+  }
+  throw new CloudError(
+    'credentials',
+    'the credentials file of gcp is neither the key of a service account nor an external account whose token comes from a file, a URL or AWS',
+  )
+}

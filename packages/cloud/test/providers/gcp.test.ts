@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import type { MachineRequest } from '../../src/provider.ts'
+import { createGcpProvider, type GcpSettings } from '../../src/providers/gcp/index.ts'
+import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { gcpCloud, PROJECT, TOKEN, WORDS, type GcpCloud } from './gcp-cloud.ts'
+import { describeCompute, type Description } from './gcp-description.ts'
+import { openStandIn, type StandIn } from './stand-in.ts'
+import { openTokenServer, type TokenServer } from './token-server.ts'
+
+const FARM = 'f0e1d2c3b4a59687'
+const REQUEST: MachineRequest = {
+  name: 'scanfarm-fedcba9876543210-1',
+  labels: { farm: FARM, infra: 'fedcba9876543210', expires: Math.round(Date.now() / 1_000) + 7_200 },
+  region: 'us-central1-a',
+  type: 'e2-medium',
+  spot: false,
+  userData: '#cloud-config\n',
+  sshUser: 'scanfarm',
+  publicKey: 'ssh-ed25519 AAAA farm',
+}
+
+let description: Description
+let folder: string
+beforeAll(async () => {
+  description = await describeCompute(['Instances', 'ZoneOperations'])
+  folder = await mkdtemp(join(tmpdir(), 'scanfarm-gcp-'))
+  // The library takes seconds to load on a busy machine, which is no matter of the tests below.
+  await using world = await openWorld()
+  await world.provider.check(AbortSignal.timeout(50_000))
+}, 60_000)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+type GcpWorld = World & StandIn & { readonly cloud: GcpCloud; readonly tokens: TokenServer }
+
+/** Signed in as a workload of another cloud is: with a token of its own, exchanged for one of Google's. */
+async function openWorld(over: Partial<GcpSettings> = {}): Promise<GcpWorld> {
+  const tokens = await openTokenServer(TOKEN)
+  const cloud = gcpCloud(description)
+  const standIn = await openStandIn(cloud)
+  const credentialsFile = join(folder, `${new URL(tokens.url).port}.json`)
+  await writeFile(join(folder, 'subject'), 'the-token-of-the-workload')
+  await writeFile(
+    credentialsFile,
+    JSON.stringify({
+      type: 'external_account',
+      audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/farm',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      token_url: `${tokens.url}/v1/token`,
+      credential_source: { file: join(folder, 'subject') },
+    }),
+  )
+  const provider = createGcpProvider(
+    {
+      credentialsFile,
+      project: PROJECT,
+      zone: 'us-central1-a',
+      zones: ['europe-west1-b'],
+      type: undefined,
+      image: undefined,
+      network: undefined,
+      endpoint: standIn.url,
+      privateAddress: false,
+      prices: {},
+      ...over,
+    },
+    CALL_LIMITS,
+  )
+  return {
+    ...standIn,
+    cloud,
+    tokens,
+    provider,
+    there: () => cloud.there(),
+    given: (name) => cloud.given(name),
+    plant: (count, farm) => cloud.plant(count, farm),
+    async [Symbol.asyncDispose]() {
+      await provider[Symbol.asyncDispose]()
+      await standIn[Symbol.asyncDispose]()
+      await tokens[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const signal = () => AbortSignal.timeout(20_000)
+
+providerConformance('gcp', openWorld, {
+  region: 'us-central1-a',
+  type: 'e2-medium',
+  price: 0.03351,
+  pages: 25,
+  spot: 'offered',
+  words: WORDS,
+})
+
+describe('gcp', () => {
+  test('exchanges the token of the workload once', async () => {
+    await using world = await openWorld()
+    await world.provider.list(FARM, signal())
+    await world.provider.list(FARM, signal())
+    expect(world.tokens.asked).toHaveLength(1)
+    expect(Object.fromEntries(world.tokens.asked[0] ?? [])).toMatchObject({
+      subject_token: 'the-token-of-the-workload',
+      scope: 'https://www.googleapis.com/auth/compute',
+    })
+  })
+
+  test('says whose credentials are refused, and tries again at the next call', async () => {
+    await using world = await openWorld()
+    world.tokens.refuse()
+    for (const _ of [1, 2])
+      await expect(world.provider.check(signal())).rejects.toMatchObject({
+        problem: 'credentials',
+        message: expect.stringContaining('invalid_grant'),
+      })
+    await using missing = await openWorld({ credentialsFile: join(folder, 'missing.json') })
+    await expect(missing.provider.check(signal())).rejects.toMatchObject({
+      problem: 'credentials',
+      message: expect.stringContaining('missing.json'),
+    })
+  })
+
+  test('waits for the operation, whose words on quota and capacity it passes on', async () => {
+    await using world = await openWorld()
+    world.cloud.failNext('QUOTA_EXCEEDED', WORDS.quota, 403)
+    await expect(world.provider.create(REQUEST, signal())).rejects.toMatchObject({
+      problem: 'refused',
+      message: `QUOTA_EXCEEDED: ${WORDS.quota}`,
+    })
+    world.cloud.failNext('ZONE_RESOURCE_POOL_EXHAUSTED', WORDS.capacity, 503)
+    await expect(world.provider.create({ ...REQUEST, name: 'other' }, signal())).rejects.toMatchObject({
+      problem: 'capacity',
+      message: expect.stringContaining(WORDS.capacity),
+    })
+    expect(world.cloud.there()).toEqual([])
+    expect(world.violations()).toEqual([])
+  })
+
+  test('makes one machine of two calls for one name', async () => {
+    await using world = await openWorld()
+    const first = await world.provider.create(REQUEST, signal())
+    const second = await world.provider.create(REQUEST, signal())
+    expect(second.id).toBe(first.id)
+    // Of another farm: another request, and the name is taken.
+    const other = { ...REQUEST, labels: { ...REQUEST.labels, farm: 'other' } }
+    await expect(world.provider.create(other, signal())).rejects.toMatchObject({ problem: 'refused' })
+    expect(world.cloud.there()).toEqual([REQUEST.name])
+  })
+
+  test('has the cloud delete what outlives its time, and closes the machine to keys of the project', async () => {
+    await using world = await openWorld({ network: 'farm', image: 'projects/p/global/images/ours' })
+    await world.provider.create({ ...REQUEST, spot: true }, signal())
+    const inserted = world.cloud.insertedOf(REQUEST.name)
+    expect(inserted?.scheduling).toMatchObject({
+      provisioningModel: 'SPOT',
+      instanceTerminationAction: 'DELETE',
+      automaticRestart: false,
+    })
+    const { seconds } = Object(inserted?.scheduling?.maxRunDuration)
+    expect(Number(seconds)).toBeGreaterThan(7_200)
+    expect(Number(seconds)).toBeLessThan(7_900)
+    expect(inserted?.metadata?.items).toEqual(
+      expect.arrayContaining([
+        { key: 'ssh-keys', value: 'scanfarm:ssh-ed25519 AAAA farm' },
+        { key: 'block-project-ssh-keys', value: 'TRUE' },
+      ]),
+    )
+    expect(inserted?.networkInterfaces).toMatchObject([{ network: 'global/networks/farm' }])
+    expect(inserted?.disks).toMatchObject([
+      { initializeParams: { sourceImage: 'projects/p/global/images/ours', labels: inserted?.labels } },
+    ])
+    expect(world.violations()).toEqual([])
+  })
+
+  test('gives machines a private address alone where the settings say so', async () => {
+    await using world = await openWorld({
+      privateAddress: true,
+      network: 'regions/us-central1/subnetworks/farm',
+    })
+    const { id } = await world.provider.create(REQUEST, signal())
+    expect(world.cloud.insertedOf(REQUEST.name)?.networkInterfaces).toEqual([
+      { subnetwork: 'regions/us-central1/subnetworks/farm' },
+    ])
+    expect((await world.provider.describe(id, signal()))?.address).toMatch(/^10\./)
+  })
+
+  test('finds the zone of a region in the settings', async () => {
+    await using world = await openWorld()
+    const { id } = await world.provider.create({ ...REQUEST, region: 'europe-west1' }, signal())
+    expect(id).toBe(`europe-west1-b/${REQUEST.name}`)
+    await expect(world.provider.create({ ...REQUEST, region: 'asia-east1' }, signal())).rejects.toMatchObject(
+      {
+        problem: 'refused',
+        message: expect.stringContaining('asia-east1'),
+      },
+    )
+  })
+
+  test('passes on what the cloud says about a type there is not', async () => {
+    await using world = await openWorld()
+    await expect(world.provider.create({ ...REQUEST, type: 'no-such-type' }, signal())).rejects.toMatchObject(
+      {
+        problem: 'refused',
+        message: expect.stringContaining("Machine type with name 'no-such-type' does not exist"),
+      },
+    )
+  })
+
+  test('keeps the token out of its errors', async () => {
+    await using world = await openWorld()
+    for (const kind of ['cut', 'quota', 'denied'] as const) {
+      world.fault('create', { kind })
+      const error: unknown = await world.provider.create(REQUEST, signal()).catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ name: 'CloudError' })
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(TOKEN)
+    }
+  })
+
+  test("takes the operator's own prices, and rounds distant regions up", async () => {
+    await using world = await openWorld({ prices: { 'n2-standard-2': 0.05 } })
+    const price = (region: string, type: string) =>
+      world.provider.price({ region, type, spot: false }, signal())
+    expect(await price('us-central1-a', 'n2-standard-2')).toBe(0.05)
+    expect(await price('europe-west1-b', 'e2-medium')).toBeCloseTo(0.0385365, 6)
+    expect(await price('mars-north1-a', 'e2-medium')).toBeUndefined()
+  })
+})
