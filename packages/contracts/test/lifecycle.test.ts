@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { isTerminal, RUN_MOVES, sources, STEP_MOVES, type RunStatus } from '../src/index.ts'
+import {
+  INFRA_MOVES,
+  INSTANCE_MOVES,
+  isTerminal,
+  RUN_MOVES,
+  sources,
+  STEP_MOVES,
+  type RunStatus,
+} from '../src/index.ts'
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/lifecycle.md'), 'utf8')
 
@@ -20,6 +28,14 @@ test('the first diagram of docs/lifecycle.md shows exactly the moves of a run', 
 
 test('the second diagram of docs/lifecycle.md shows exactly the moves of a step', () => {
   expect(drawn(2)).toEqual(moves(STEP_MOVES))
+})
+
+test('the third diagram of docs/lifecycle.md shows exactly the moves of an infrastructure', () => {
+  expect(drawn(3)).toEqual(moves(INFRA_MOVES))
+})
+
+test('the fourth diagram of docs/lifecycle.md shows exactly the moves of a machine', () => {
+  expect(drawn(4)).toEqual(moves(INSTANCE_MOVES))
 })
 
 test('the terminal statuses are completed, failed and cancelled', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { bringUp, budget, cloudJob, infraDraft, machinesOf, request } from './cloud-fixtures.ts'
+import { cloudJob, machinesOf } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { ended, joined, keyOf, statusOf, submitted, targets, wipe } from './fixtures.ts'
+import { draft, ended, joined, keyOf, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 let server: string
@@ -13,11 +13,13 @@ beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server' })
 })
-const claim = async (limit = 100) =>
-  (await db.store.runStore.claimCloud(server, limit)).sort((a, b) => a.runId - b.runId)
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+const claim = async (limit = 100, by = server) =>
+  (await db.store.runStore.claimCloud(by, limit)).sort((a, b) => a.runId - b.runId)
+const claimedIds = async (limit?: number) => (await claim(limit)).map((run) => run.runId)
 
 describe('runs of a cloud job', () => {
-  test('are bound to machines in turn, those of later chunks and jobs too', async () => {
+  test('are bound to machines in turn, those of later jobs too', async () => {
     const { runIds, no, infraId } = await cloudJob(db.store, {
       runs: 5,
       infra: { instances: 3 },
@@ -31,6 +33,57 @@ describe('runs of a cloud job', () => {
     expect(await machinesOf(db.store, more.runIds)).toEqual(['3', '1'])
     expect(await db.store.cloud.bindRuns(no, 100)).toBe(0)
   })
+
+  test('are bound chunk by chunk when there are too many at once', async () => {
+    const { no, infraId } = await cloudJob(db.store, { runs: 1, infra: { instances: 2 } })
+    const chunks = [targets(3, 'a'), targets(2, 'b')]
+    const stream = {
+      count: 5,
+      chunks: async function* () {
+        yield* chunks
+      },
+    }
+    const answer = await db.store.jobs.submit(draft({ runMode: 'cloud' }), stream, {
+      cloud: { reuse: infraId },
+    })
+    const jobId = 'job' in answer ? answer.job.jobId : ''
+    const bound: number[] = []
+    while (await db.store.jobs.expandOnce()) bound.push(await db.store.cloud.bindRuns(no, 100))
+    expect(bound).toEqual([3, 2])
+    const { data } = await db.store.runs.list({ jobId }, { offset: 0, limit: 100 })
+    expect(await machinesOf(db.store, data.map((run) => run.id).reverse())).toEqual(['2', '1', '2', '1', '2'])
+  })
+
+  test('are bound once, however many bind at the same moment', async () => {
+    const { runIds, no } = await cloudJob(db.store, { runs: 40, infra: { instances: 4 }, bind: false })
+    const bound = await Promise.all(Array.from({ length: 6 }, () => db.store.cloud.bindRuns(no, 7)))
+    expect(bound.reduce((sum, one) => sum + one, 0)).toBe(40)
+    const machines = await machinesOf(db.store, runIds)
+    expect(machines).toEqual(runIds.map((_, n) => String(1 + (n % 4))))
+  })
+
+  test('say what they wait for', async () => {
+    const { runIds, no, infraId } = await cloudJob(db.store, {
+      runs: 2,
+      infra: { instances: 1 },
+      bind: false,
+    })
+    const reasons = async () =>
+      (await db.store.runs.list({}, { offset: 0, limit: 10 })).data.map((run) => run.waiting_reason)
+    expect(await reasons()).toEqual(['waiting for a free machine', 'waiting for a free machine'])
+    await sql(`update cloud_infras set status = 'provisioning'`)
+    expect((await reasons())[0]).toBe(`waiting for infrastructure ${infraId} (provisioning)`)
+    await sql(`update cloud_infras set status = 'ready'`)
+    await db.store.cloud.bindRuns(no, 10)
+    await claim()
+    expect(await reasons()).toEqual(['waiting for a free machine', ''])
+    const run = await db.store.runs.find(String(runIds[0]))
+    expect(run).toMatchObject({
+      infra_id: infraId,
+      cloud_instance: `scanfarm-${infraId}-1`,
+      status: 'running',
+    })
+  })
 })
 
 describe('claiming cloud runs', () => {
@@ -40,7 +93,265 @@ describe('claiming cloud runs', () => {
     expect(first.map((run) => run.runId)).toEqual(runIds.slice(0, 2))
     expect(first[0]).toMatchObject({ runMode: 'cloud', attempt: 1, epoch: 0 })
     expect(await claim()).toEqual([])
-    await db.store.runStore.finish([ended(first[0] ?? { runId: 0, attempt: 0 })])
-    expect((await claim()).map((run) => run.runId)).toEqual([runIds[2]])
+    await db.store.runStore.finish(first.slice(0, 1).map((run) => ended(run)))
+    expect(await claimedIds()).toEqual([runIds[2]])
+  })
+
+  test('gives a machine its share of the concurrency of the job, and the job no more than that', async () => {
+    const { runIds } = await cloudJob(db.store, {
+      runs: 12,
+      draft: { concurrency: 5 },
+      infra: { instances: 2 },
+    })
+    expect(await claimedIds()).toEqual(runIds.slice(0, 5))
+    expect(await claim()).toEqual([])
+  })
+
+  test('keeps the share of a machine when others did not come up', async () => {
+    const { runIds } = await cloudJob(db.store, {
+      runs: 12,
+      draft: { concurrency: 6 },
+      infra: { instances: 3 },
+    })
+    const [lost] = (await db.store.cloud.list({}, { offset: 0, limit: 1 })).data
+    for (const instance of lost?.details.slice(1) ?? [])
+      await sql(`select lose_instance(id, 'gone') from cloud_instances where name = '${instance.name}'`)
+    await sql('select bind_runs(id, 100) from cloud_infras')
+    expect(await claimedIds()).toEqual([runIds[0], runIds[1]])
+  })
+
+  test('counts everything that runs on a machine, whichever job it is of', async () => {
+    const { infraId, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 1 } })
+    expect(await claim()).toHaveLength(1)
+    await submitted(db.store, { runMode: 'cloud', concurrency: 3 }, targets(4), { cloud: { reuse: infraId } })
+    await db.store.cloud.bindRuns(no, 100)
+    expect(await claim()).toHaveLength(2)
+    expect(await claim()).toEqual([])
+  })
+
+  test('goes by priority, and nothing passes a more urgent run that has no room', async () => {
+    const { infraId, no, runIds } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
+    expect(await claimedIds()).toEqual([runIds[0]])
+    const submit = async (priority: 'critical' | 'low', concurrency: number | null) =>
+      (
+        await submitted(db.store, { runMode: 'cloud', priority, concurrency }, targets(1), {
+          cloud: { reuse: infraId },
+        })
+      ).runIds
+    const low = await submit('low', 8)
+    const critical = await submit('critical', null)
+    await db.store.cloud.bindRuns(no, 100)
+    expect(await claim()).toEqual([])
+    const order: number[] = []
+    await sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
+    for (let runs = await claim(1); runs.length > 0; runs = await claim(1)) {
+      order.push(...runs.map((run) => run.runId))
+      await db.store.runStore.finish(runs.map((run) => ended(run)))
+    }
+    expect(order).toEqual([...critical, runIds[1], ...low])
+  })
+
+  test('takes the most urgent runs of all machines when there are fewer slots', async () => {
+    const low = await cloudJob(db.store, { runs: 2, draft: { priority: 'low' } })
+    const high = await cloudJob(db.store, { runs: 2, draft: { priority: 'high' } })
+    expect(await claimedIds(3)).toEqual([low.runIds[0], ...high.runIds])
+    expect(await claimedIds(3)).toEqual([low.runIds[1]])
+  })
+
+  test('never gives room away twice, however many servers claim at once', async () => {
+    const { runIds } = await cloudJob(db.store, { runs: 60, infra: { instances: 4 } })
+    const servers = await Promise.all(
+      Array.from({ length: 5 }, () => joined(db.store.runStore, { kind: 'server' })),
+    )
+    const done: number[] = []
+    while (done.length < runIds.length) {
+      const claimed = (await Promise.all(servers.map((one) => claim(3, one)))).flat()
+      const busy = await sql(
+        `select instance_no from runs where status = 'running' group by 1 having count(*) > 1`,
+      )
+      expect(busy.rows).toEqual([])
+      expect(claimed.length).toBeGreaterThan(0)
+      await Promise.all(claimed.map((run) => db.store.runStore.finish([ended(run)])))
+      done.push(...claimed.map((run) => run.runId))
+    }
+    expect(done.sort((a, b) => a - b)).toEqual(runIds)
+  })
+
+  test('gives nothing to a server that the farm does not know', async () => {
+    await cloudJob(db.store)
+    expect(await claim(10, 'nobody')).toEqual([])
+  })
+
+  test('leaves other runs alone, and other claims leave cloud runs alone', async () => {
+    const { runIds } = await cloudJob(db.store)
+    const local = await submitted(db.store, { runMode: 'local' })
+    const distributed = await submitted(db.store)
+    expect(await claimedIds()).toEqual(runIds)
+    expect((await db.runStore.claimLocal(server, 10)).map((run) => run.runId)).toEqual(local.runIds)
+    const taken = await db.store.outbox.take({
+      classes: [''],
+      room: { critical: 9, high: 9, normal: 9, low: 9 },
+      limit: 9,
+      staleMs: 60_000,
+    })
+    expect(taken.map((row) => row.runId)).toEqual(distributed.runIds)
+  })
+})
+
+describe('a cloud run', () => {
+  test('that is handed back stays on its machine and keeps the machine’s place', async () => {
+    const { runIds } = await cloudJob(db.store, { runs: 4 })
+    const [first] = await claim(1)
+    if (!first) throw new Error('nothing claimed')
+    await db.store.runStore.handBack([keyOf(first)])
+    expect(await machinesOf(db.store, runIds)).toEqual(['1', '2', '1', '2'])
+    const again = await claim()
+    expect(again.map((run) => run.runId)).toEqual(runIds.slice(0, 2))
+    expect(again[0]).toMatchObject({ attempt: 2, epoch: 1 })
+  })
+
+  test('is queued again, on its machine, when its server is lost', async () => {
+    const { runIds } = await cloudJob(db.store)
+    await claim()
+    await sql(`update workers set lease_until = now() - interval '1 s'`)
+    await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now()`)
+    const reaped = await db.store.recovery.reapOnce({ maxAttempts: 3, leaseMs: 1_000, limit: 100 })
+    expect(reaped).toMatchObject({ requeued: 1 })
+    expect(await machinesOf(db.store, runIds)).toEqual(['1'])
+    const other = await joined(db.store.runStore, { kind: 'server' })
+    expect(await claim(10, other)).toMatchObject([{ runId: runIds[0], attempt: 2 }])
+    expect((await sql('select crashes, moves from runs')).rows).toEqual([{ crashes: 1, moves: 0 }])
+  })
+
+  test('keeps its slot of the job through all of it, and a recount finds nothing to repair', async () => {
+    const { runIds } = await cloudJob(db.store, { runs: 4, draft: { concurrency: 2 } })
+    const [first] = await claim()
+    if (!first) throw new Error('nothing claimed')
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+    await db.store.runStore.handBack([keyOf(first)])
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+    expect(await claimedIds()).toEqual([runIds[0]])
+    await sql('delete from slots')
+    await sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
+    expect(await db.store.recovery.recountSlots(100)).toBe(2)
+    expect(await claimedIds()).toEqual([runIds[2], runIds[3]])
+  })
+
+  test('is cancelled like any other', async () => {
+    const { runIds, jobId } = await cloudJob(db.store, { runs: 3 })
+    const [running] = await claim(1)
+    expect(await db.store.runs.requestCancel(String(runIds[2]))).toMatchObject({ status: 'cancelled' })
+    expect(await db.store.jobs.requestCancel(jobId)).toMatchObject({
+      cancelled: 1,
+      requested: [{ runId: running?.runId }],
+    })
+    expect(await claim()).toEqual([])
+    if (running) await db.store.runStore.finish([ended(running)])
+    expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('cancelled')
+  })
+})
+
+describe('where a run is', () => {
+  test('is told with its keys while it runs, to those who know the attempt', async () => {
+    const { instances, no, infraId } = await cloudJob(db.store)
+    const [run] = await claim()
+    if (!run) throw new Error('nothing claimed')
+    expect(await db.store.cloud.placeOf(run.runUuid, run.attempt)).toEqual({
+      infraNo: no,
+      instanceNo: instances[0]?.no,
+      infraId,
+      provider: 'local',
+      resourceId: 'vm-0',
+      address: '192.0.2.1',
+      port: 2222,
+      sshUser: 'scan',
+      privateKey: 'secret of infra',
+      hostKey: 'ssh-ed25519 HOST0',
+    })
+    expect(await db.store.cloud.placeOf(run.runUuid, 2)).toBeUndefined()
+    expect(await db.store.cloud.placeOf('no uuid', 1)).toBeUndefined()
+    await db.store.runStore.finish([ended(run)])
+    expect(await db.store.cloud.placeOf(run.runUuid, run.attempt)).toBeUndefined()
+  })
+})
+
+describe('a lost machine', () => {
+  test('gives its runs to the others, and is not forgotten while it may still be there', async () => {
+    const { runIds, instances, no, infraId } = await cloudJob(db.store, { runs: 5 })
+    const [first, second] = await claim()
+    expect(await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 1 })
+    expect(await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 0 })
+    expect(await db.store.cloud.find(infraId)).toMatchObject({
+      status: 'ready',
+      ready_count: 1,
+      details: [
+        { status: 'destroying', message: 'taken back' },
+        { status: 'ready', running_runs: 1 },
+      ],
+    })
+    expect(await machinesOf(db.store, runIds)).toEqual(['', '2', '', '2', ''])
+    expect(first && (await db.store.runStore.finish([ended(first)]))).toHaveLength(1)
+    await db.store.cloud.bindRuns(no, 100)
+    expect(await machinesOf(db.store, runIds)).toEqual(['2', '2', '2', '2', '2'])
+    if (second) await db.store.runStore.finish([ended(second)])
+    expect(await claim()).toMatchObject([{ runId: runIds[0], attempt: 2, epoch: 1 }])
+    expect((await sql(`select crashes, moves from runs where id = ${runIds[0]}`)).rows).toEqual([
+      { crashes: 0, moves: 1 },
+    ])
+  })
+
+  test('moves runs also when it is destroyed by the loop', async () => {
+    const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
+    await claim()
+    expect(await db.store.cloud.moveInstance(instances[0]?.no ?? 0, 'destroying', {})).toBe(true)
+    expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
+    expect(await machinesOf(db.store, runIds)).toEqual([''])
+  })
+
+  test('cancels the run that was to be cancelled', async () => {
+    const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
+    await claim()
+    await db.store.runs.requestCancel(String(runIds[0]))
+    await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')
+    expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
+      status: 'cancelled',
+      error_message: 'cancelled on request; the machine was lost: taken back',
+    })
+  })
+
+  test('ends a run under which too many were lost', async () => {
+    const { runIds, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 6 } })
+    for (let lost = 1; lost <= 6; lost++) {
+      const [run] = await claim()
+      const place = run && (await db.store.cloud.placeOf(run.runUuid, run.attempt))
+      expect(place).toBeDefined()
+      await db.store.cloud.instanceLost(place?.instanceNo ?? 0, `gone ${lost}`)
+      await db.store.cloud.bindRuns(no, 10)
+    }
+    expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
+      status: 'failed',
+      error_message: 'given up: machines were lost under this, 6 times; the last one: gone 6',
+    })
+    expect((await sql('select * from outbox')).rows).toEqual([])
+  })
+
+  test('leaves no run behind when it is lost while servers claim', async () => {
+    const { runIds, instances, no } = await cloudJob(db.store, { runs: 30, infra: { instances: 6 } })
+    const losing = instances.slice(1).map((one) => db.store.cloud.instanceLost(one.no, 'gone'))
+    const claiming = Array.from({ length: 6 }, () => claim(2))
+    await Promise.all([...losing, ...claiming, db.store.cloud.bindRuns(no, 100)])
+    const stranded = await sql(`
+      select r.id from runs r join cloud_instances i on i.id = r.instance_no where i.status <> 'ready'
+      union all select o.run_id from outbox o join cloud_instances i on i.id = o.instance_no where i.status <> 'ready'`)
+    expect(stranded.rows).toEqual([])
+    await db.store.cloud.bindRuns(no, 100)
+    expect(new Set(await machinesOf(db.store, runIds))).toEqual(new Set(['1']))
+  })
+
+  test('takes the runs that were handed back meanwhile to other machines', async () => {
+    const { runIds, instances, no } = await cloudJob(db.store, { runs: 2 })
+    await sql(`update cloud_instances set status = 'destroying' where id = ${instances[0]?.no}`)
+    await db.store.cloud.bindRuns(no, 10)
+    expect(await machinesOf(db.store, runIds)).toEqual(['2', '2'])
   })
 })

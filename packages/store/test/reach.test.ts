@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { cloudJob } from './cloud-fixtures.ts'
 import { claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
 
 /** Runs that wait or run while a batch of a few is handled. */
@@ -42,6 +43,23 @@ describe('in a table that filled up since it was last analyzed', () => {
     await submitted(db.store, {}, targets(CROWD))
     await submitted(db.store, { runMode: 'local' }, targets(BATCH, 'local'))
     expect(await rowsRead('select worker.claim_local($1, $2)', [workerId, BATCH])).toBeLessThan(REACH)
+  })
+
+  test('a cloud claim reads what it takes, however many others wait for their machines', async () => {
+    const workerId = await joined(db.store.runStore, { kind: 'server' })
+    await submitted(db.store, {}, targets(CROWD))
+    await cloudJob(db.store, { runs: CROWD, infra: { instances: BATCH } })
+    expect(await rowsRead('select claim_cloud($1, $2)', [workerId, 100])).toBeLessThan(REACH)
+    const held = await db.store.runStore.claimCloud(workerId, 100)
+    expect(held).toHaveLength(BATCH)
+    expect(await rowsRead('select claim_cloud($1, $2)', [workerId, 100])).toBeLessThan(REACH)
+    const keys = held.map(({ runId, attempt }) => ({ runId, attempt }))
+    const ends = keys.map((key) => ({ ...key, status: 'completed', errorMessage: '', killedPids: [] }))
+    const finish = await rowsRead('select worker.finish($1, $2)', [
+      JSON.stringify(keys),
+      JSON.stringify(ends),
+    ])
+    expect(finish).toBeLessThan(REACH)
   })
 
   test('a record and a hand-back read their own runs, however many others run', async () => {

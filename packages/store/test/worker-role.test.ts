@@ -78,6 +78,8 @@ describe('a login with only the role of workers', () => {
       for (const statement of [
         "select end_runs('[]')",
         "select submit_job('{}', '{}', '{}', null, false, null)",
+        "select claim_cloud('worker', 1)",
+        'select private_key from cloud_infras',
         'create table mine (x int)',
         'create function worker.mine() returns int language sql as $$ select 1 $$',
         "select grant_worker_role('postgres')",

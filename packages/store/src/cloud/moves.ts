@@ -1,9 +1,11 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { isConflict } from '../connection.ts'
 import { storable, storableJson } from '../text.ts'
 import type { CloudStore } from './port.ts'
 
 /** Runs that are ended in one transaction. */
 const END_CHUNK = 5_000
+const MOST_CONFLICTS = 8
 
 /**
  * Ends the runs of an infrastructure that takes no more; nothing for one that does. In chunks: whatever a crash leaves
@@ -11,12 +13,17 @@ const END_CHUNK = 5_000
  */
 export async function endRuns(db: Kysely<unknown>, infraNo: number): Promise<number[]> {
   const asked: number[] = []
-  for (;;) {
-    const { rows } = await sql<{ done: { handled: number; asked: number[] } }>`
-      select end_some_runs_of_infra(${infraNo}, ${END_CHUNK}) as done
-    `.execute(db)
-    asked.push(...(rows[0]?.done.asked ?? []))
-    if ((rows[0]?.done.handled ?? 0) === 0) return asked
+  for (let conflicts = 0; ;) {
+    try {
+      const { rows } = await sql<{ done: { handled: number; asked: number[] } }>`
+        select end_some_runs_of_infra(${infraNo}, ${END_CHUNK}) as done
+      `.execute(db)
+      asked.push(...(rows[0]?.done.asked ?? []))
+      if ((rows[0]?.done.handled ?? 0) === 0) return asked
+    } catch (error) {
+      // The caller has done something before that cannot be done twice, so it must not see these.
+      if (!isConflict(error) || ++conflicts > MOST_CONFLICTS) throw error
+    }
   }
 }
 

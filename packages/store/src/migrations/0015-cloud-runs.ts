@@ -55,15 +55,17 @@ end $$;
 create function end_some_runs_of_infra(p_infra_no bigint, p_limit int) returns jsonb
 language plpgsql ${BY_WALK} as $$
 declare
+  v_ends_as text := (select ends_runs_as from cloud_infras where id = p_infra_no);
   v_ids bigint[];
 begin
-  if not exists (select from cloud_infras where id = p_infra_no and ends_runs_as is not null) then
+  if v_ends_as is null then
     return '{"handled": 0, "asked": []}';
   end if;
   v_ids := array(
     select r.id from jobs j join runs r on r.job_no = j.id
     where j.infra_no = p_infra_no and r.run_mode = 'cloud' and r.status in ('pending', 'queued', 'running')
-      and (r.status = 'queued' or (r.status = 'running' and r.cancel_requested_at is null))
+      and (r.status = 'queued'
+           or (r.status = 'running' and (v_ends_as = 'failed' or r.cancel_requested_at is null)))
     limit p_limit);
   return jsonb_build_object('handled', cardinality(v_ids), 'asked', to_jsonb(end_runs_of_infra(p_infra_no, v_ids)));
 end $$;
@@ -436,13 +438,15 @@ begin
     select won.id
     from (
       select heads.run_id
-      from unnest(v_machines) as m(id)
+      from (
+        select id, (select count(*) from runs where instance_no = id_of.id and status = 'running') as busy
+        from unnest(v_machines) as id_of(id) offset 0
+      ) m
       cross join lateral (
         select o.run_id, o.rank,
-               bool_and(busy.runs + o.n <= ceil(coalesce(j.concurrency, 1)::numeric / f.instances))
+               bool_and(m.busy + o.n <= ceil(coalesce(j.concurrency, 1)::numeric / f.instances))
                  over (order by o.rank, o.run_id) as fits
-        from (select count(*) as runs from runs where instance_no = m.id and status = 'running') busy
-        cross join lateral (
+        from (
           select run_id, rank, job_no, row_number() over (order by rank, run_id) as n
           from (select run_id, rank, job_no from outbox
                 where instance_no = m.id and ready and run_mode = 'cloud'

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { bringUp, cloudJob, recordOf, request } from './cloud-fixtures.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { ended, joined, submitted, targets, until, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(() => wipe(db.url))
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+const LONG_MS = 60_000
+const take = (owner = 'a', holdMs = LONG_MS) => db.store.cloud.take(owner, holdMs)
+
+describe('looking after an infrastructure', () => {
+  test('is for one server at a time, and each of them gets another one', async () => {
+    const ids = await Promise.all(Array.from({ length: 4 }, async () => (await request(db.store)).infra_id))
+    const taken = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((owner) => take(owner)))
+    const held = taken.flatMap((one) => (one ? [one.infraId] : []))
+    expect(held.sort()).toEqual(ids.sort())
+    expect(await take()).toBeUndefined()
+  })
+
+  test('tells the loop everything about it', async () => {
+    const { infra_id: infraId, expires_at: expiresAt } = await request(db.store, {
+      instances: 1,
+      useSpot: true,
+    })
+    expect(await take()).toEqual({
+      no: expect.any(Number),
+      infraId,
+      status: 'requested',
+      provider: 'local',
+      region: 'here',
+      instanceType: 'small',
+      useSpot: true,
+      autoDestroy: false,
+      tools: ['nmap'],
+      expiresAt,
+      expired: false,
+      workDone: false,
+      message: '',
+      sshUser: '',
+      privateKey: '',
+      publicKey: '',
+      instances: [
+        {
+          no: expect.any(Number),
+          name: `scanfarm-${infraId}-1`,
+          status: 'requested',
+          resourceId: '',
+          address: '',
+          port: 22,
+          message: '',
+          hostKeyPrivate: '',
+          hostKey: '',
+          createdAt: expect.any(String),
+          askedMsAgo: null,
+        },
+      ],
+    })
+  })
+
+  test('goes over to another server when the first one dies, and the first one is told', async () => {
+    await request(db.store)
+    const mine = await take('a', 20)
+    let theirs: typeof mine
+    await until(async () => (theirs = await take('b')) !== undefined)
+    expect(theirs?.no).toBe(mine?.no)
+    const no = mine?.no ?? 0
+    expect(await db.store.cloud.again(no, 'a', LONG_MS)).toBeUndefined()
+    await db.store.cloud.release(no, 'a', 0)
+    expect(await take('c')).toBeUndefined()
+    expect(await db.store.cloud.again(no, 'b', LONG_MS)).toMatchObject({ no })
+  })
+
+  test('goes on as long as its server renews the hold', async () => {
+    await request(db.store)
+    const { no } = (await take('a', 1_500)) ?? { no: 0 }
+    const giveUpAt = performance.now() + 2_000
+    while (performance.now() < giveUpAt) {
+      expect(await db.store.cloud.again(no, 'a', 1_500)).toMatchObject({ no })
+      expect(await take('b')).toBeUndefined()
+    }
+  })
+
+  test('is due after the time that was said when it was let go', async () => {
+    await request(db.store)
+    const { no } = (await take()) ?? { no: 0 }
+    await db.store.cloud.release(no, 'a', LONG_MS)
+    expect(await take()).toBeUndefined()
+    await sql(`update cloud_infras set due_at = now()`)
+    expect(await take()).toMatchObject({ no })
+    await db.store.cloud.release(no, 'a', 0)
+    expect(await take()).toMatchObject({ no })
+  })
+
+  test.each<[string, (ready: Awaited<ReturnType<typeof cloudJob>>) => Promise<unknown>]>([
+    ['it shall be destroyed', ({ infraId }) => db.store.cloud.drain(infraId, 'enough')],
+    ['a machine is lost', ({ instances }) => db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'gone')],
+    [
+      'a job is bound to it',
+      ({ infraId }) => submitted(db.store, { runMode: 'cloud' }, targets(1), { cloud: { reuse: infraId } }),
+    ],
+    [
+      'the last run of a job ends',
+      async () => {
+        const server = await joined(db.store.runStore, { kind: 'server' })
+        const [run] = await db.store.runStore.claimCloud(server, 1)
+        if (run) await db.store.runStore.finish([ended(run)])
+      },
+    ],
+    ['its waiting run is cancelled', ({ runIds }) => db.store.runs.requestCancel(String(runIds[0]))],
+  ])('is due at once when %s, in between as well as before it is let go', async (_what, change) => {
+    for (const when of ['held', 'let go']) {
+      await wipe(db.url)
+      const ready = await cloudJob(db.store, { infra: { autoDestroy: true } })
+      await take()
+      if (when === 'let go') await db.store.cloud.release(ready.no, 'a', LONG_MS)
+      expect(await take()).toBeUndefined()
+      const woken = Promise.withResolvers<void>()
+      let listening = false
+      await using _listener = await db.store.listen(() => {
+        if (listening) woken.resolve()
+      })
+      listening = true
+      await change(ready)
+      if (when === 'held') await db.store.cloud.release(ready.no, 'a', LONG_MS)
+      await woken.promise
+      expect(await take()).toMatchObject({ no: ready.no })
+    }
+  })
+})
+
+describe('keys', () => {
+  test('are kept for the loops, the first ones, and nobody else sees them', async () => {
+    const { infra_id: infraId } = await request(db.store, { instances: 1 })
+    const { no, instances } = await recordOf(db.store, infraId)
+    const instanceNo = instances[0]?.no ?? 0
+    for (const n of [1, 2]) {
+      await db.store.cloud.setKey(no, {
+        sshUser: 'scan',
+        privateKey: `secret ${n}`,
+        publicKey: `public ${n}`,
+      })
+      await db.store.cloud.setHostKey(instanceNo, { privateKey: `secret ${n}`, publicKey: `public ${n}` })
+    }
+    expect(await recordOf(db.store, infraId)).toMatchObject({
+      sshUser: 'scan',
+      privateKey: 'secret 1',
+      publicKey: 'public 1',
+      instances: [{ hostKeyPrivate: 'secret 1', hostKey: 'public 1' }],
+    })
+    const seen = [await db.store.cloud.find(infraId), await db.store.cloud.list({}, { offset: 0, limit: 9 })]
+    expect(JSON.stringify(seen)).not.toContain('secret')
+  })
+
+  test('are forgotten: a host’s when it is ready, the infrastructure’s when its last machine is gone', async () => {
+    const { infra_id: infraId } = await request(db.store)
+    const { no, instances } = await bringUp(db.store, infraId)
+    const secrets = async () =>
+      (
+        await sql(`select f.private_key, i.host_key_private, i.host_key
+                   from cloud_infras f join cloud_instances i on i.infra_no = f.id order by i.id`)
+      ).rows
+    expect(await secrets()).toMatchObject([
+      { private_key: 'secret of infra', host_key_private: '', host_key: 'ssh-ed25519 HOST0' },
+      { host_key_private: '', host_key: 'ssh-ed25519 HOST1' },
+    ])
+    expect(await db.store.cloud.moveInfra(no, 'failed', 'no machine is left')).toBe(true)
+    for (const { no: instance } of instances) {
+      expect((await secrets())[0]).toMatchObject({ private_key: 'secret of infra' })
+      expect(await db.store.cloud.moveInstance(instance, 'destroying', {})).toBe(true)
+      expect(await db.store.cloud.moveInstance(instance, 'destroyed', {})).toBe(true)
+    }
+    expect(await secrets()).toMatchObject([{ private_key: '' }, { private_key: '' }])
+    expect(await take()).toBeUndefined()
+  })
+})
+
+describe('asking a provider for a machine', () => {
+  test('is noted, and only for who looks after it while machines are being made', async () => {
+    const { infra_id: infraId } = await request(db.store, { instances: 1 })
+    const { no, instances } = (await take()) ?? { no: 0, instances: [] }
+    const machine = instances[0]?.no ?? 0
+    expect(await db.store.cloud.asking(machine, 'a')).toBe(false)
+    await db.store.cloud.moveInfra(no, 'provisioning', '')
+    expect(await db.store.cloud.asking(machine, 'b')).toBe(false)
+    expect((await db.store.cloud.again(no, 'a', LONG_MS))?.instances[0]?.askedMsAgo).toBeNull()
+    expect(await db.store.cloud.asking(machine, 'a')).toBe(true)
+    const { askedMsAgo } = (await db.store.cloud.again(no, 'a', LONG_MS))?.instances[0] ?? {}
+    expect(askedMsAgo).toBeGreaterThanOrEqual(0)
+    expect(askedMsAgo).toBeLessThan(10_000)
+    await db.store.cloud.noteInstance(machine, 'the quota is used up, trying again')
+    expect((await db.store.cloud.find(infraId))?.details).toMatchObject([
+      { status: 'requested', message: 'the quota is used up, trying again' },
+    ])
+    await db.store.cloud.moveInstance(machine, 'booting', { resourceId: 'vm-1' })
+    expect(await db.store.cloud.asking(machine, 'a')).toBe(false)
+  })
+
+  test('what the farm still wants is told of names that a provider has', async () => {
+    const { infra_id: infraId } = await request(db.store, { instances: 4 })
+    const { instances } = await recordOf(db.store, infraId)
+    const [a, b, c, d] = instances
+    await db.store.cloud.moveInstance(b?.no ?? 0, 'booting', { resourceId: 'vm' })
+    await db.store.cloud.moveInstance(c?.no ?? 0, 'failed', { message: 'refused' })
+    await db.store.cloud.moveInstance(d?.no ?? 0, 'destroying', {})
+    const names = instances.map((one) => one.name)
+    expect(await db.store.cloud.wanted([...names, 'stranger', 'a\0b'])).toEqual([a?.name, b?.name])
+    expect(await db.store.cloud.countMachines()).toEqual([
+      { provider: 'local', status: 'booting', count: 1 },
+      { provider: 'local', status: 'destroying', count: 1 },
+      { provider: 'local', status: 'requested', count: 1 },
+    ])
+    expect(await db.store.cloud.providersInUse()).toEqual(['local'])
+    await db.store.cloud.drain(infraId, 'enough')
+    expect(await db.store.cloud.wanted(names)).toEqual([])
+    expect(await db.store.cloud.providersInUse()).toEqual(['local'])
+  })
+
+  test('one server in the farm looks for leftovers, now and then', async () => {
+    await sql('delete from cloud_reaps')
+    const turns = await Promise.all(Array.from({ length: 6 }, () => db.store.cloud.reaping('aws', LONG_MS)))
+    expect(turns.filter(Boolean)).toHaveLength(1)
+    expect(await db.store.cloud.reaping('gcp', LONG_MS)).toBe(true)
+    expect(await db.store.cloud.reaping('aws', 0)).toBe(true)
+  })
+})

@@ -1,0 +1,330 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { CloudFields, JobDraft } from '../src/store.ts'
+import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { draft, ended, joined, statusOf, submitted, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+beforeEach(() => wipe(db.url))
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+const counts = async () =>
+  (
+    await sql(`select (select count(*)::int from cloud_infras) as infras, (select count(*)::int from jobs) as jobs,
+                      (select count(*)::int from runs) as runs`)
+  ).rows[0]
+const refusal = async (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+const cloud = { infra: infraDraft(), budget: budget() }
+const cloudDraft: JobDraft = draft({ runMode: 'cloud' })
+
+describe('an infrastructure', () => {
+  test('is written down with its machines before anybody asks a provider', async () => {
+    const before = Date.now()
+    const infra = await request(db.store, { instances: 3, useSpot: true })
+    expect(infra).toMatchObject({
+      infra_id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      status: 'requested',
+      provider: 'local',
+      region: 'here',
+      instance_type: 'small',
+      use_spot: true,
+      auto_destroy: false,
+      instances: 3,
+      ready_count: 0,
+      total_count: 3,
+      message: '',
+      hourly_cost: 1.5,
+      estimated_cost: 3,
+      ready_at: null,
+      destroyed_at: null,
+    })
+    expect(Date.parse(infra.expires_at) - before).toBeGreaterThan(7_190_000)
+    expect(infra.details.map((one) => one.name)).toEqual(
+      [1, 2, 3].map((n) => `scanfarm-${infra.infra_id}-${n}`),
+    )
+    expect(infra.details[0]).toEqual({
+      name: `scanfarm-${infra.infra_id}-1`,
+      resource_id: '',
+      status: 'requested',
+      message: '',
+      address: '',
+      running_runs: 0,
+      created_at: infra.created_at,
+      ready_at: null,
+      destroyed_at: null,
+    })
+    expect(JSON.stringify(infra)).not.toContain('key')
+  })
+
+  test('has no cost when its price is not known', async () => {
+    const infra = await request(db.store, { hourlyPrice: null })
+    expect(infra).toMatchObject({ hourly_cost: null, estimated_cost: null })
+  })
+
+  test('is found in lists, newest first, by status and provider and page by page', async () => {
+    const made = [
+      await request(db.store),
+      await request(db.store, { provider: 'aws' }),
+      await request(db.store),
+    ]
+    const ids = made.map((infra) => infra.infra_id).reverse()
+    const list = async (filter: Parameters<typeof db.store.cloud.list>[0], cursor?: string) =>
+      db.store.cloud.list(filter, { offset: 0, limit: 2, ...(cursor === undefined ? {} : { cursor }) })
+    const first = await list({})
+    expect([first.total, first.data.map((one) => one.infra_id)]).toEqual([3, ids.slice(0, 2)])
+    const second = await list({}, first.nextCursor)
+    expect([second.data.map((one) => one.infra_id), second.nextCursor]).toEqual([ids.slice(2), undefined])
+    expect((await list({ provider: 'aws' })).data).toMatchObject([{ infra_id: ids[1] }])
+    expect((await list({ status: 'ready' })).total).toBe(0)
+    expect((await list({ status: 'requested', provider: 'local' })).total).toBe(2)
+    expect(await db.store.cloud.find('no such one')).toBeUndefined()
+    expect(await db.store.cloud.find('0123456789abcdef')).toBeUndefined()
+  })
+})
+
+describe('a budget', () => {
+  test.each([
+    [{ instances: 1 }, '2 machines were asked for, 1 is the most for one infrastructure'],
+    [{ hours: 1.5 }, '2 hours were asked for, 1.5 is the most for one infrastructure'],
+    [
+      { cost: 1.99 },
+      'the estimated cost is 2.00 US dollars (2 machines, 2 hours, 0.5 an hour), 1.99 is the most for one infrastructure',
+    ],
+    [{ totalInstances: 4 }, '2 machines were asked for beside the 3 that there are, 4 is the most in all'],
+    [
+      { totalInstanceHours: 9 },
+      '4 machine hours were asked for beside the 6 that are given away, 9 is the most in all',
+    ],
+    [
+      { totalCost: 4.5 },
+      'the estimated cost is 2.00 US dollars beside the 3.00 of the machines that there are, 4.50 is the most in all',
+    ],
+    [
+      { instances: 1, hours: 1 },
+      '2 machines were asked for, 1 is the most for one infrastructure; 2 hours were asked for, 1 is the most for one infrastructure',
+    ],
+  ])('%j refuses what goes beyond it, with the figures', async (bounds, message) => {
+    await request(db.store, { instances: 3 })
+    const error = await refusal(db.store.cloud.request(infraDraft(), budget(bounds)))
+    expect(error).toMatchObject({ name: 'AppError', code: 'cloud_limit', message })
+    expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
+  })
+
+  test('in money refuses what has no price, and no other bound does', async () => {
+    const unknown = infraDraft({ hourlyPrice: null })
+    expect(await refusal(db.store.cloud.request(unknown, budget({ totalCost: 10 })))).toMatchObject({
+      code: 'cloud_limit',
+      message:
+        'costs are limited and the price of small at local in here is not known: set it in the settings of the provider',
+    })
+    await db.store.cloud.request(unknown, budget({ totalInstanceHours: 4 }))
+  })
+
+  test('holds when requests come at the same moment', async () => {
+    const bounds = budget({ totalInstances: 5 })
+    const answers = await Promise.allSettled([
+      ...Array.from({ length: 4 }, () => db.store.cloud.request(infraDraft(), bounds)),
+      ...Array.from({ length: 4 }, () =>
+        db.store.jobs.submit(cloudDraft, targets(1), { cloud: { infra: infraDraft(), budget: bounds } }),
+      ),
+    ])
+    const refused = answers.filter((one) => one.status === 'rejected')
+    expect(refused).toHaveLength(6)
+    for (const { reason } of refused) {
+      expect(reason).toMatchObject({
+        code: 'cloud_limit',
+        message: '2 machines were asked for beside the 4 that there are, 5 is the most in all',
+      })
+    }
+    const { infras, jobs, runs } = await counts()
+    expect([infras, jobs]).toEqual([2, runs])
+  })
+
+  test('has room again when machines are gone', async () => {
+    const infra = await request(db.store)
+    const bounds = budget({ totalInstances: 2 })
+    expect(await refusal(db.store.cloud.request(infraDraft(), bounds))).toMatchObject({ code: 'cloud_limit' })
+    const { instances } = await recordOf(db.store, infra.infra_id)
+    for (const one of instances) await db.store.cloud.moveInstance(one.no, 'failed', { message: 'no quota' })
+    await db.store.cloud.request(infraDraft(), bounds)
+  })
+})
+
+describe('a cloud job', () => {
+  test('is made with its infrastructure, and both or neither', async () => {
+    const answer = await db.store.jobs.submit(cloudDraft, targets(2), { cloud })
+    if (!('job' in answer)) throw new Error('a kept answer came')
+    const { infra } = answer.job
+    expect(infra).toEqual({ infraId: expect.any(String), provider: 'local', instances: 2 })
+    const { data } = await db.store.runs.list({ jobId: answer.job.jobId }, { offset: 0, limit: 10 })
+    expect(data.map((run) => [run.status, run.waiting_reason])).toEqual(
+      Array.from({ length: 2 }, () => ['queued', `waiting for infrastructure ${infra?.infraId} (requested)`]),
+    )
+    expect(await db.store.runs.find(data[0]?.run_uuid ?? '')).toMatchObject({
+      infra_id: infra?.infraId,
+      cloud_instance: '',
+    })
+    const broken = {
+      count: 3,
+      chunks: async function* () {
+        yield targets(1)
+        throw new Error('line 2 is bad')
+      },
+    }
+    await expect(db.store.jobs.submit(cloudDraft, broken, { cloud })).rejects.toThrow('line 2 is bad')
+    expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 2 })
+  })
+
+  test('makes nothing when its idempotency key has an answer', async () => {
+    const submit = () =>
+      db.store.jobs.submit(cloudDraft, targets(1), {
+        cloud,
+        idempotency: {
+          key: 'once',
+          requestHash: 'same',
+          answer: (job) => ({ status: 202, body: JSON.stringify(job.infra) }),
+        },
+      })
+    const answers = await Promise.all([submit(), submit(), submit()])
+    const made = answers.flatMap((answer) => ('job' in answer ? [answer.job] : []))
+    const kept = answers.flatMap((answer) => ('kept' in answer ? [answer.kept] : []))
+    expect([made.length, kept.length]).toEqual([1, 2])
+    for (const one of kept) expect(one).toEqual({ status: 202, body: JSON.stringify(made[0]?.infra) })
+    expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 1 })
+    await sql('delete from idempotency_keys')
+  })
+
+  test('goes to an infrastructure that is there, and answers with what that is', async () => {
+    const { infra_id: reuse } = await request(db.store, { provider: 'hetzner', instances: 5 })
+    const answer = await db.store.jobs.submit(cloudDraft, targets(1), { cloud: { reuse } })
+    expect(answer).toMatchObject({ job: { infra: { infraId: reuse, provider: 'hetzner', instances: 5 } } })
+    expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 1 })
+  })
+
+  test.each([
+    ['targets that it has at once', targets(1)],
+    ['stored targets', { count: 1, chunks: async function* () { yield targets(1) } }], // prettier-ignore
+  ])('with %s is refused by one that takes no more, or is unknown', async (_what, list) => {
+    const { infra_id: reuse } = await request(db.store)
+    await db.store.cloud.drain(reuse, 'enough')
+    expect(await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse } }))).toMatchObject({
+      code: 'wrong_state',
+      message: `the infrastructure ${reuse} is draining and takes no more runs`,
+    })
+    for (const unknown of ['0123456789abcdef', 'nothing\0like it']) {
+      expect(
+        await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse: unknown } })),
+      ).toMatchObject({ code: 'not_found' })
+    }
+    expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
+  })
+
+  test('never strands runs when its infrastructure ends at the same moment', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { infra_id: reuse } = await request(db.store)
+      const jobs = Array.from({ length: 3 }, () =>
+        db.store.jobs.submit(cloudDraft, targets(3), { cloud: { reuse } }),
+      )
+      await Promise.allSettled([...jobs, db.store.cloud.drain(reuse, 'enough')])
+    }
+    expect((await sql(`select status from runs where status <> 'cancelled'`)).rows).toEqual([])
+    expect((await sql('select * from outbox')).rows).toEqual([])
+  })
+})
+
+describe('a job that asks for its infrastructure to go with it', () => {
+  test.each([
+    ['targets that it has at once', targets(1)],
+    ['stored targets', { count: 1, chunks: async function* () { yield targets(1) } }], // prettier-ignore
+  ])('says so to one that is there, with %s', async (_what, list) => {
+    const { infra_id: reuse } = await request(db.store)
+    await db.store.jobs.submit(cloudDraft, list, { cloud: { reuse } })
+    expect(await db.store.cloud.find(reuse)).toMatchObject({ auto_destroy: false })
+    const fields = { cloud_reuse_infra: reuse, cloud_auto_destroy: true }
+    await db.store.jobs.submit(cloudDraft, list, { cloud: { reuse, fields } })
+    expect(await db.store.cloud.find(reuse)).toMatchObject({ auto_destroy: true })
+  })
+})
+
+describe('a copy of a cloud run', () => {
+  const fields: CloudFields = { cloud_provider: 'local', cloud_instances: 2, cloud_auto_destroy: true }
+  const original = async () => {
+    const { runIds } = await submitted(
+      db.store,
+      { runMode: 'cloud', runnerType: 'host', runnerGiven: true, concurrency: 3 },
+      targets(2),
+      { cloud: { ...cloud, fields } },
+    )
+    return String(runIds[0])
+  }
+
+  test('has the fields of its original, and no infrastructure until it is started', async () => {
+    const ref = await original()
+    const copy = await db.store.runs.duplicate(ref)
+    if (!copy) throw new Error('no copy')
+    expect(await db.store.runs.cloudOf(copy.runUuid)).toEqual({ fields, requirementClass: '' })
+    expect(await db.store.runs.find(copy.runUuid)).toMatchObject({
+      status: 'pending',
+      run_mode: 'cloud',
+      infra_id: '',
+    })
+    expect(await counts()).toEqual({ infras: 1, jobs: 2, runs: 3 })
+    const started = await db.store.runs.start(copy.runUuid, cloud)
+    expect(started).toMatchObject({ started: true, run: { status: 'queued' } })
+    expect(started?.run.infra_id).not.toBe((await db.store.runs.find(ref))?.infra_id)
+    expect(await db.store.runs.start(copy.runUuid, cloud)).toMatchObject({ started: false })
+    expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
+  })
+
+  test('runs on the machines it was started for', async () => {
+    const copy = await db.store.runs.duplicate(await original())
+    const started = await db.store.runs.start(copy?.runUuid ?? '', cloud)
+    const { no } = await bringUp(db.store, started?.run.infra_id ?? '')
+    expect(await db.store.cloud.bindRuns(no, 10)).toBe(1)
+    const server = await joined(db.store.runStore, { kind: 'server' })
+    const [run] = await db.store.runStore.claimCloud(server, 10)
+    expect(run).toMatchObject({ runUuid: copy?.runUuid, runner: { type: 'host' } })
+    if (run) await db.store.runStore.finish([ended(run)])
+    expect(await statusOf(db.store, run?.runId ?? 0)).toBe('completed')
+  })
+
+  test('stays pending when its start is refused', async () => {
+    const copy = await db.store.runs.duplicate(await original())
+    const ref = copy?.runUuid ?? ''
+    const { infra_id: reuse } = await request(db.store)
+    await db.store.cloud.drain(reuse, 'enough')
+    for (const [choice, code] of [
+      [{ reuse }, 'wrong_state'],
+      [{ reuse: '0123456789abcdef' }, 'not_found'],
+      [{ infra: infraDraft(), budget: budget({ instances: 1 }) }, 'cloud_limit'],
+    ] as const) {
+      expect(await refusal(db.store.runs.start(ref, choice))).toMatchObject({ code })
+    }
+    await expect(db.store.runs.start(ref)).rejects.toThrow(
+      'a cloud run cannot start without an infrastructure',
+    )
+    expect(await db.store.runs.find(ref)).toMatchObject({ status: 'pending', infra_id: '' })
+  })
+
+  test('is started once, with one infrastructure, by those who start it at the same moment', async () => {
+    const copy = await db.store.runs.duplicate(await original())
+    const starts = await Promise.all(
+      Array.from({ length: 4 }, () => db.store.runs.start(copy?.runUuid ?? '', cloud)),
+    )
+    expect(starts.filter((one) => one?.started)).toHaveLength(1)
+    expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
+  })
+
+  test('a run of another mode has no cloud fields', async () => {
+    const { runIds } = await submitted(db.store)
+    expect(await db.store.runs.cloudOf(String(runIds[0]))).toBeUndefined()
+    expect(await db.store.runs.cloudOf('nothing')).toBeUndefined()
+  })
+})
