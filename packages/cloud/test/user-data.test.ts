@@ -41,7 +41,9 @@ describe('User data', () => {
 
   test('keeps the commands of the operator as they are, in a file that stops at the first that fails', () => {
     const { write_files: files, runcmd } = parse(userDataOf(setup))
-    expect(files[0].content).toBe(`#!/bin/sh\nset -e\n${setup.commands.join('\n')}\n`)
+    const content: string = files[0].content
+    expect(content.startsWith('#!/bin/sh\nset -e\n')).toBe(true)
+    expect(content.endsWith(`\n${setup.commands.join('\n')}\n`)).toBe(true)
     expect(runcmd).toEqual([[files[1].path]])
   })
 

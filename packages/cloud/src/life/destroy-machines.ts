@@ -36,17 +36,18 @@ const withoutStill = (message: string): string => message.split(STILL)[0] ?? ''
 const endOf = ({ hostKey, hostKeyPrivate }: InstanceRecord): 'destroyed' | 'failed' =>
   hostKey !== '' && hostKeyPrivate === '' ? 'destroyed' : 'failed'
 
-/** Everything that the infrastructure still has is to be destroyed. */
-export async function giveUpMachines(look: Look, reason: string): Promise<void> {
-  for (const instance of look.with('booting', 'ready'))
-    await look.move(instance, 'destroying', { message: reason })
-  for (const instance of look.with('requested')) await giveUpRequested(look, instance, reason)
-}
-
-async function giveUpRequested(look: Look, instance: InstanceRecord, reason: string): Promise<void> {
-  const sighting = await look.find(instance)
-  if (sighting.kind === 'there')
-    await look.move(instance, 'destroying', { resourceId: sighting.machine.id, message: reason })
-  else if (sighting.kind === 'gone')
-    await look.move(instance, 'failed', { message: instance.message || `it was not made: ${reason}` })
+/** Everything that the infrastructure still has is to be destroyed. True: the next look has something to destroy. */
+export async function giveUpMachines(look: Look, reason: string): Promise<boolean> {
+  let begun = false
+  for (const instance of look.with('requested', 'booting', 'ready')) {
+    const sighting = instance.status === 'requested' ? await look.find(instance) : undefined
+    if (sighting?.kind === 'unsure') continue
+    if (sighting?.kind === 'gone') {
+      await look.move(instance, 'failed', { message: instance.message || `it was not made: ${reason}` })
+      continue
+    }
+    const resourceId = sighting?.machine.id
+    begun = (await look.move(instance, 'destroying', { message: reason, resourceId })) || begun
+  }
+  return begun
 }

@@ -38,14 +38,13 @@ const ACTS: Readonly<Record<InfraRecord['status'], (look: Look) => Promise<void>
   failed: clearAway,
 }
 
+/** `workDone` is asked for again by the move itself: a job that was bound a moment ago keeps its machines. */
 async function endWhenOver(look: Look): Promise<void> {
-  const { infraId, status, expired, autoDestroy, workDone } = look.infra
-  const reason = expired ? 'its time is over' : autoDestroy && workDone ? 'its work is done' : undefined
-  if (ACTS[status] === clearAway || reason === undefined) return
-  const { store, log, onCancelled } = look.deps
-  const drained = await store.drain(infraId, reason)
-  log.info('an infrastructure is given up', { reason })
-  if (drained !== undefined && drained.cancelled.length > 0) onCancelled?.(drained.cancelled)
+  const { no, status, expired, autoDestroy, workDone } = look.infra
+  if (ACTS[status] === clearAway || !(expired || (autoDestroy && workDone))) return
+  const reason = expired ? 'its time is over' : 'its work is done'
+  const moved = await look.deps.store.moveInfra(no, 'draining', reason, { onlyWhenDone: !expired })
+  if (moved) look.deps.log.info('an infrastructure is given up', { reason })
   await look.refresh()
 }
 
@@ -130,14 +129,12 @@ async function tend(look: Look): Promise<void> {
 /** An ended infrastructure whose machines are not, or one that is being given up. */
 async function clearAway(look: Look): Promise<void> {
   const { store, log, settings } = look.deps
-  look.defer(settings.busyLookSeconds * 1000)
-  await giveUpMachines(look, look.infra.message || 'the infrastructure is destroyed')
-  await look.refresh()
+  const { status, no, message } = look.infra
+  const begun = await giveUpMachines(look, message || 'the infrastructure is destroyed')
+  look.defer(begun ? 0 : settings.busyLookSeconds * 1000)
   await destroyDoubles(look)
   await destroyMachines(look)
-  await look.refresh()
-  const { status, no, message } = look.infra
-  if (status !== 'draining' || look.with('requested', 'booting', 'ready', 'destroying').length > 0) return
-  await store.moveInfra(no, 'destroyed', message)
-  log.info('an infrastructure is destroyed')
+  // Refused while any machine is left.
+  if (status === 'draining' && (await store.moveInfra(no, 'destroyed', message)))
+    log.info('an infrastructure is destroyed')
 }

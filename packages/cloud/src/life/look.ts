@@ -22,8 +22,6 @@ export interface LookDeps {
   /** Aborts when the infrastructure is lost to another owner, or this process ends. */
   readonly signal: AbortSignal
   readonly metrics?: LifeMetrics
-  /** Runs that were asked to end: whoever executes them may be told at once. */
-  onCancelled?(runIds: readonly number[]): void
 }
 
 /** What can be said about a machine. `unsure`: it was asked for so recently that it may show up yet. */

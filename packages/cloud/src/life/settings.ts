@@ -18,6 +18,8 @@ export interface LifeSettings {
   readonly showSeconds: number
   /** For one check of one machine. */
   readonly sshTimeoutMs: number
+  /** Between two questions whether some infrastructure needs a look; what changes is told besides. */
+  readonly pollMs: number
   /** Infrastructures that this process looks at simultaneously. */
   readonly looksAtOnce: number
   /** A process that is silent for so long has lost the infrastructure that it was looking at. */
@@ -37,6 +39,7 @@ export const LIFE_DEFAULTS: LifeSettings = {
   parallelCreates: 5,
   showSeconds: 30,
   sshTimeoutMs: 10_000,
+  pollMs: 1_000,
   looksAtOnce: 4,
   holdMs: 60_000,
   path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

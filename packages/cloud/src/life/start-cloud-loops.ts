@@ -7,8 +7,6 @@ import type { LifeMetrics } from './look.ts'
 import { reapOnce } from './reap-once.ts'
 import { LIFE_DEFAULTS, type LifeSettings } from './settings.ts'
 
-/** What changes is told by `wake`; this is for what is not told. */
-const POLL_MS = 1_000
 /** The reaper's turns of several servers come a little early or late. */
 const REAP_TOLERANCE = 0.9
 
@@ -21,8 +19,6 @@ export interface CloudLoopsOptions {
   /** What is left out is as in `LIFE_DEFAULTS`. */
   readonly settings?: Partial<LifeSettings>
   readonly metrics?: LifeMetrics
-  /** Runs that were asked to end because their infrastructure does. */
-  onCancelled?(runIds: readonly number[]): void
 }
 
 export interface CloudLoops extends AsyncDisposable {
@@ -52,7 +48,7 @@ const lookerOf = (options: CloudLoopsOptions, settings: LifeSettings): Loop => {
   const { log } = options
   return new Loop({
     name: 'look at machines',
-    intervalMs: POLL_MS,
+    intervalMs: settings.pollMs,
     log,
     turn: (signal) => lookOnce({ ...options, settings, owner, signal }),
   })

@@ -68,12 +68,15 @@ function accountOf({ user, publicKey }: MachineSetup): object {
 
 function scriptOf({ user, commands, workFolder }: MachineSetup): string {
   const folder = workFolder === undefined ? [] : [makeWorkFolder(user, workFolder)]
-  return ['#!/bin/sh', 'set -e', ...folder, ...commands, ''].join('\n')
+  return ['#!/bin/sh', 'set -e', ...SETTING, ...folder, ...commands, ''].join('\n')
 }
+
+/** cloud-init sets neither, and installers miss both. */
+const SETTING = ['export HOME=/root', 'export DEBIAN_FRONTEND=noninteractive']
 
 /** The marker appears in one piece: whoever sees it sees all of it. */
 const LAST_SCRIPT = `#!/bin/sh
-if ${SETUP_FILE} >${SETUP_LOG} 2>&1; then echo ok >${MARKER_FILE}.new; else echo "failed $?" >${MARKER_FILE}.new; fi
+if ${SETUP_FILE} </dev/null >${SETUP_LOG} 2>&1; then echo ok >${MARKER_FILE}.new; else echo "failed $?" >${MARKER_FILE}.new; fi
 chmod 644 ${MARKER_FILE}.new ${SETUP_LOG}
 mv ${MARKER_FILE}.new ${MARKER_FILE}
 `

@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
+import { makeKeyPair } from '../../src/keys.ts'
 import {
   CloudError,
   type CloudProvider,
@@ -8,7 +10,7 @@ import {
   type MachineRequest,
   type MachineState,
 } from '../../src/provider.ts'
-import { startMachine, type TestMachine } from './test-machine.ts'
+import { startMachine, type CloudConfig, type TestMachine } from './test-machine.ts'
 
 interface Kept {
   readonly id: string
@@ -25,6 +27,8 @@ export interface Faults {
   beforeCreate?(request: MachineRequest, call: number): void
   /** The machine is there; what it throws is the answer. */
   afterCreate?(request: MachineRequest, call: number): void | Promise<void>
+  /** What the machine is told instead. */
+  beforeBoot?(config: CloudConfig): CloudConfig
   beforeList?(): void
   /** Whatever it throws is the answer, and the machine stays. */
   beforeDestroy?(name: string, call: number): void
@@ -42,6 +46,8 @@ export class TestCloud implements CloudProvider {
   readonly destroyed: string[] = []
   destroyCalls = 0
   createCalls = 0
+  /** Of nobody's machine. */
+  readonly strangeHostKey = makeKeyPair('strange').privateKey
   /** Every machine has files of its own below it. */
   readonly ownFolder: string
   readonly #folder: string
@@ -60,7 +66,8 @@ export class TestCloud implements CloudProvider {
     this.faults.beforeCreate?.(request, call)
     const id = `m-${call}`
     const hidden = this.faults.hideNew === true
-    const machine = await startMachine(request.userData, this.ownFolder)
+    const config: CloudConfig = parse(request.userData)
+    const machine = await startMachine(this.faults.beforeBoot?.(config) ?? config, this.ownFolder)
     const kept: Kept = { id, request, machine, state: 'running', message: '', hidden }
     this.#machines.set(id, kept)
     this.created.push(request.name)

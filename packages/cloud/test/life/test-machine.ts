@@ -6,13 +6,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
 
 const exec = promisify(execFile)
 const UID = 60_124
 
 /** What the user data of the farm asks for. */
-interface CloudConfig {
+export interface CloudConfig {
   readonly users: readonly { readonly name: string; readonly ssh_authorized_keys: readonly string[] }[]
   readonly ssh_keys: { readonly ed25519_private: string }
   readonly write_files: readonly {
@@ -46,9 +45,8 @@ export class TestMachine {
   }
 }
 
-/** Does what cloud-init would do with the user data, commands after sshd. `ownFolder` must be there. */
-export async function startMachine(userData: string, ownFolder: string): Promise<TestMachine> {
-  const config: CloudConfig = parse(userData)
+/** Does what cloud-init would do with its document, commands after sshd. `ownFolder` must be there. */
+export async function startMachine(config: CloudConfig, ownFolder: string): Promise<TestMachine> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-machine-'))
   await chmod(folder, 0o755)
   await mkdir('/run/sshd', { recursive: true })
