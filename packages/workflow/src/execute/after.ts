@@ -3,6 +3,7 @@ import { renderPlain, renderValue } from './render.ts'
 import { condition } from './condition.ts'
 import type { StepRun } from './place.ts'
 import { ownRow } from './row.ts'
+import { signalOf } from './step-limit.ts'
 
 /** A step that somebody else's action or decision asks for; it has a row, which does not count. */
 const aside = async (at: StepRun, step: Step, key: string): Promise<void> => {
@@ -50,7 +51,7 @@ export const takeActions = async (
   const { run, scope, exported } = at.module
   let abort = false
   for (const [index, action] of actions.entries()) {
-    if (run.signal.aborted) break
+    if (signalOf(at).aborted) break
     if (!(await holds(at, action.condition))) continue
     const message = () => renderPlain(run.engine, action.message ?? action.notify ?? '', at.scope)
     switch (action.action) {

@@ -4,6 +4,7 @@ import { inSeconds } from './duration.ts'
 import type { StepRun } from './place.ts'
 import type { Run } from './run.ts'
 import { failed, type StepEnd } from './step-end.ts'
+import { interruption, signalOf } from './step-limit.ts'
 
 export interface CommandOptions {
   readonly timeoutMs?: number | undefined
@@ -62,7 +63,7 @@ export const runCommand = async (
       ...(cwd === undefined ? {} : { cwd }),
     },
     {
-      signal: run.signal,
+      signal: signalOf(at),
       onStart(started) {
         pid = started
         run.pidStarted(started)
@@ -85,7 +86,7 @@ const toEnd = (at: StepRun, outcome: Outcome, capture: Capture, timeoutMs: numbe
   if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
     for (const killed of outcome.killed) run.killed.add(killed)
   }
-  if (outcome.kind === 'cancelled') return run.interruption()
+  if (outcome.kind === 'cancelled') return interruption(at)
   const written = { stdout: capture.text('stdout').trimEnd(), output: capture.output }
   if (outcome.kind !== 'exited') return { ...failed(describe(outcome, timeoutMs)), ...written }
   if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }

@@ -10,6 +10,7 @@ import { asNumber, Text, toJson, toPlain, type Value } from '../template/value.t
 import type { SharedFiles } from './shared-files.ts'
 import { functionContext } from './function-context.ts'
 import type { StepRun } from './place.ts'
+import { signalOf } from './step-limit.ts'
 
 /** What became of an expression. */
 export type Evaluated =
@@ -62,11 +63,12 @@ export const evaluate = async (
   extra: Readonly<Record<string, Json>> = {},
 ): Promise<Evaluated> => {
   const { run } = at.module
+  const signal = signalOf(at)
   let skipped: SkipModule | undefined
   let ended = ''
-  const host = async (name: string, args: Json[], signal: AbortSignal): Promise<Json> => {
+  const host = async (name: string, args: Json[], until: AbortSignal): Promise<Json> => {
     try {
-      const context = functionContext(at, signal, async (inner) => await valueOf(at, inner))
+      const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
       return await callFunction(name, args, context, run.files)
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
@@ -80,16 +82,16 @@ export const evaluate = async (
     const functions = functionsOf(program, at)
     if (program.simple !== undefined) {
       const value = await evaluateSimple(program.simple, simpleWorld(at, functions, extra, host))
-      return run.signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
+      return signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
     }
     const globals = { ...globalsFor(program, at, functions), ...extra }
-    const request = { code: program.code, globals, functions: [...functions], signal: run.signal, host }
+    const request = { code: program.code, globals, functions: [...functions], signal, host }
     const outcome = await run.engine.expressions.evaluate(request)
     if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
     return ended === '' ? outcome : { kind: 'error', message: ended }
   } catch (error) {
     if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
-    if (run.signal.aborted) return { kind: 'cancelled' }
+    if (signal.aborted) return { kind: 'cancelled' }
     return { kind: 'error', message: messageOf(error) }
   }
 }
@@ -113,7 +115,7 @@ const simpleWorld = (
   extra: Readonly<Record<string, Json>>,
   host: (name: string, args: Json[], signal: AbortSignal) => Promise<Json>,
 ): SimpleWorld => {
-  const { signal } = at.module.run
+  const signal = signalOf(at)
   const unknown = (name: string) => new Error(`ReferenceError: '${name}' is not defined`)
   return {
     name(name) {

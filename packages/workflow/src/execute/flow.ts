@@ -167,6 +167,7 @@ class Flow {
       step: { name: ref.name, type: 'module', suppress_details: true },
       scope: this.#scope,
       key: ref.name,
+      limits: [],
     }
   }
 
@@ -201,6 +202,7 @@ export const runFlow = async (run: Run, resolved: ResolvedWorkflow, scope: Scope
       step: { name: root.name, type: 'flow', suppress_details: true },
       scope,
       key: '',
+      limits: [],
     }
     const unmet = await unmetDependency(place, root.dependencies)
     if (unmet !== undefined) return { kind: 'failed', error: unmet }

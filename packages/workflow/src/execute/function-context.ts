@@ -45,15 +45,21 @@ export const functionContext = (
       if (at.step.suppress_details !== true) void input.recorder.output(at.key, stream, Buffer.from(text))
     },
     jq: async (text, filter) => await run.engine.jq.run(text, filter, signal),
-    exec: async (argv, options = {}) => await execOn(run, await run.runner({ type: 'host' }), argv, options),
-    execOn: async (spec, command) => await execElsewhere(run, spec, command),
+    exec: async (argv, options = {}) =>
+      await execOn(run, await run.runner({ type: 'host' }), argv, { ...options, signal }),
+    execOn: async (spec, command) => await execElsewhere(run, spec, command, signal),
   }
 }
 
-const execElsewhere = async (run: Run, spec: RunnerSpec, command: string): Promise<ExecResult> => {
+const execElsewhere = async (
+  run: Run,
+  spec: RunnerSpec,
+  command: string,
+  signal: AbortSignal,
+): Promise<ExecResult> => {
   const runner = await run.input.openRunner(spec)
   try {
-    return await execOn(run, runner, ['/bin/sh', '-c', command], {})
+    return await execOn(run, runner, ['/bin/sh', '-c', command], { signal })
   } finally {
     await runner[Symbol.asyncDispose]()
   }
@@ -64,7 +70,7 @@ export const execOn = async (
   run: Run,
   runner: Runner,
   argv: readonly string[],
-  { timeoutMs, cwd }: { timeoutMs?: number; cwd?: string },
+  { timeoutMs, cwd, signal }: { timeoutMs?: number; cwd?: string; signal: AbortSignal },
 ): Promise<ExecResult> => {
   const capture = new Capture(run.limits.captureBytes)
   if (cwd !== undefined) await mkdir(cwd, { recursive: true })
@@ -78,7 +84,7 @@ export const execOn = async (
       ...(cwd === undefined ? {} : { cwd }),
     },
     {
-      signal: run.signal,
+      signal,
       onStart: (started) => {
         pid = started
         run.pidStarted(started)

@@ -57,6 +57,7 @@ const placeOf = (module: ModuleRun, workflow: Workflow): StepRun => ({
   step: { name: workflow.name, type: 'module', suppress_details: true },
   scope: module.scope,
   key: '',
+  limits: [],
 })
 
 /** Everything before the first step: a module that is ready to run, or why it cannot. */

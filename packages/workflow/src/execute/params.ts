@@ -53,6 +53,7 @@ const execHere = async (run: Run, command: string): Promise<string> => {
   const runner = await run.runner({ type: 'host' })
   const { stdout } = await execOn(run, runner, ['/bin/sh', '-c', command], {
     timeoutMs: GENERATOR_TIMEOUT_MS,
+    signal: run.signal,
   })
   return stdout.trim()
 }

@@ -3,6 +3,7 @@ import type { Step } from '../model.ts'
 import type { OpenRow } from './row.ts'
 import type { Run } from './run.ts'
 import type { Scope } from './scope.ts'
+import type { StepLimit } from './step-limit.ts'
 import type { StepOutcome } from './step-end.ts'
 
 /** A module while it runs: what its steps have in common. */
@@ -28,4 +29,6 @@ export interface StepRun {
   readonly scope: Scope
   /** Of the row that takes the step's output. */
   readonly key: string
+  /** Of the step itself and of those around it, the innermost last. */
+  readonly limits: readonly StepLimit[]
 }

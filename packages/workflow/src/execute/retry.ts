@@ -3,6 +3,7 @@ import type { Retry } from '../model.ts'
 import { parseDuration } from './duration.ts'
 import type { StepRun } from './place.ts'
 import type { StepEnd } from './step-end.ts'
+import { interruption, signalOf } from './step-limit.ts'
 
 const DELAY_MS = 1000
 const MAX_DELAY_MS = 60_000
@@ -25,7 +26,7 @@ export const withRetry = async (at: StepRun, work: () => Promise<StepEnd>): Prom
   const attempts = Math.min(retry.attempts ?? 1, run.limits.attempts)
   for (let attempt = 1; ; attempt++) {
     const end = await work()
-    if (attempt >= attempts || !worthAnother(end, retry) || run.signal.aborted) return end
+    if (attempt >= attempts || !worthAnother(end, retry) || signalOf(at).aborted) return end
     const delay = delayBefore(retry, attempt)
     const reason = end.kind === 'failed' ? end.error : ''
     await run.input.recorder.output(
@@ -33,7 +34,7 @@ export const withRetry = async (at: StepRun, work: () => Promise<StepEnd>): Prom
       'stderr',
       Buffer.from(`[retry ${attempt + 1}/${attempts} in ${Math.round(delay)}ms: ${reason}]\n`),
     )
-    await pause(delay, undefined, { signal: run.signal }).catch(() => undefined)
-    if (run.signal.aborted) return run.interruption()
+    await pause(delay, undefined, { signal: signalOf(at) }).catch(() => undefined)
+    if (signalOf(at).aborted) return interruption(at)
   }
 }

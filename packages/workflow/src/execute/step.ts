@@ -5,9 +5,11 @@ import { decide, takeActions } from './after.ts'
 import { condition } from './condition.ts'
 import { prepare, type Prepared } from './dispatch.ts'
 import { evaluateExports, recordedExports, withResults } from './exports.ts'
+import { parseDuration } from './duration.ts'
 import type { StepRun } from './place.ts'
 import { RenderError, renderPlain } from './render.ts'
 import { withRetry } from './retry.ts'
+import { signalOf, interruption, StepLimit } from './step-limit.ts'
 import { skipStep, type OpenRow, type Row } from './row.ts'
 import { failed, type BadEnd, type StepEnd, type StepOutcome } from './step-end.ts'
 
@@ -29,7 +31,7 @@ const preCondition = async (at: StepRun, openRow: OpenRow): Promise<StepOutcome 
       skipStep(at, result.message === '' ? 'the module is skipped' : result.message, openRow)
       return result
     case 'cancelled':
-      return closeBadly(at, openRow(at, ''), at.module.run.interruption())
+      return closeBadly(at, openRow(at, ''), interruption(at))
     case 'error':
       return closeBadly(at, openRow(at, source), failed(`pre-condition evaluation failed: ${result.message}`))
   }
@@ -46,7 +48,7 @@ const closeBadly = (at: StepRun, row: Row, end: BadEnd): StepOutcome => {
   }
   const { error, exitCode, output = '' } = end
   row.close('failed', { error, exitCode, output })
-  return { kind: 'failed', error, goesOn: continues(at) && !at.module.run.signal.aborted, output }
+  return { kind: 'failed', error, goesOn: continues(at) && !signalOf(at).aborted, output }
 }
 
 /** Exports become variables where the step runs; those of a step of the module itself are handed on to the flow. */
@@ -62,7 +64,7 @@ const succeed = async (at: StepRun, row: Row, end: StepEnd & { kind: 'done' }): 
     kind: 'error' as const,
     message: messageOf(error),
   }))
-  if (exports.kind === 'cancelled') return closeBadly(at, row, at.module.run.interruption())
+  if (exports.kind === 'cancelled') return closeBadly(at, row, interruption(at))
   if (exports.kind === 'error') return closeBadly(at, row, { ...failed(exports.message), output: end.output })
   const { values } = exports
   keep(at, values)
@@ -93,8 +95,7 @@ const afterSuccess = async (
 }
 
 const afterFailure = async (at: StepRun, outcome: StepOutcome): Promise<StepOutcome> => {
-  if (outcome.kind !== 'failed' || at.step.on_error === undefined || at.module.run.signal.aborted)
-    return outcome
+  if (outcome.kind !== 'failed' || at.step.on_error === undefined || signalOf(at).aborted) return outcome
   try {
     const { abort } = await takeActions(at, at.step.on_error, 'on_error')
     return abort ? { ...outcome, goesOn: false } : outcome
@@ -113,9 +114,19 @@ const dryRun = (at: StepRun, row: Row): StepOutcome => {
   return { kind: 'completed', output: '', exports }
 }
 
-const performed = async (prepared: Prepared): Promise<StepEnd> => {
+/** Commands have a limit each, see `runCommands`; the work of any other step has one as a whole. */
+const COMMAND_TYPES: ReadonlySet<string> = new Set(['bash', 'remote-bash'])
+
+const limitOf = (at: StepRun): StepLimit | undefined => {
+  const { type, timeout } = at.step
+  if (timeout === undefined || COMMAND_TYPES.has(type)) return undefined
+  const ms = parseDuration(renderPlain(at.module.run.engine, timeout, at.scope)) ?? 0
+  return ms === 0 ? undefined : new StepLimit(ms, signalOf(at))
+}
+
+const performed = async (prepared: Prepared, limit: StepLimit | undefined): Promise<StepEnd> => {
   try {
-    return await prepared.run()
+    return await (limit === undefined ? prepared.run() : limit.within(async () => await prepared.run()))
   } catch (error) {
     if (error instanceof RenderError || error instanceof RunnerUnavailableError) return failed(error.message)
     // Files that cannot be written, a runner that cannot take them: the step's fault or the world's, not a bug here.
@@ -130,12 +141,14 @@ export const runStep = async (at: StepRun, rows: OpenRow): Promise<StepOutcome> 
   const { dryRun: dry = false } = run.input
   const early = dry ? undefined : await preCondition(at, rows)
   if (early !== undefined) return early
-  if (run.signal.aborted) return { kind: 'cancelled' }
+  if (signalOf(at).aborted) return { kind: 'cancelled' }
   let prepared: Prepared
+  let limit: StepLimit | undefined
   try {
     if (at.step.log !== undefined)
       run.input.recorder.log('info', renderPlain(run.engine, at.step.log, at.scope))
-    prepared = prepare(at)
+    limit = limitOf(at)
+    prepared = prepare(limit === undefined ? at : { ...at, limits: [...at.limits, limit] })
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     const end = closeBadly(at, rows(at, at.step.command ?? ''), { kind: 'failed', error: error.message })
@@ -143,6 +156,6 @@ export const runStep = async (at: StepRun, rows: OpenRow): Promise<StepOutcome> 
   }
   const row = rows(at, prepared.command)
   if (dry) return dryRun(at, row)
-  const end = await withRetry(at, async () => await performed(prepared))
+  const end = await withRetry(at, async () => await performed(prepared, limit))
   return end.kind === 'done' ? await succeed(at, row, end) : await afterFailure(at, closeBadly(at, row, end))
 }

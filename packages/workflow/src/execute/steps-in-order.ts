@@ -15,6 +15,7 @@ export const placeStep = (module: ModuleRun, step: Step, key: string): StepRun =
   module,
   step,
   scope: module.scope,
+  limits: [],
   key: module.run.uniqueKey(module.name === '' ? key : `${module.name}/${key}`),
 })
 

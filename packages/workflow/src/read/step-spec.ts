@@ -173,7 +173,9 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   depends_on: texts('Steps that must end before; one use anywhere makes the whole list a graph.'),
   pre_condition: text('Expression; the step is skipped when it is false.'),
   log: text('Line for the log when the step starts.'),
-  timeout: text('Seconds, or `30s`, `5m`, `1h30m`, `2d`; for each command.'),
+  timeout: text(
+    'Seconds, or `30s`, `5m`, `1h30m`, `2d`: of each command, or of all that a step of another type does.',
+  ),
   retry: object(() => retrySpec, 'Tries a failed step again.', 'attempts'),
   exports: textMap('Variables that the step sets when it succeeds.'),
   on_success: list(() => actionSpec, 'Actions after success.', 'action'),

@@ -11,6 +11,7 @@ import { functionContext } from '../function-context.ts'
 import type { StepRun } from '../place.ts'
 import { renderPlain } from '../render.ts'
 import { failed, type StepEnd } from '../step-end.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import { callTool, describeCall, toolsOf, type Tool } from './agent-tools.ts'
 import { renderConfig, renderJson, samplingOf } from './llm.ts'
 
@@ -45,7 +46,7 @@ export const renderAgent = (at: StepRun): AgentPlan => {
     planPrompt: plain(step.plan_prompt),
     config: renderConfig(at, step.llm_config),
     models: (step.models ?? []).map(plain),
-    timeoutMs: parseDuration(plain(step.timeout)) ?? TIMEOUT_MS,
+    timeoutMs: parseDuration(plain(step.timeout)) || TIMEOUT_MS,
     persist: plain(step.memory?.persist_path),
     resume: plain(step.memory?.resume_path),
   }
@@ -284,7 +285,7 @@ const exportsOf = (
 export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> => {
   const { run } = at.module
   const { step } = at
-  const signal = AbortSignal.any([run.signal, AbortSignal.timeout(plan.timeoutMs)])
+  const signal = AbortSignal.any([signalOf(at), AbortSignal.timeout(plan.timeoutMs)])
   // Every round and every tool listens to it for a while.
   setMaxListeners(0, signal)
   const agent = new Agent(at, plan, signal)
@@ -304,7 +305,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
     outline = plan.planPrompt === '' ? '' : await agent.plan(who, goal)
     messages.push({ role: 'user', content: outline === '' ? goal : `${goal}\n\nPlan:\n${outline}` })
     const told = await agent.pursue(who, messages)
-    if (run.signal.aborted) return run.interruption()
+    if (signalOf(at).aborted) return interruption(at)
     if ('error' in told) return failed(told.error)
     answers.push(told.content)
   }
@@ -313,7 +314,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
     await writeText(
       plan.persist,
       JSON.stringify(messages, null, 2),
-      functionContext(at, run.signal, async () => null),
+      functionContext(at, signalOf(at), async () => null),
     )
   }
   if (step.output_schema !== undefined && !matchesSchema(content))

@@ -5,6 +5,7 @@ import type { StepRun } from '../place.ts'
 import { pool } from '../pool.ts'
 import { renderPlain, renderShell } from '../render.ts'
 import type { StepEnd } from '../step-end.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import { teeFile, type TeeFile } from '../tee-file.ts'
 
 /** The commands of a step, rendered. `parallel_commands` outranks `commands`, which outranks `command`. */
@@ -32,7 +33,7 @@ export const renderCommands = ({ module, step, scope }: StepRun): Commands => {
   return {
     list: list.map(shell),
     parallel,
-    timeoutMs: parseDuration(renderPlain(engine, step.timeout ?? '', scope)),
+    timeoutMs: parseDuration(renderPlain(engine, step.timeout ?? '', scope)) || undefined,
     stdFile: renderPlain(engine, step.std_file ?? '', scope),
   }
 }
@@ -45,7 +46,7 @@ const sequential = async (
 ): Promise<StepEnd[]> => {
   const ends: StepEnd[] = []
   for (const command of commands) {
-    if (at.module.run.signal.aborted) return [...ends, at.module.run.interruption()]
+    if (signalOf(at).aborted) return [...ends, interruption(at)]
     const end = await runCommand(at, runner, command, options)
     ends.push(end)
     if (end.kind !== 'done') break
@@ -67,9 +68,9 @@ const parallel = async (
     async (command, index) => {
       ends[index] = await runCommand(at, runner, command, options)
     },
-    () => !run.signal.aborted,
+    () => !signalOf(at).aborted,
   )
-  return run.signal.aborted ? [...ends, run.interruption()] : ends
+  return signalOf(at).aborted ? [...ends, interruption(at)] : ends
 }
 
 /** One end out of many: the first failure if there is one, all outputs in the order of the list. */

@@ -9,6 +9,7 @@ import { renderPlain } from '../render.ts'
 import { rowForFailures } from '../row.ts'
 import { Scope } from '../scope.ts'
 import { failed, type StepEnd, type StepOutcome } from '../step-end.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import { teeFile, type TeeFile } from '../tee-file.ts'
 import { loopVariables, withLoopSyntax } from './loop-variables.ts'
 
@@ -123,10 +124,16 @@ const loop = async (
       capture.add('stdout', chunk)
       await file?.write(chunk)
     },
-    () => !run.signal.aborted && tally.skipModule === undefined,
+    () => !signalOf(at).aborted && tally.skipModule === undefined,
   )
   if (run.signal.aborted) return run.interruption()
   await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
+  if (signalOf(at).aborted) {
+    const end = interruption(at)
+    return end.kind === 'failed'
+      ? { ...end, error: `${end.error} (${tally.line})`, output: capture.output }
+      : end
+  }
   if (tally.skipModule !== undefined) return tally.skipModule
   const output = capture.output
   if (tally.firstError !== '') return { kind: 'failed', error: `${tally.firstError} (${tally.line})`, output }

@@ -4,6 +4,7 @@ import { evaluate, type Evaluated } from '../evaluate.ts'
 import type { StepRun } from '../place.ts'
 import { pool } from '../pool.ts'
 import { failed, type StepEnd } from '../step-end.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 
 export const functionsOf = ({ step }: StepRun): { list: readonly string[]; parallel: boolean } => {
   if ((step.parallel_functions ?? []).length > 0)
@@ -16,10 +17,9 @@ export const resultText = (value: Json): string =>
   value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 
 const toEnd = (at: StepRun, results: readonly Evaluated[]): StepEnd => {
-  const { run } = at.module
   const bad = results.find(({ kind }) => kind !== 'value')
   if (bad?.kind === 'skip-module') return bad
-  if (run.signal.aborted || bad?.kind === 'cancelled') return run.interruption()
+  if (signalOf(at).aborted || bad?.kind === 'cancelled') return interruption(at)
   if (bad?.kind === 'error') return failed(bad.message)
   const [first] = results
   const text = first?.kind === 'value' ? resultText(first.value) : ''
@@ -40,7 +40,7 @@ export const runFunctions = async (at: StepRun): Promise<StepEnd> => {
       results[index] = result
       if (result.kind === 'skip-module' || (!parallel && result.kind !== 'value')) stopped = true
     },
-    () => !stopped && !run.signal.aborted,
+    () => !stopped && !signalOf(at).aborted,
   )
   const end = toEnd(at, results)
   if (end.kind === 'done' && end.output !== '' && at.step.suppress_details !== true) {

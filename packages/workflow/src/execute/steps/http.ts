@@ -4,6 +4,7 @@ import { fromJson } from '../../template/value.ts'
 import { parseDuration } from '../duration.ts'
 import type { StepRun } from '../place.ts'
 import { renderPlain } from '../render.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import type { StepEnd } from '../step-end.ts'
 
 export interface HttpCall {
@@ -35,8 +36,8 @@ export const renderHttp = ({ module, step, scope }: StepRun): HttpCall => {
 /** One request; network errors and 5xx are tried again. Every status below 500 is a success. */
 export const runHttp = async (at: StepRun, call: HttpCall): Promise<StepEnd> => {
   const { run } = at.module
-  const answer = await httpRequest(call, { signal: run.signal, now: () => run.ports.monotonic() })
-  if (run.signal.aborted) return run.interruption()
+  const answer = await httpRequest(call, { signal: signalOf(at), now: () => run.ports.monotonic() })
+  if (signalOf(at).aborted) return interruption(at)
   const exports = { [`${at.step.name.replaceAll(/[^\w]/g, '_')}_http_resp`]: fromJson(answerJson(answer)) }
   const output = answer.body
   if (at.step.suppress_details !== true && output !== '') {

@@ -5,6 +5,7 @@ import { data, fromJson, type Value } from '../../template/value.ts'
 import { parseDuration } from '../duration.ts'
 import type { StepRun } from '../place.ts'
 import { renderPlain } from '../render.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import type { StepEnd } from '../step-end.ts'
 
 const TIMEOUT_MS = 120_000
@@ -69,17 +70,15 @@ const chatBody = (at: StepRun, step: Step, config: LlmConfig): { [key: string]: 
 })
 
 export const renderLlm = (at: StepRun): LlmCall => {
-  const { step, module } = at
+  const { step } = at
   const config = renderConfig(at, step.llm_config)
-  const timeout =
-    step.timeout === undefined ? config.timeout : renderPlain(module.run.engine, step.timeout, at.scope)
   const isEmbedding =
     step.is_embedding === true || (step.messages === undefined && step.embedding_input !== undefined)
   return {
     config,
     path: isEmbedding ? '/embeddings' : '/chat/completions',
     body: isEmbedding ? { input: renderJson(at, step.embedding_input ?? []) } : chatBody(at, step, config),
-    timeoutMs: parseDuration(timeout ?? '') ?? TIMEOUT_MS,
+    timeoutMs: parseDuration(config.timeout ?? '') ?? TIMEOUT_MS,
   }
 }
 
@@ -116,9 +115,9 @@ export const runLlm = async (at: StepRun, { config, path, body, timeoutMs }: Llm
     headers: config.custom_headers ?? {},
     timeoutMs,
     tries: config.max_retries ?? TRIES,
-    signal: run.signal,
+    signal: signalOf(at),
   })
-  if (run.signal.aborted || outcome.kind === 'cancelled') return run.interruption()
+  if (signalOf(at).aborted || outcome.kind === 'cancelled') return interruption(at)
   if (outcome.kind === 'error') return { kind: 'failed', error: `language model: ${outcome.message}` }
   const embeddings = path === '/embeddings' ? field(outcome.json, 'data') : undefined
   const content =

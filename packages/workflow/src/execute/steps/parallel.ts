@@ -2,6 +2,7 @@ import type { StepRun } from '../place.ts'
 import { pool } from '../pool.ts'
 import { Scope } from '../scope.ts'
 import { ownRow } from '../row.ts'
+import { interruption, signalOf } from '../step-limit.ts'
 import type { StepEnd, StepOutcome } from '../step-end.ts'
 import type { Value } from '../../template/value.ts'
 
@@ -21,9 +22,9 @@ export const runParallel = async (at: StepRun): Promise<StepEnd> => {
       if ('output' in outcome && outcome.output !== '') outputs.push(outcome.output)
       if (outcome.kind === 'completed') Object.assign(exports, Object.fromEntries(outcome.exports))
     },
-    () => !run.signal.aborted,
+    () => !signalOf(at).aborted,
   )
-  if (run.signal.aborted) return run.interruption()
+  if (signalOf(at).aborted) return interruption(at)
   const output = outputs.join('\n')
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind === 'skip-module') return outcome

@@ -8,6 +8,7 @@ import { environmentOf } from '../command.ts'
 import type { StepRun } from '../place.ts'
 import { renderPlain } from '../render.ts'
 import { runnerSpec } from '../runner-spec.ts'
+import { signalOf } from '../step-limit.ts'
 import { failed, type StepEnd } from '../step-end.ts'
 import { runCommands, type Commands } from './bash.ts'
 import { messageOf } from '../../fault.ts'
@@ -46,7 +47,7 @@ const fetchFile = async (at: StepRun, runner: Runner, remote: string, local: str
         graceMs: run.limits.graceMs,
       },
       {
-        signal: run.signal,
+        signal: signalOf(at),
         onOutput: async (stream, chunk) => {
           if (stream === 'stdout') await file.write(chunk)
           else problem += chunk.toString().slice(0, 500)
