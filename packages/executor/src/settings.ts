@@ -1,6 +1,7 @@
 import { createNotifyService, type FunctionServices } from '@scanfarm/workflow'
 import { createRunners, dockerOptions, type DockerSettings, type Runners } from '@scanfarm/runners'
 import { commandUser } from './command-user.ts'
+import { WorkFolders } from './folders.ts'
 import { llmSettings, type LlmChoice } from './llm-settings.ts'
 import { notifySettings, type NotifyChoice } from './notify-settings.ts'
 import type { ExecutorOptions } from './options.ts'
@@ -43,6 +44,10 @@ export const executorSettings = (
     services: { storage, llm: llmSettings(llm), notify: createNotifyService(notifySettings(notify)) },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: artifacts.maxBytes },
   }) satisfies Partial<ExecutorOptions>
+
+/** Where work folders of runs really are, here and on machines that runs are taken to; it is made. */
+export const workFolderOf = ({ worker, runner }: ExecutorSettings): string =>
+  new WorkFolders(worker.folder, commandUser(runner.user)).base
 
 /** The runners of this machine; `farmId` marks its containers. */
 export const openRunners = ({ runner, runs }: ExecutorSettings, farmId: string): Runners => {

@@ -1,4 +1,4 @@
-import type { CloudProviders } from '@scanfarm/cloud'
+import type { CloudProviders, LifeSettings } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import type { Config, Logger, Registry } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
@@ -26,6 +26,8 @@ export interface ServerContext {
   readonly catalog: Catalog
   /** Of cloud mode; none of them is opened before it is used. */
   readonly providers: CloudProviders
+  /** Times and bounds of cloud mode that are no settings, where they are not the usual ones. */
+  readonly life: Partial<LifeSettings>
   readonly wake: Wake
   readonly receiver: EventReceiver
   readonly streams: EventStreams

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import { openProviders, type CloudProviders } from '@scanfarm/cloud'
+import { openProviders, type CloudProviders, type LifeSettings } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
@@ -31,6 +31,7 @@ export interface Overrides {
   readonly queue?: RunQueue
   readonly artifacts?: ArtifactStore
   readonly providers?: CloudProviders
+  readonly life?: Partial<LifeSettings>
   readonly checkResponses?: boolean
   /** Told the first administrator token, once in the life of a farm. */
   readonly announce?: (token: string, file: string) => void
@@ -77,6 +78,7 @@ export async function createContext(
     artifacts,
     catalog,
     providers,
+    life: overrides.life ?? {},
     wake,
     receiver,
     streams: scope.use(new EventStreams(store.feed, wake)),

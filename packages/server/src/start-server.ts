@@ -4,6 +4,7 @@ import { createApp } from './http/app.ts'
 import { listenHttp } from './listen-http.ts'
 import { startCloud } from './loops/cloud/start-cloud.ts'
 import { startLoops } from './loops/index.ts'
+import { startRetention } from './loops/pruner/retention.ts'
 import { startTriggerLoops } from './loops/start-trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
 import { startSlots } from './slots/start-slots.ts'
@@ -29,6 +30,7 @@ export async function startServer(
   running.use(context.wake.onWake(() => loops.wake()))
   const triggers = running.use(startTriggerLoops(context))
   running.use(context.wake.onWake(() => triggers.wake()))
+  running.use(startRetention(context))
   const cloud = running.use(await startCloud(context))
   running.use(context.wake.onWake(() => cloud?.wake()))
   running.use(await startSlots(context))

@@ -4,7 +4,7 @@ import { errorText, type Config, type Logger } from '@scanfarm/platform'
 import type { CloudBudget, InfraDraft } from '@scanfarm/store'
 import { refuse } from '../http/field-refusal.ts'
 import { budgetOf, limitsCosts } from './budget.ts'
-import { asRefusal, letIn } from './let-in.ts'
+import { asRefusal, letIn, openProvider } from './let-in.ts'
 
 /** What a caller asks for; what is missing comes from the settings, and then from the provider. */
 export interface InfraWish {
@@ -55,9 +55,13 @@ export async function resolveWish(
 ): Promise<InfraDraft> {
   const { providers, config } = context
   const name = wish.provider ?? defaultProvider(context) ?? refuseChoice(providers.configured, prefix)
-  const provider = await letIn(providers, name)
+  const provider = await openProvider(providers, name)
   const { defaults } = provider
-  refuse(regionProblems(config.cloud, provider, wish.region, prefix))
+  refuse([
+    ...regionProblems(config.cloud, provider, wish.region, prefix),
+    ...spotProblems(name, wish, prefix),
+  ])
+  await letIn(providers, name)
   const kind = {
     region: wish.region ?? defaults.region,
     type: wish.instanceType ?? defaults.type,
@@ -104,6 +108,17 @@ const regionProblems = (
     },
   ]
 }
+
+const WITHOUT_SPOT: readonly CloudProviderName[] = ['digitalocean', 'hetzner', 'linode']
+
+const spotProblems = (
+  name: CloudProviderName,
+  { useSpot = false }: InfraWish,
+  prefix: FieldPrefix,
+): FieldError[] =>
+  useSpot && WITHOUT_SPOT.includes(name)
+    ? [{ path: `/${prefix}use_spot`, message: `is not to be had at ${name}, which has no spot machines` }]
+    : []
 
 /** A price that cannot be had now is an unknown one; only where costs are limited it is missed. */
 const priceOf = async (

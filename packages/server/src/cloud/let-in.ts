@@ -32,22 +32,33 @@ const ADVICE: Readonly<Record<CloudProviderName, string>> = {
 export const notConfigured = (name: CloudProviderName): string =>
   `the settings do not configure ${name}: ${ADVICE[name]}`
 
+/** The provider, not yet asked for anything. Refused where the settings say too little of it. */
+export async function openProvider(
+  providers: CloudProviders,
+  name: CloudProviderName,
+): Promise<CloudProvider> {
+  if (!providers.configured.includes(name))
+    throw asRefusal(new CloudError('credentials', notConfigured(name)))
+  try {
+    return await providers.get(name)
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
 /**
- * The provider, which lets us in: it has said so within the last minute, or says so now. Refuses with its own words.
- * `anew`: whatever it said before.
+ * Resolves when the provider lets us in: it has said so within the last minute, or says so now. Refuses with its own
+ * words. `anew`: whatever it said before.
  */
 export async function letIn(
   providers: CloudProviders,
   name: CloudProviderName,
   { anew = false } = {},
-): Promise<CloudProvider> {
-  if (!providers.configured.includes(name))
-    throw asRefusal(new CloudError('credentials', notConfigured(name)))
+): Promise<void> {
+  const provider = await openProvider(providers, name)
   const signal = AbortSignal.timeout(ANSWER_MS)
   try {
-    const provider = await providers.get(name)
     await (anew ? provider.check(signal) : providers.check(name, signal))
-    return provider
   } catch (error) {
     throw asRefusal(error)
   }

@@ -1,5 +1,5 @@
 import { startCloudLoops, type CloudLoops } from '@scanfarm/cloud'
-import { signalCancel } from '../../cancel/signal-cancel.ts'
+import { workFolderOf } from '@scanfarm/executor'
 import type { ServerContext } from '../../context.ts'
 import { createCloudMetrics } from './metrics.ts'
 
@@ -16,9 +16,14 @@ export async function startCloud(context: ServerContext): Promise<CloudLoops | u
     providers,
     farmId: await store.farmId(),
     log,
-    settings: { bootMinutes, setup, path: config.runner.path },
+    settings: {
+      bootMinutes,
+      setup,
+      path: config.runner.path,
+      workFolder: workFolderOf(config),
+      ...context.life,
+    },
     metrics: createCloudMetrics(context.metrics, store.cloud),
-    onCancelled: (runIds) => void signalCancel(context, runIds),
   })
 }
 

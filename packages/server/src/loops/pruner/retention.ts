@@ -1,0 +1,82 @@
+import type { ArtifactStore } from '@scanfarm/contracts'
+import { Loop, type Config, type Logger } from '@scanfarm/platform'
+import type { Store } from '@scanfarm/store'
+import { UPLOADS } from '../../uploads/upload-path.ts'
+
+const EVERY_MS = 60_000
+/** Runs looked at in one batch, and batches of a turn; the next turn goes on. */
+const BATCH = 200
+const BATCHES = 20
+/** Uploads removed in one turn. */
+const UPLOADS_A_TURN = 1_000
+/** Removals in the artifact store at once. */
+const AT_ONCE = 8
+const DAY_MS = 86_400_000
+
+export interface RetentionParts {
+  readonly store: Pick<Store, 'retention'>
+  readonly artifacts: Pick<ArtifactStore, 'remove' | 'oldKeys'>
+  readonly config: { readonly retention: Pick<Config['retention'], 'runDays' | 'uploadDays'> }
+  readonly log: Logger
+}
+
+/** Removes runs and uploads whose time is over, if the settings say so. */
+export const startRetention = (parts: RetentionParts): AsyncDisposable | undefined => {
+  const { runDays, uploadDays } = parts.config.retention
+  if (runDays === 0 && uploadDays === 0) return undefined
+  const keeper = new RetentionKeeper(parts)
+  const loop = new Loop({
+    name: 'remove what is old',
+    intervalMs: EVERY_MS,
+    log: parts.log,
+    turn: async (signal) => {
+      await keeper.removeRuns(signal)
+      await keeper.removeUploads(signal)
+    },
+  })
+  loop.start()
+  return loop
+}
+
+/** Bytes go before the rows that know of them, so that a crash in between leaves nothing that nobody knows. */
+export class RetentionKeeper {
+  readonly #parts: RetentionParts
+  /** Where the next turn goes on: runs that have not ended may stand before those that have. */
+  #after = 0
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts
+  }
+
+  /** One turn; resolves to the number of removed runs. */
+  async removeRuns(signal: AbortSignal): Promise<number> {
+    const { store, config, log } = this.#parts
+    const days = config.retention.runDays
+    let removed = 0
+    for (let batch = 0; days > 0 && batch < BATCHES && !signal.aborted; batch += 1) {
+      const { ids, next } = await store.retention.oldRuns({ days, after: this.#after, limit: BATCH })
+      for (const id of ids) await this.#removeKeys(await store.retention.keysOf(id))
+      removed += await store.retention.removeRuns(ids, days)
+      this.#after = next ?? 0
+      if (next === undefined) break
+    }
+    if (removed > 0) log.info('old runs were removed', { runs: removed })
+    return removed
+  }
+
+  /** One turn; resolves to the number of removed uploads. */
+  async removeUploads(signal: AbortSignal): Promise<number> {
+    const { artifacts, config, log } = this.#parts
+    const days = config.retention.uploadDays
+    if (days === 0 || signal.aborted) return 0
+    const keys = await artifacts.oldKeys(UPLOADS, new Date(Date.now() - days * DAY_MS), UPLOADS_A_TURN)
+    await this.#removeKeys(keys)
+    if (keys.length > 0) log.info('old uploads were removed', { uploads: keys.length })
+    return keys.length
+  }
+
+  async #removeKeys(keys: readonly string[]): Promise<void> {
+    for (let at = 0; at < keys.length; at += AT_ONCE)
+      await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => this.#parts.artifacts.remove(key)))
+  }
+}

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import type { ArtifactStore } from '@scanfarm/contracts'
+import { silentLogger } from '@scanfarm/platform'
+import { RetentionKeeper, startRetention } from '../../src/loops/pruner/retention.ts'
+import { openFarm, until, type TestFarm } from './_farm.ts'
+
+const NEVER = new AbortController().signal
+const DAY_MS = 86_400_000
+
+let farm: TestFarm
+let folder: string
+let artifacts: ArtifactStore
+beforeAll(async () => {
+  farm = await openFarm()
+  folder = await mkdtemp(join(tmpdir(), 'scanfarm-retention-'))
+  artifacts = openArtifactStore({ kind: 'folder', folder })
+})
+afterAll(async () => {
+  await artifacts[Symbol.asyncDispose]()
+  await farm[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const put = (key: string) => artifacts.put(key, Readable.from([Buffer.from('bytes')]))
+const parts = (runDays: number, uploadDays: number) => ({
+  store: farm.store,
+  artifacts,
+  config: { retention: { runDays, uploadDays } },
+  log: silentLogger,
+})
+
+test('old runs go with their bytes, a bounded number in each turn', async () => {
+  const { jobId } = await farm.submit(5_000)
+  await farm.sql(`update runs set status = 'cancelled', completed_at = now() - interval '8 days',
+                                  created_at = now() - interval '9 days'`)
+  await farm.sql(
+    `update runs set status = 'queued', completed_at = null where id = (select min(id) from runs)`,
+  )
+  const [second] = await farm.sql('select id from runs order by id offset 1 limit 1')
+  await put('runs/x/report.txt')
+  await farm.sql(`insert into artifacts (run_id, attempt, id, name, path, type, content_type, size_bytes, line_count,
+                                         description, store_key, sha256)
+    values (${Number(second?.['id'])}, 1, gen_random_uuid(), 'r', 'r', 'report', 'txt', 5, 1, '', 'runs/x/report.txt', '')`)
+  const keeper = new RetentionKeeper(parts(7, 0))
+  const first = await keeper.removeRuns(NEVER)
+  expect(first).toBeLessThan(4_999)
+  expect(await artifacts.size('runs/x/report.txt')).toBeUndefined()
+  expect(first + (await keeper.removeRuns(NEVER))).toBe(4_999)
+  expect(await farm.store.jobs.status(jobId)).toMatchObject({ total_runs: 1, pending: 1, cancelled: 0 })
+  expect(await new RetentionKeeper(parts(0, 0)).removeRuns(NEVER)).toBe(0)
+})
+
+test('old uploads go, young ones stay', async () => {
+  await put('uploads/0123456789abcdef-old.txt')
+  await put('uploads/0123456789abcdef-new.txt')
+  await put('runs/y/old.txt')
+  const then = new Date(Date.now() - 8 * DAY_MS)
+  for (const key of ['uploads/0123456789abcdef-old.txt', 'runs/y/old.txt'])
+    await utimes(join(folder, key), then, then)
+  expect(startRetention(parts(0, 0))).toBeUndefined()
+  await using _loop = startRetention(parts(0, 7))
+  await until(async () => (await artifacts.size('uploads/0123456789abcdef-old.txt')) === undefined)
+  expect(await artifacts.size('uploads/0123456789abcdef-new.txt')).toBe(5)
+  expect(await artifacts.size('runs/y/old.txt')).toBe(5)
+})
