@@ -10,25 +10,19 @@ export interface TokenServer extends AsyncDisposable {
   refuse(): void
 }
 
-/** Gives tokens for credentials by OAuth 2: a form in, JSON out. */
+/** Gives tokens for credentials by OAuth 2: a form in, JSON out. Says where, to those who ask first, as OpenID has it. */
 export async function openTokenServer(token: string): Promise<TokenServer> {
   const asked: URLSearchParams[] = []
   let refusing = false
   const server = createServer(async (request, response) => {
-    asked.push(new URLSearchParams(await text(request)))
-    response.writeHead(refusing ? 400 : 200, { 'content-type': 'application/json' })
-    response.end(
-      JSON.stringify(
-        refusing
-          ? { error: 'invalid_grant', error_description: 'The credentials are not known here' }
-          : {
-              access_token: token,
-              issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-              token_type: 'Bearer',
-              expires_in: 3_600,
-            },
-      ),
-    )
+    const [, tenant] = (request.url ?? '').split('/')
+    const there = `https://${request.headers.host}/${tenant}`
+    const form = await text(request)
+    if (request.method === 'POST') asked.push(new URLSearchParams(form))
+    const refused = refusing && request.method === 'POST'
+    response.writeHead(refused ? 401 : 200, { 'content-type': 'application/json' })
+    if (request.method === 'GET') return void response.end(JSON.stringify(placesAt(there)))
+    response.end(JSON.stringify(refused ? REFUSAL : { ...GRANT, access_token: token }))
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   // Of a server that listens on a port, it is always that.
@@ -43,3 +37,16 @@ export async function openTokenServer(token: string): Promise<TokenServer> {
     },
   }
 }
+
+const REFUSAL = { error: 'invalid_grant', error_description: 'The credentials are not known here' }
+const GRANT = {
+  issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+  token_type: 'Bearer',
+  expires_in: 3_600,
+}
+const placesAt = (there: string) => ({
+  issuer: `${there}/v2.0`,
+  authorization_endpoint: `${there}/oauth2/v2.0/authorize`,
+  token_endpoint: `${there}/oauth2/v2.0/token`,
+  jwks_uri: `${there}/discovery/v2.0/keys`,
+})
