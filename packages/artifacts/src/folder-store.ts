@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -54,6 +54,7 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
     async remove(key) {
       await removeFile(pathOf(key), root)
     },
+    oldKeys: (folder, before, limit) => oldFiles(folder, pathOf(folder), before, limit),
     async check() {
       const key = `check/${randomUUID()}`
       try {
@@ -106,6 +107,21 @@ const read = async (
     return found.isFile() ? { size: found.size, body: Readable.from([]) } : undefined
   }
   return { size: found.size, body: file.createReadStream({ start, end, highWaterMark: CHUNK_BYTES }) }
+}
+
+const oldFiles = async (folder: string, path: string, before: Date, limit: number): Promise<string[]> => {
+  const keys: string[] = []
+  try {
+    for await (const entry of await opendir(path)) {
+      if (keys.length >= limit) break
+      if (entry.isFile() && (await stat(join(path, entry.name))).mtime < before)
+        keys.push(`${folder}/${entry.name}`)
+    }
+  } catch (error) {
+    // Nothing was ever put there, or somebody removes the same.
+    if (!isMissing(error)) throw error
+  }
+  return keys
 }
 
 const sizeOf = async (path: string): Promise<number | undefined> => {

@@ -50,6 +50,10 @@ export function openS3Store(options: S3Options): ArtifactStore {
       const { sdk, client } = await connect()
       await told(`remove ${key}`, client.send(new sdk.DeleteObjectCommand(place(key))))
     },
+    async oldKeys(folder, before, limit) {
+      const { sdk, client } = await connect()
+      return told(`list ${folder}`, oldObjects(sdk, client, place(folder), folder, { before, limit }))
+    },
     async check() {
       const key = `check/${randomUUID()}`
       await store.put(key, Readable.from([Buffer.from('ok')]))
@@ -98,6 +102,27 @@ const download = async (
     if (isMissing(error)) return undefined
     throw error
   }
+}
+
+/** Objects come by name, so all have to be asked for. */
+const oldObjects = async (
+  sdk: Sdk,
+  client: S3Client,
+  { Bucket, Key }: { Bucket: string; Key: string },
+  folder: string,
+  { before, limit }: { before: Date; limit: number },
+): Promise<string[]> => {
+  const keys: string[] = []
+  const Prefix = `${Key}/`
+  let ContinuationToken: string | undefined
+  do {
+    const ask = new sdk.ListObjectsV2Command({ Bucket, Prefix, Delimiter: '/', ContinuationToken })
+    const page = await client.send(ask)
+    for (const { Key: key = '', LastModified: put } of page.Contents ?? [])
+      if (put !== undefined && put < before) keys.push(`${folder}/${key.slice(Prefix.length)}`)
+    ContinuationToken = page.NextContinuationToken
+  } while (ContinuationToken !== undefined && keys.length < limit)
+  return keys.slice(0, limit)
 }
 
 const sizeOf = async (

@@ -116,6 +116,16 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.size('gone/soon')).toBeUndefined()
     })
 
+    test('tells what was put into a folder before some time, and no more than asked for', async () => {
+      for (const name of ['one', 'two', 'three']) await put(`aged/${name}`, 'x')
+      await put('aged/deep/er', 'x')
+      const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)]
+      expect(await store.oldKeys('aged', past, 10)).toEqual([])
+      expect((await store.oldKeys('aged', future, 10)).sort()).toEqual(['aged/one', 'aged/three', 'aged/two'])
+      expect(await store.oldKeys('aged', future, 2)).toHaveLength(2)
+      expect(await store.oldKeys('never', future, 2)).toEqual([])
+    })
+
     test('takes many puts at once', async () => {
       const keys = Array.from({ length: 40 }, (_, i) => `many/${i % 7}/${i}`)
       await Promise.all(keys.map((key) => put(key, key)))

@@ -25,6 +25,8 @@ export interface ArtifactStore extends AsyncDisposable {
   get(key: string, range?: ByteRange): Promise<{ size: number; body: Readable } | undefined>
   size(key: string): Promise<number | undefined>
   remove(key: string): Promise<void>
+  /** Keys directly in a folder (`uploads`) whose objects were put before then, at most `limit`, in any order. */
+  oldKeys(folder: string, before: Date, limit: number): Promise<string[]>
   /** Rejects with a message for the operator when the store cannot be written. */
   check(): Promise<void>
 }

@@ -13,6 +13,7 @@ import { makeJobs } from './jobs.ts'
 import { listen } from './listen.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeRecovery } from './recovery.ts'
+import { makeRetention } from './retention.ts'
 import { guarded } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
@@ -61,6 +62,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     cloud: guarded(makeCloudStore(db)),
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
+    retention: guarded(makeRetention(db)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,
     listen: (onWake) =>

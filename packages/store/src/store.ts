@@ -29,11 +29,13 @@ import type {
 } from '@scanfarm/contracts'
 import type { CloudBudget, CloudStore, InfraDraft } from './cloud/port.ts'
 import type { Feed } from './events/feed.ts'
+import type { Retention } from './retention.ts'
 import type { Schedules, Triggers } from './triggers/port.ts'
 import type { Webhooks } from './webhooks/port.ts'
 
 export type * from './cloud/port.ts'
 export type * from './events/feed.ts'
+export type { Retention } from './retention.ts'
 export type * from './triggers/port.ts'
 export type * from './webhooks/port.ts'
 
@@ -58,6 +60,7 @@ export interface Store extends AsyncDisposable {
   readonly cloud: CloudStore
   readonly access: Access
   readonly idempotency: Idempotency
+  readonly retention: Retention
   /** For the local slots of a server. */
   readonly runStore: RunStore
   /** Identity of this farm: queue names carry it, so that two farms on one Redis never meet. */

@@ -250,6 +250,15 @@ export const SETTINGS = {
     }),
   },
   retention: {
+    runDays: integer(
+      'Days that ended runs are kept, with steps, logs and artifacts; findings and assets stay. 0: for ever.',
+      { default: 0, min: 0, max: 36_500 },
+    ),
+    uploadDays: integer('Days that uploaded target files are kept; 0: for ever.', {
+      default: 0,
+      min: 0,
+      max: 36_500,
+    }),
     eventDays: integer('Days that event-log entries are kept; 0: for ever.', {
       default: 30,
       min: 0,
