@@ -20,6 +20,10 @@ export class Client {
     })
   }
 
+  delete<T>(path: string): Promise<T> {
+    return this.#call(path, { method: 'DELETE' })
+  }
+
   upload(name: string, text: string): Promise<{ filename: string; path: string; lines: number }> {
     const body = new FormData()
     body.append('file', new Blob([text]), name)

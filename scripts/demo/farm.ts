@@ -4,50 +4,60 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from './client.ts'
 import type { LabTarget } from './lab.ts'
+import type { Machines, MachinesState } from './machines.ts'
+import { alive, stop } from './processes.ts'
 import { say } from './screen.ts'
+import { endMachines } from './watch-machines.ts'
 
 const WORKERS = 2
 const START_MS = 120_000
-const STOP_MS = 20_000
 const POLL_MS = 100
 const PROGRAM = join(import.meta.dirname, '../scanfarm')
 const LAB = join(import.meta.dirname, 'lab.ts')
 
 const stateFile = (folder: string): string => join(folder, 'demo.json')
-const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
+const tokenOf = (folder: string): string =>
+  process.env.SCANFARM_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+
+/** What of a farm goes on. */
+interface KeptState {
+  readonly url: string
+  readonly processes: readonly { readonly name: string; readonly pid: number }[]
+  readonly machines?: MachinesState
 }
 
-/** The processes of the demo: a master, its workers, and the lab. Disposing stops them in the order that drains. */
+/**
+ * The processes of the demo: a master, its workers, and the lab; with `cloud` also what its machines run on. Disposing stops
+ * them in the order that drains, and removes the machines.
+ */
 export class Farm implements AsyncDisposable {
   readonly url: string
   token = ''
   targets: LabTarget[] = []
+  readonly machines: Machines | undefined
   readonly #folder: string
   readonly #children: { name: string; process: ChildProcess }[] = []
   #kept = false
 
-  private constructor(folder: string, url: string) {
+  private constructor(folder: string, url: string, machines: Machines | undefined) {
     this.#folder = folder
     this.url = url
+    this.machines = machines
   }
 
-  static async start(folder: string, options: { keep: boolean }): Promise<Farm> {
+  static async start(folder: string, options: { keep: boolean; cloud: boolean }): Promise<Farm> {
     refuseSecond(folder)
     const port = await freePort()
-    const farm = new Farm(folder, `http://127.0.0.1:${port}`)
+    const machines = options.cloud ? await openMachines(options.keep) : undefined
+    const farm = new Farm(folder, `http://127.0.0.1:${port}`, machines)
     const stop = () => void farm[Symbol.asyncDispose]().finally(() => process.exit(130))
     process.once('SIGINT', stop).once('SIGTERM', stop)
     try {
       farm.#spawn('master', ['server', '--master', '--port', String(port)], options.keep)
       await farm.#until('the master is ready', async () => (await fetch(`${farm.url}/health/ready`)).ok)
-      farm.token = process.env.SCANFARM_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+      farm.token = tokenOf(folder)
       for (let number = 1; number <= WORKERS; number++) {
         farm.#spawn(`worker-${number}`, ['worker', '--name', `worker-${number}`], options.keep)
       }
@@ -70,7 +80,8 @@ export class Farm implements AsyncDisposable {
   leaveRunning(): void {
     this.#kept = true
     const processes = this.#children.map(({ name, process }) => ({ name, pid: process.pid }))
-    writeFileSync(stateFile(this.#folder), JSON.stringify({ url: this.url, processes }, null, 2))
+    const state = { url: this.url, processes, machines: this.machines?.state }
+    writeFileSync(stateFile(this.#folder), JSON.stringify(state, null, 2))
     for (const { process } of this.#children) process.unref()
   }
 
@@ -79,6 +90,7 @@ export class Farm implements AsyncDisposable {
     for (const { process } of this.#children.toReversed()) {
       if (process.pid !== undefined) await stop(process.pid)
     }
+    await this.machines?.[Symbol.asyncDispose]()
   }
 
   #spawn(name: string, args: readonly string[], detached: boolean): void {
@@ -86,14 +98,15 @@ export class Farm implements AsyncDisposable {
     const child = spawn(PROGRAM, args, {
       stdio: ['ignore', log, log],
       detached,
-      env: { ...process.env, SCANFARM_DATA_DIR: this.#folder },
+      env: { ...process.env, SCANFARM_DATA_DIR: this.#folder, ...this.machines?.env },
     })
     closeSync(log)
     this.#children.push({ name, process: child })
   }
 
   async #startLab(detached: boolean): Promise<void> {
-    const args = ['--disable-warning=ExperimentalWarning', LAB, ...(detached ? ['--detached'] : [])]
+    const host = this.machines === undefined ? [] : ['--host', this.machines.host]
+    const args = ['--disable-warning=ExperimentalWarning', LAB, ...host, ...(detached ? ['--detached'] : [])]
     // While its standard input is open the lab serves: it ends with the demo, however that ends.
     const child = spawn(process.execPath, args, {
       stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'ignore'],
@@ -137,35 +150,42 @@ export class Farm implements AsyncDisposable {
   }
 }
 
-const kept = (folder: string): { name: string; pid: number }[] => {
-  if (!existsSync(stateFile(folder))) return []
-  const state = JSON.parse(readFileSync(stateFile(folder), 'utf8')) as {
-    processes: { name: string; pid: number }[]
-  }
-  return state.processes.filter(({ pid }) => alive(pid))
+/** What machines need is loaded only where there are some. */
+async function openMachines(keep: boolean): Promise<Machines> {
+  const { Machines: all } = await import('./machines.ts')
+  return await all.open(keep)
 }
+
+async function removeMachines(state: MachinesState): Promise<void> {
+  const { Machines: all } = await import('./machines.ts')
+  await all.again(state)[Symbol.asyncDispose]()
+  say('removed the machines')
+}
+
+const readState = (folder: string): KeptState | undefined =>
+  existsSync(stateFile(folder))
+    ? (JSON.parse(readFileSync(stateFile(folder), 'utf8')) as KeptState)
+    : undefined
+
+const livingOf = (state: KeptState | undefined) => state?.processes.filter(({ pid }) => alive(pid)) ?? []
 
 function refuseSecond(folder: string): void {
-  if (kept(folder).length > 0)
+  if (livingOf(readState(folder)).length > 0)
     throw new Error('a demo farm is running; stop it first with: npm run demo -- --down')
-}
-
-async function stop(pid: number): Promise<void> {
-  if (!alive(pid)) return
-  process.kill(pid, 'SIGTERM')
-  const deadline = Date.now() + STOP_MS
-  while (alive(pid) && Date.now() < deadline) await delay(POLL_MS)
-  if (alive(pid)) process.kill(pid, 'SIGKILL')
 }
 
 /** Stops what `--keep` left running. */
 export async function stopKept(folder: string): Promise<number> {
-  const processes = kept(folder)
+  const state = readState(folder)
+  const processes = livingOf(state)
   if (processes.length === 0) say('no demo farm is running')
+  if (state?.machines !== undefined && processes.length > 0)
+    await endMachines(new Client(state.url, tokenOf(folder))).catch((error: unknown) => say(String(error)))
   for (const { name, pid } of processes.toReversed()) {
     await stop(pid)
     say(`stopped ${name}`)
   }
+  if (state?.machines !== undefined) await removeMachines(state.machines)
   rmSync(stateFile(folder), { force: true })
   return 0
 }

@@ -1,5 +1,6 @@
 import type { LabTarget } from './lab.ts'
 import type { Result } from './results.ts'
+import type { Infra } from './watch-machines.ts'
 
 /** What is not as the lab says it must be; empty when all is well. */
 export function judge(results: readonly Result[], targets: readonly LabTarget[]): string[] {
@@ -15,4 +16,16 @@ export function judge(results: readonly Result[], targets: readonly LabTarget[])
     if (result.artifacts < 2) problems.push(`${expected.target}: the report is missing`)
     return problems
   })
+}
+
+/** What is not as a cloud run must leave it: every machine had work, and none is left. `left`: names on the engine. */
+export function judgeMachines(infra: Infra, results: readonly Result[], left: readonly string[]): string[] {
+  const idle = infra.details.filter(({ name }) => !results.some(({ machine }) => machine === name))
+  const open = infra.details.filter(({ status }) => status !== 'destroyed')
+  return [
+    ...(infra.status === 'destroyed' ? [] : [`the infrastructure is ${infra.status}: ${infra.message}`]),
+    ...idle.map(({ name }) => `${name}: no run was there`),
+    ...open.map(({ name, status, message }) => `${name}: ${status} (${message})`),
+    ...left.map((name) => `${name}: the docker engine still has it`),
+  ]
 }

@@ -1,12 +1,14 @@
 /**
- * The things to scan: services on loopback that are really there, some with deliberate mistakes. Prints one JSON line
- * with the targets and what a survey of each must find, then serves until its standard input closes or it is stopped.
+ * The things to scan: services that are really there, some with deliberate mistakes; on loopback, or on the address after
+ * `--host`. Prints one JSON line with the targets and what a survey of each must find, then serves until its standard
+ * input closes or it is stopped.
  */
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 /** `finds`: titles that must be in the report, beside others or alone; `open: false`: nothing listens there. */
 export interface LabTarget {
@@ -147,17 +149,17 @@ const listen = (server: Server, host: string): Promise<number> =>
 const hostFor = (index: number): string =>
   process.platform === 'linux' ? `127.0.0.${10 + index}` : '127.0.0.1'
 
-export async function startLab(): Promise<{ targets: LabTarget[]; close(): void }> {
+export async function startLab(only?: string): Promise<{ targets: LabTarget[]; close(): void }> {
   const targets: LabTarget[] = []
   const running: Server[] = []
   for (const [index, { what, finds, server }] of services().entries()) {
-    const host = hostFor(index)
+    const host = only ?? hostFor(index)
     const port = await listen(server, host)
     running.push(server)
     targets.push({ target: `${host}:${port}`, what, open: true, finds })
   }
   for (let index = 0; index < CLOSED; index++) {
-    const host = hostFor(running.length + index)
+    const host = only ?? hostFor(running.length + index)
     const server = createServer()
     const port = await listen(server, host)
     await new Promise((resolve) => server.close(resolve))
@@ -167,9 +169,12 @@ export async function startLab(): Promise<{ targets: LabTarget[]; close(): void 
 }
 
 if (import.meta.main) {
-  const lab = await startLab()
+  const { host, detached } = parseArgs({
+    options: { host: { type: 'string' }, detached: { type: 'boolean' } },
+  }).values
+  const lab = await startLab(host)
   console.log(JSON.stringify(lab.targets))
   const stop = () => process.exit(0)
   process.on('SIGTERM', stop).on('SIGINT', stop)
-  if (!process.argv.includes('--detached')) process.stdin.on('end', stop).resume()
+  if (!detached) process.stdin.on('end', stop).resume()
 }

@@ -3,40 +3,87 @@
  *
  *   npm run demo              runs and cleans up; exit code 0 only if every run found what it should
  *   npm run demo -- --keep    the same, but the farm goes on in the background; prints SCANFARM_URL and SCANFARM_TOKEN
- *   npm run demo -- --down    stops a farm that was kept
+ *   npm run demo -- --cloud   the same on three machines that are made for it and destroyed after it: containers of a
+ *                             docker engine, as the provider `local` makes them; with --keep, such a farm goes on
+ *   npm run demo -- --down    stops a farm that was kept, and removes its machines
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from './client.ts'
 import { Farm, stopKept } from './farm.ts'
-import { judge } from './judge.ts'
-import type { LabTarget } from './lab.ts'
-import { showResults } from './results.ts'
+import { judge, judgeMachines } from './judge.ts'
+import { showResults, type Result } from './results.ts'
 import { say, title } from './screen.ts'
+import { MachineWatch } from './watch-machines.ts'
 import { watchJob } from './watch.ts'
 
 const FLOW = 'service-survey'
 
-async function demo(keep: boolean, folder: string): Promise<number> {
+const MACHINES = 3
+
+interface Options {
+  readonly keep: boolean
+  readonly cloud: boolean
+}
+
+interface Submitted {
+  job_id: string
+  target_count: number
+  infra_id?: string
+}
+
+async function demo(options: Options, folder: string): Promise<number> {
   title('Scanfarm demo')
   mkdirSync(folder, { recursive: true })
-  await using farm = await Farm.start(folder, { keep })
+  await using farm = await Farm.start(folder, options)
   const client = new Client(farm.url, farm.token)
   await describeFarm(client, farm)
-  const targets = farm.targets
-  const file = await client.upload('targets.txt', targets.map(({ target }) => target).join('\n'))
+  const job = await submit(client, farm, options)
+  const watch = job.infra_id === undefined ? undefined : new MachineWatch(client, job.infra_id)
+  const finished = await watchJob(client, job.job_id, () => watchMachines(farm, watch))
+  const results = await showResults(client, finished.runs)
+  const problems = [
+    ...judge(results, farm.targets),
+    ...(watch === undefined ? [] : await endOfMachines(farm, watch, results)),
+  ]
+  report(problems)
+  const good = problems.length === 0
+  if (good && options.keep) farm.leaveRunning()
+  farewell(farm, options.keep && good)
+  return good ? 0 : 1
+}
+
+async function submit(client: Client, farm: Farm, { cloud }: Options): Promise<Submitted> {
+  const file = await client.upload('targets.txt', farm.targets.map(({ target }) => target).join('\n'))
   say(`uploaded ${file.filename} with ${file.lines} targets`)
-  const job = await client.post<{ job_id: string; target_count: number }>('/runs', {
+  const job = await client.post<Submitted>('/runs', {
     flow: FLOW,
     target_file: file.path,
-    run_mode: 'distributed',
+    ...(cloud
+      ? { run_mode: 'cloud', cloud_instances: MACHINES, cloud_auto_destroy: true }
+      : { run_mode: 'distributed' }),
   })
-  say(`job ${job.job_id}: flow ${FLOW} on ${job.target_count} targets, distributed over the workers\n`)
-  const finished = await watchJob(client, job.job_id)
-  const problems = await report(client, finished.runs, targets)
-  if (problems === 0 && keep) farm.leaveRunning()
-  farewell(farm, keep && problems === 0)
-  return problems === 0 ? 0 : 1
+  const where = cloud
+    ? `on ${MACHINES} machines of infrastructure ${job.infra_id}`
+    : 'distributed over the workers'
+  say(`job ${job.job_id}: flow ${FLOW} on ${job.target_count} targets, ${where}\n`)
+  return job
+}
+
+async function watchMachines(farm: Farm, watch: MachineWatch | undefined): Promise<string> {
+  if (watch === undefined) return ''
+  await farm.machines?.of(watch.infraId)
+  return await watch.note()
+}
+
+/** The farm says that they are gone; the engine is asked whether that is so. */
+async function endOfMachines(farm: Farm, watch: MachineWatch, results: readonly Result[]): Promise<string[]> {
+  const infra = await watch.ended()
+  const left = (await farm.machines?.of(watch.infraId)) ?? []
+  say(
+    `\nthe docker engine has ${left.length === 0 ? 'none' : left.length} of the ${infra.details.length} machines any more`,
+  )
+  return judgeMachines(infra, results, left)
 }
 
 async function describeFarm(client: Client, farm: Farm): Promise<void> {
@@ -47,24 +94,17 @@ async function describeFarm(client: Client, farm: Farm): Promise<void> {
   for (const worker of workers.data.filter(({ kind }) => kind === 'worker'))
     say(`worker ${worker.name} with ${worker.slots} slots`)
   say(
-    `lab: ${farm.targets.length} targets on loopback, ${farm.targets.filter(({ open }) => !open).length} of them closed`,
+    `lab: ${farm.targets.length} targets on ${farm.machines?.host ?? 'loopback'}, ${farm.targets.filter(({ open }) => !open).length} of them closed`,
   )
 }
 
-async function report(
-  client: Client,
-  runs: readonly { run_uuid: string }[],
-  targets: readonly LabTarget[],
-): Promise<number> {
-  const results = await showResults(client, runs)
-  const problems = judge(results, targets)
+function report(problems: readonly string[]): void {
   for (const problem of problems) say(`PROBLEM: ${problem}`)
   say(
     problems.length === 0
       ? '\nEvery run found what it should.'
       : `\n${problems.length} results are not as expected.`,
   )
-  return problems.length
 }
 
 function farewell(farm: Farm, kept: boolean): void {
@@ -81,13 +121,13 @@ function farewell(farm: Farm, kept: boolean): void {
 
 async function main(args: readonly string[]): Promise<number> {
   const folder = process.env.SCANFARM_DATA_DIR ?? join(import.meta.dirname, '../../.scanfarm/demo')
-  const unknown = args.find((arg) => !['--keep', '--down'].includes(arg))
+  const unknown = args.find((arg) => !['--keep', '--cloud', '--down'].includes(arg))
   if (unknown !== undefined) {
-    console.error(`demo: unknown option ${unknown}; there are --keep and --down`)
+    console.error(`demo: unknown option ${unknown}; there are --keep, --cloud and --down`)
     return 2
   }
   if (args.includes('--down')) return stopKept(folder)
-  return demo(args.includes('--keep'), folder)
+  return demo({ keep: args.includes('--keep'), cloud: args.includes('--cloud') }, folder)
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {

@@ -14,6 +14,8 @@ export interface Result {
   error: string
   findings: Finding[]
   artifacts: number
+  /** Of a cloud run, by name; else "". */
+  machine: string
 }
 
 interface RunDetail {
@@ -26,6 +28,7 @@ interface RunDetail {
   started_at: string
   completed_at: string
   worker_id: string
+  cloud_instance?: string
 }
 
 interface Artifact {
@@ -41,11 +44,22 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 export async function showResults(client: Client, runs: readonly { run_uuid: string }[]): Promise<Result[]> {
   const read = await Promise.all(runs.map(({ run_uuid }) => readRun(client, run_uuid)))
   title('Runs')
+  const onMachines = read.some(({ run }) => run.cloud_instance)
   table(
-    ['id', 'target', 'status', 'steps', 'seconds', 'findings', 'artifacts'],
+    [
+      'id',
+      'target',
+      ...(onMachines ? ['machine'] : []),
+      'status',
+      'steps',
+      'seconds',
+      'findings',
+      'artifacts',
+    ],
     read.map(({ run, findings, artifacts }) => [
       String(run.id),
       run.target,
+      ...(onMachines ? [run.cloud_instance ?? ''] : []),
       run.status === 'completed' ? green(run.status) : red(run.status),
       `${run.completed_steps}/${run.total_steps}`,
       ((Date.parse(run.completed_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
@@ -67,6 +81,7 @@ export async function showResults(client: Client, runs: readonly { run_uuid: str
     error: run.error_message,
     findings,
     artifacts: artifacts.length,
+    machine: run.cloud_instance ?? '',
   }))
 }
 

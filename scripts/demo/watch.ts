@@ -22,8 +22,15 @@ interface LogEntry {
 const POLL_MS = 250
 const PATIENCE_MS = 300_000
 
-/** Shows the job's steps as they end, with a bar below, until all its runs have ended. */
-export async function watchJob(client: Client, jobId: string): Promise<Job> {
+/**
+ * Shows the job's steps as they end, with a bar below, until all its runs have ended. `look`: what else there is to see; its
+ * words stand behind the bar.
+ */
+export async function watchJob(
+  client: Client,
+  jobId: string,
+  look: () => Promise<string> = async () => '',
+): Promise<Job> {
   const started = Date.now()
   let seen = 0
   while (Date.now() - started < PATIENCE_MS) {
@@ -31,7 +38,9 @@ export async function watchJob(client: Client, jobId: string): Promise<Job> {
     seen = await showLog(client, job, seen)
     const done = job.completed + job.failed + job.cancelled
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
-    progress(done, job.total_runs, `${job.running} running, ${job.pending} waiting, ${seconds} s`)
+    const more = await look()
+    const note = `${job.running} running, ${job.pending} waiting, ${seconds} s`
+    progress(done, job.total_runs, more === '' ? note : `${note}, ${more}`)
     if (done === job.total_runs) {
       endProgress()
       say(`\n${done} runs ended in ${seconds} s: ${job.completed} completed, ${job.failed} failed\n`)

@@ -7,7 +7,7 @@ const USUAL_ADDRESS = 'unix:///var/run/docker.sock'
 const ANSWER_MS = 5_000
 
 /** Whether an engine answers at this address; only Unix sockets are asked. */
-const answers = async (address: string): Promise<boolean> => {
+export const answers = async (address: string): Promise<boolean> => {
   const socketPath = address.slice('unix://'.length)
   if (!address.startsWith('unix://') || !existsSync(socketPath)) return false
   const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -22,17 +22,23 @@ const answers = async (address: string): Promise<boolean> => {
 }
 
 /**
- * Address of a docker engine that answers: that of DOCKER_HOST, or the usual one. Where there is none the tests start a
- * private one, for which root and the programs are needed.
+ * Address of a docker engine that answers: that of DOCKER_HOST, or the usual one. Undefined: there is none, but one can be
+ * started here. Throws where neither is so.
  */
-export const openDocker = async (): Promise<Engine> => {
-  const close = { async [Symbol.asyncDispose]() {} }
+export const findDocker = async (): Promise<string | undefined> => {
   for (const address of [process.env.DOCKER_HOST ?? '', USUAL_ADDRESS])
-    if (await answers(address)) return { value: address, ...close }
+    if (await answers(address)) return address
   if (process.getuid?.() !== 0)
     throw new Error(
       'no docker engine answers, and only root can start one: start docker, or set DOCKER_HOST=unix://…',
     )
-  ensurePrograms([PROGRAMS.docker, PROGRAMS.busybox])
-  return { value: undefined, ...close }
+  ensurePrograms([PROGRAMS.docker])
+  return undefined
+}
+
+/** Where no engine answers the tests start a private one. */
+export const openDocker = async (): Promise<Engine> => {
+  const value = await findDocker()
+  if (value === undefined) ensurePrograms([PROGRAMS.busybox])
+  return { value, async [Symbol.asyncDispose]() {} }
 }

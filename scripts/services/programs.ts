@@ -13,6 +13,9 @@ export const PROGRAMS = {
   docker: { name: 'dockerd', debianPackage: 'docker.io' },
   sshd: { name: 'sshd', debianPackage: 'openssh-server' },
   ssh: { name: 'ssh', debianPackage: 'openssh-client' },
+  bash: { name: 'bash', debianPackage: 'bash' },
+  curl: { name: 'curl', debianPackage: 'curl' },
+  openssl: { name: 'openssl', debianPackage: 'openssl' },
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
 } as const satisfies Record<string, Program>
 

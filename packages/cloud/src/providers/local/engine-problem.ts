@@ -16,5 +16,4 @@ export function engineProblem(error: unknown): CloudError {
   return new CloudError(code === undefined ? 'refused' : 'unavailable', error.message, { cause: error })
 }
 
-const codeOf = (error: unknown): unknown =>
-  Error.isError(error) && 'code' in error ? error.code : undefined
+const codeOf = (error: unknown): unknown => (Error.isError(error) && 'code' in error ? error.code : undefined)

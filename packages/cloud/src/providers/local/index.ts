@@ -1,2 +1,2 @@
 export { createLocalProvider, type LocalSettings } from './local-provider.ts'
-export { provideNetwork, type MachineNetwork } from './network.ts'
+export { provideNetwork, removeNetwork, type MachineNetwork } from './network.ts'

@@ -26,3 +26,13 @@ export async function provideNetwork(docker: Docker): Promise<MachineNetwork> {
     })
   return provideNetwork(docker)
 }
+
+/** Unless there are machines in it, or it is gone. */
+export async function removeNetwork(docker: Docker): Promise<void> {
+  await docker
+    .getNetwork(NETWORK)
+    .remove()
+    .catch((error: unknown) => {
+      if (statusOf(error) !== 404 && statusOf(error) !== 403) throw error
+    })
+}

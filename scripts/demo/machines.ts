@@ -1,0 +1,98 @@
+import { createServer } from 'node:net'
+import { createLocalProvider, provideNetwork, removeNetwork } from '@scanfarm/cloud/local'
+import { connectEngine } from '@scanfarm/runners'
+import { ensurePrograms, PROGRAMS } from '../services/programs.ts'
+import { closeEngine, openEngine, type DemoEngine } from './engine.ts'
+
+/** What `--down` needs to know of machines that went on. */
+export interface MachinesState {
+  readonly engine: DemoEngine
+  /** Id of the farm that they belong to, as their labels say; "" while none was seen. */
+  readonly farm: string
+}
+
+const CALL_MS = 60_000
+
+/** The docker engine whose containers are the machines of the demo's cloud. Disposing removes them all. */
+export class Machines implements AsyncDisposable {
+  /** Address of this system as machines see it, and nobody outside does. */
+  readonly host: string
+  readonly #engine: DemoEngine
+  #farm: string
+
+  private constructor(engine: DemoEngine, host: string, farm: string) {
+    this.#engine = engine
+    this.host = host
+    this.#farm = farm
+  }
+
+  static async open(keep: boolean): Promise<Machines> {
+    // Machines are made of the programs of this system.
+    ensurePrograms([PROGRAMS.sshd, PROGRAMS.bash, PROGRAMS.curl, PROGRAMS.openssl])
+    const engine = await openEngine(keep)
+    try {
+      return new Machines(engine, await hostSeenBy(engine), '')
+    } catch (error) {
+      await closeEngine(engine)
+      throw error
+    }
+  }
+
+  static again({ engine, farm }: MachinesState): Machines {
+    return new Machines(engine, '', farm)
+  }
+
+  /** Settings of a server, as environment, whose default provider makes machines here. */
+  get env(): Record<string, string> {
+    return {
+      SCANFARM_CLOUD_ENABLED: 'true',
+      SCANFARM_CLOUD_PROVIDER: 'local',
+      SCANFARM_CLOUD_LOCAL_ENABLED: 'true',
+      SCANFARM_CLOUD_LOCAL_DOCKER_SOCKET: this.#engine.address.slice('unix://'.length),
+    }
+  }
+
+  get state(): MachinesState {
+    return { engine: this.#engine, farm: this.#farm }
+  }
+
+  /** Names of the containers that the engine has for this infrastructure, whatever their state. */
+  async of(infraId: string): Promise<string[]> {
+    const filters = { label: [`scanfarm.infra=${infraId}`] }
+    const found = await connectEngine({ engine: this.#engine.address }).listContainers({ all: true, filters })
+    this.#farm = found[0]?.Labels['scanfarm.farm'] ?? this.#farm
+    return found.map(({ Labels: labels }) => labels['scanfarm.name'] ?? '')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { address } = this.#engine
+    await using provider = createLocalProvider({ dockerSocket: address, image: undefined })
+    const signal = AbortSignal.timeout(CALL_MS)
+    try {
+      const left = this.#farm === '' ? [] : await provider.list(this.#farm, signal)
+      await Promise.all(left.map(({ id }) => provider.destroy(id, signal)))
+      await removeNetwork(connectEngine({ engine: address }))
+    } finally {
+      await closeEngine(this.#engine)
+    }
+  }
+}
+
+/** Services that listen there can be reached by machines, and by nobody on another system. */
+async function hostSeenBy({ address }: DemoEngine): Promise<string> {
+  const docker = connectEngine({ engine: address })
+  const { gateway = '' } = await provideNetwork(docker)
+  if (await canListen(gateway)) return gateway
+  await removeNetwork(docker)
+  throw new Error(
+    `machines of the docker engine at ${address} cannot reach this system: the demo needs an engine that runs on it and ` +
+      'is not rootless',
+  )
+}
+
+/** An interface without containers is not running: the list of those that are does not have it. */
+const canListen = (host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(0, host, () => server.close(() => resolve(host !== '')))
+  })

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from './client.ts'
+import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
+
+/** An infrastructure as the API tells it. */
+export interface Infra {
+  infra_id: string
+  status: string
+  message: string
+  details: { name: string; status: string; address: string; message: string }[]
+}
+
+const POLL_MS = 250
+const END_MS = 120_000
+
+/** Shows each change of the machines of one infrastructure. */
+export class MachineWatch {
+  readonly infraId: string
+  readonly #client: Client
+  readonly #startedAt = Date.now()
+  readonly #shown = new Map<string, string>()
+
+  constructor(client: Client, infraId: string) {
+    this.#client = client
+    this.infraId = infraId
+  }
+
+  async look(): Promise<Infra> {
+    const { data } = await this.#client.get<{ data: Infra }>(`/cloud/instances/${this.infraId}`)
+    for (const { name, status, address, message } of data.details)
+      this.#show(name, status, status === 'ready' ? address : status === 'booting' ? '' : message)
+    this.#show(`infrastructure ${data.infra_id}`, data.status, data.message)
+    return data
+  }
+
+  /** For the line below: such as `1 booting, 2 ready`. */
+  async note(): Promise<string> {
+    const { details } = await this.look()
+    const statuses = details.map(({ status }) => status)
+    const counts = [...new Set(statuses)].map(
+      (status) => `${statuses.filter((each) => each === status).length} ${status}`,
+    )
+    return `machines: ${counts.join(', ')}`
+  }
+
+  /** Until the infrastructure has come to its end. */
+  async ended(): Promise<Infra> {
+    const deadline = Date.now() + END_MS
+    while (Date.now() < deadline) {
+      const infra = await this.look()
+      const gone = infra.details.filter(({ status }) => status === 'destroyed' || status === 'failed').length
+      progress(gone, infra.details.length, 'machines are gone')
+      if (infra.status === 'destroyed' || (infra.status === 'failed' && gone === infra.details.length)) {
+        endProgress()
+        return infra
+      }
+      await delay(POLL_MS)
+    }
+    throw new Error(`the machines are not destroyed within ${END_MS / 1000} s`)
+  }
+
+  #show(what: string, status: string, more: string): void {
+    if (this.#shown.get(what) === status) return
+    this.#shown.set(what, status)
+    const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(1)
+    const paint = status === 'ready' ? green : status === 'failed' ? red : yellow
+    say(
+      `${what.padEnd(18)} ${paint(status)} ${dim([`after ${seconds} s`, more].filter(Boolean).join(' · '))}`,
+    )
+  }
+}
+
+const ENDED = ['destroyed', 'failed']
+const MOST_INFRAS = 100
+
+/** Destroys all machines of a farm and waits until they are gone. */
+export async function endMachines(client: Client): Promise<void> {
+  const deadline = Date.now() + END_MS
+  const asked = new Set<string>()
+  for (;;) {
+    const { data } = await client.get<{ data: Infra[] }>(`/cloud/instances?limit=${MOST_INFRAS}`)
+    const open = data.filter(({ details }) => details.some(({ status }) => !ENDED.includes(status)))
+    if (open.length === 0) return
+    for (const { infra_id: id } of open) if (!asked.has(id)) await client.delete(`/cloud/instances/${id}`)
+    for (const { infra_id: id } of open) asked.add(id)
+    if (Date.now() > deadline) throw new Error('the farm did not destroy its machines in time')
+    await delay(POLL_MS)
+  }
+}
