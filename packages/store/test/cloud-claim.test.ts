@@ -107,6 +107,37 @@ describe('claiming cloud runs', () => {
     expect(await claim()).toEqual([])
   })
 
+  test('uses machines that have room when the slots of the job are few', async () => {
+    await cloudJob(db.store, { runs: 40, draft: { concurrency: 4 }, infra: { instances: 2 } })
+    let running = await claim()
+    // The first machine is quick, the second one has not finished anything yet.
+    for (let turn = 0; turn < 5; turn++) {
+      const machines = await machinesOf(
+        db.store,
+        running.map((run) => run.runId),
+      )
+      const quick = running.filter((_, n) => machines[n] === '1')
+      expect(quick).toHaveLength(2)
+      await db.store.runStore.finish(quick.map((run) => ended(run)))
+      running = [...running.filter((run) => !quick.includes(run)), ...(await claim())]
+    }
+  })
+
+  test('gives slots to runs that are not bound yet when no others wait', async () => {
+    const { runIds, no } = await cloudJob(db.store, {
+      runs: 6,
+      draft: { concurrency: 2 },
+      infra: { instances: 1 },
+      bind: false,
+    })
+    await db.store.cloud.bindRuns(no, 3)
+    const running = await claim()
+    await db.store.runStore.finish(running.map((run) => ended(run)))
+    const ready = await sql('select run_id::int from outbox where ready order by run_id')
+    expect(ready.rows.map((row) => row.run_id)).toEqual(runIds.slice(2, 4))
+    expect(await db.store.recovery.recountSlots(100)).toBe(0)
+  })
+
   test('keeps the share of a machine when others did not come up', async () => {
     const { runIds } = await cloudJob(db.store, {
       runs: 12,

@@ -86,6 +86,7 @@ describe('an infrastructure that is destroyed on request', () => {
     const { instances } = await recordOf(db.store, infraId)
     for (const one of instances) await db.store.cloud.moveInstance(one.no, 'destroying', {})
     expect(await statuses(jobId)).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled'])
+    expect((await runsOf(jobId))[1]?.error_message).toBe('destroyed by admin')
   })
 
   test('stays as it is once it has ended, and an unknown one is unknown', async () => {

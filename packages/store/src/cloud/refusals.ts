@@ -8,7 +8,7 @@ const REFUSALS: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** The refusal that an error of the database stands for, or the error as it is. */
-export const asRefusal = (error: unknown): unknown => {
+const asRefusal = (error: unknown): unknown => {
   if (!Error.isError(error) || !('code' in error) || typeof error.code !== 'string') return error
   const code = REFUSALS[error.code]
   return code === undefined ? error : new AppError(code, error.message)

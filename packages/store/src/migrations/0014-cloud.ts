@@ -102,7 +102,7 @@ alter table outbox drop constraint outbox_run_mode_check;
 alter table outbox add constraint outbox_run_mode_check check (run_mode in ('local', 'distributed', 'cloud'));
 alter table outbox add column instance_no bigint;
 create index outbox_cloud on outbox (instance_no, rank, run_id) where ready and run_mode = 'cloud';
-create index outbox_held on outbox (instance_no) where not ready and run_mode = 'cloud';
+create index outbox_held on outbox (instance_no, job_no, run_id) where not ready and run_mode = 'cloud';
 create index outbox_unbound on outbox (job_no, run_id) where run_mode = 'cloud' and instance_no is null;
 `
 

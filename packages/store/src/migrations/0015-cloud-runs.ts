@@ -19,6 +19,9 @@ const BY_WALK = `set enable_seqscan = off set enable_hashjoin = off set enable_m
 /** A run under which machines were lost more often than this is given up: it may be what kills them. */
 const MOST_MOVES = 5
 
+/** Of what is ready on a machine, when machines are compared. */
+const MOST_COUNTED = 100
+
 const WAITING = `
 -- Ends runs as their infrastructure says, if it takes no more: waiting ones at once, and running ones too unless they
 -- are to be cancelled, which whoever runs them has to do. Returns those that were asked to end.
@@ -112,6 +115,60 @@ end $$;
 `
 
 const LIFECYCLE = `
+-- Up to p_count runs of a cloud job that shall be ready next: those of the machines that have least to do. Null: none of
+-- its waiting runs is bound.
+create function next_on_machines(p_job_no bigint, p_count int) returns bigint[]
+language plpgsql ${BY_WALK} as $$
+begin
+  return (
+    select array_agg(won.run_id)
+    from (
+      select waiting.run_id
+      from jobs j
+      join cloud_instances i on i.infra_no = j.infra_no and i.status || '' = 'ready'
+      cross join lateral (
+        select run_id, row_number() over (order by run_id) as n
+        from (select run_id from outbox
+              where instance_no = i.id and job_no = p_job_no and not ready and run_mode = 'cloud'
+              order by run_id limit p_count) head
+      ) waiting
+      cross join lateral (
+        select (select count(*) from runs where instance_no = i.id and status = 'running')
+             + (select count(*) from (select from outbox
+                                      where instance_no = i.id and ready and run_mode = 'cloud'
+                                      limit ${MOST_COUNTED}) ahead) as load offset 0
+      ) busy
+      where j.id = p_job_no
+      order by busy.load + waiting.n, waiting.run_id limit p_count
+    ) chosen
+    cross join lateral (
+      select run_id from outbox where run_id = chosen.run_id and not ready for update skip locked
+    ) won);
+end $$;
+
+-- Hands p_count free slots of a job to its next waiting runs. Rows that somebody else is just handling are passed over.
+create or replace function ready_next(p_job_no bigint, p_count int) returns int
+language plpgsql ${BY_INDEX} as $$
+declare
+  v_ids bigint[];
+begin
+  if exists (select from jobs where id = p_job_no and infra_no is not null) then
+    v_ids := next_on_machines(p_job_no, p_count);
+  end if;
+  if coalesce(cardinality(v_ids), 0) < p_count then
+    select v_ids || array_agg(run_id) into v_ids from (
+      select run_id from outbox where job_no = p_job_no and not ready and run_id <> all(coalesce(v_ids, '{}'))
+      order by run_id limit p_count - coalesce(cardinality(v_ids), 0) for update skip locked
+    ) next;
+  end if;
+  if v_ids is null or exists (select 1 from jobs where id = p_job_no and cancel_requested_at is not null) then
+    return 0;
+  end if;
+  insert into slots (run_id, job_no) select id, p_job_no from unnest(v_ids) id on conflict do nothing;
+  update outbox set ready = true where run_id = any(v_ids);
+  return cardinality(v_ids);
+end $$;
+
 -- As it was in 0004, and tells the infrastructure.
 create or replace function end_runs(p_ends jsonb) returns bigint[]
 language plpgsql ${BY_INDEX} as $$
@@ -332,6 +389,9 @@ language plpgsql ${BY_WALK} as $$
 declare
   v_ids bigint[];
   v_why text := 'the machine was lost' || coalesce(': ' || nullif(p_message, ''), '');
+  v_end_reason text := (
+    select nullif(f.end_reason, '') from cloud_instances i join cloud_infras f on f.id = i.infra_no
+    where i.id = p_instance_no);
 begin
   with waiting as (
     update outbox set instance_no = null where run_mode = 'cloud' and instance_no = p_instance_no returning run_id
@@ -354,7 +414,7 @@ begin
     'status', case when cancel_requested_at is null then 'failed' else 'cancelled' end,
     'error', case when cancel_requested_at is null
       then format('given up: machines were lost under this, %s times; the last one: %s', moves, coalesce(p_message, ''))
-      else 'cancelled on request; ' || v_why end)))
+      else coalesce(v_end_reason, 'cancelled on request; ' || v_why) end)))
   from runs where id = any(v_ids) and (cancel_requested_at is not null or moves > ${MOST_MOVES})
   having count(*) > 0;
   return cardinality(requeue_runs(v_ids, 0, v_why));
