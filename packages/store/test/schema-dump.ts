@@ -26,6 +26,10 @@ const QUERIES = [
    where c.relnamespace in ('public'::regnamespace, 'worker'::regnamespace) and c.relname not like 'kysely%'
      and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
    order by c.relname`,
+  `select pg_get_triggerdef(t.oid) as text
+   from pg_trigger t join pg_class c on c.oid = t.tgrelid
+   where c.relnamespace in ('public'::regnamespace, 'worker'::regnamespace) and not t.tgisinternal
+   order by t.tgrelid::regclass::text, t.tgname`,
   `select pg_get_functiondef(p.oid) || coalesce(E'grants: ' ||
             (select string_agg(coalesce(r.rolname, 'public'), ', ' order by r.rolname)
              from aclexplode(p.proacl) acl left join pg_roles r on r.oid = acl.grantee

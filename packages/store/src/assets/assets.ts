@@ -1,6 +1,7 @@
 import type { Asset, AssetContent, ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { boundedSearch } from '../findings/bounded-search.ts'
 import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
 import type { AssetFilter, Assets, AssetStats, PageOf, PageRequest } from '../store.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
@@ -47,9 +48,12 @@ const list = async (
   filter: AssetFilter,
   page: PageRequest,
 ): Promise<PageOf<Asset>> => {
+  const search = { part: filter.search, parameter: 'search' }
   const [total, data] = await Promise.all([
-    totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () => count(db, filter)),
-    pageOf(db, filter, page),
+    totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+      boundedSearch(db, search, (on) => count(on, filter)),
+    ),
+    boundedSearch(db, search, (on) => pageOf(on, filter, page)),
   ])
   const last = data.at(-1)
   return {

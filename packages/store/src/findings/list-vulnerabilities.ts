@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { PageOf, PageRequest, VulnerabilityFilter } from '../store.ts'
 import type { Totals } from '../totals.ts'
+import { boundedSearch } from './bounded-search.ts'
 import { contains, isOneOf, isRun, where } from './condition.ts'
 
 /** Columns of a record `v`, joined with its first and last run. */
@@ -26,12 +27,16 @@ const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
 ]
 
 export const totalOf = (db: Kysely<unknown>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
-  totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, async () => {
-    const { rows } = await sql<{ total: number }>`
-      select count(*) as total from vulnerabilities ${where(conditionsOf(filter))}
-    `.execute(db)
-    return rows[0]?.total ?? 0
-  })
+  totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+    boundedSearch(db, searchOf(filter), async (on) => {
+      const { rows } = await sql<{ total: number }>`
+        select count(*) as total from vulnerabilities ${where(conditionsOf(filter))}
+      `.execute(on)
+      return rows[0]?.total ?? 0
+    }),
+  )
+
+const searchOf = ({ assetValue }: VulnerabilityFilter) => ({ part: assetValue, parameter: 'asset_value' })
 
 /** Page of findings, newest first. */
 export async function listVulnerabilities(
@@ -44,7 +49,7 @@ export async function listVulnerabilities(
   const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
   const [total, data] = await Promise.all([
     totalOf(db, totals, filter),
-    pageOfVulnerabilities(db, filter, bounds),
+    boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
   ])
   const last = data.at(-1)
   return {

@@ -1,0 +1,40 @@
+import { AppError } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+
+/** The index of parts knows them by three letters; shorter ones are looked for in every record. */
+const INDEXED_LETTERS = 3
+export const SEARCH_MS = 4_000
+
+const QUERY_CANCELED = '57014'
+
+const isTimeout = (error: unknown): boolean =>
+  Error.isError(error) && 'code' in error && error.code === QUERY_CANCELED
+
+/**
+ * Does a search for a part of a text. One that no index helps gets so long and is refused then: on a large table it
+ * would keep the database busy for nothing. `parameter`: name of the query parameter that holds the part.
+ */
+export async function boundedSearch<T>(
+  db: Kysely<unknown>,
+  { part, parameter, ms = SEARCH_MS }: { part: string | undefined; parameter: string; ms?: number },
+  search: (db: Kysely<unknown>) => Promise<T>,
+): Promise<T> {
+  if (part === undefined || [...part].length >= INDEXED_LETTERS) return await search(db)
+  try {
+    return await db.transaction().execute(async (tx) => {
+      await sql`select set_config('statement_timeout', ${String(ms)}, true)`.execute(tx)
+      return await search(tx)
+    })
+  } catch (error) {
+    if (!isTimeout(error)) throw error
+    throw new AppError('bad_request', `${parameter} is too short for so many records`, {
+      details: [
+        {
+          path: `/${parameter}`,
+          message: `give at least ${INDEXED_LETTERS} letters, or a filter that leaves fewer records, such as workspace`,
+        },
+      ],
+      cause: error,
+    })
+  }
+}
