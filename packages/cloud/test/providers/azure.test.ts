@@ -197,6 +197,19 @@ describe('azure', () => {
     })
   })
 
+  test('tells an authority that nobody reaches from credentials that it refuses', async () => {
+    await using world = await openWorld({ authority: 'https://127.0.0.1:1' })
+    await expect(world.provider.create(REQUEST, signal())).rejects.toMatchObject({
+      problem: 'unavailable',
+      message: expect.stringContaining('the authority of azure cannot be reached'),
+    })
+    await using cloud = await openWorld({ endpoint: 'https://127.0.0.1:1' })
+    await expect(cloud.provider.create(REQUEST, signal())).rejects.toMatchObject({
+      problem: 'unavailable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    })
+  })
+
   test('names the setting that is missing', async () => {
     const said = async (over: Partial<AzureSettings>) => {
       await using world = await openWorld(over)

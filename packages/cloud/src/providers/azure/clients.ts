@@ -1,7 +1,7 @@
 import type { ComputeManagementClient } from '@azure/arm-compute'
 import type { NetworkManagementClient } from '@azure/arm-network'
-import type { TokenCredential } from '@azure/identity'
 import { CloudError } from '../../provider.ts'
+import { credentialOf } from './credential.ts'
 import type { AzureSettings } from './settings.ts'
 
 export interface Clients {
@@ -41,23 +41,6 @@ async function open(settings: AzureSettings): Promise<Clients> {
     network: new NetworkManagementClient(credential, subscription, options),
     group,
   }
-}
-
-async function credentialOf({ tenant, client, secret, authority }: AzureSettings): Promise<TokenCredential> {
-  const { ClientSecretCredential, DefaultAzureCredential } = await import('@azure/identity')
-  const options = {
-    retryOptions: { maxRetries: 0 },
-    // An authority of one's own is not in Microsoft's list of them, which would be asked for otherwise.
-    ...(authority !== undefined && { authorityHost: authority, disableInstanceDiscovery: true }),
-  }
-  if (tenant !== undefined && client !== undefined && secret !== undefined)
-    return new ClientSecretCredential(tenant, client, secret, options)
-  if (tenant === undefined && client === undefined && secret === undefined)
-    return new DefaultAzureCredential(options)
-  throw new CloudError(
-    'credentials',
-    'azure wants tenant, client and secret in the settings, or none of them',
-  )
 }
 
 export function wanted(settings: AzureSettings, name: 'subscription' | 'resourceGroup' | 'subnet'): string {

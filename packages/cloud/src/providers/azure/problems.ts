@@ -16,14 +16,6 @@ const PROBLEMS: Readonly<Record<string, CloudProblem>> = {
   InvalidSubscriptionId: 'credentials',
   SubscriptionNotFound: 'credentials',
 }
-/** Names of what the identity library throws. */
-const NO_IDENTITY = new Set([
-  'AggregateAuthenticationError',
-  'AuthenticationError',
-  'AuthenticationRequiredError',
-  'CredentialUnavailableError',
-])
-
 /** An answer of the cloud that is no success. */
 export class Refusal extends CloudError {
   readonly status: number
@@ -36,19 +28,12 @@ export class Refusal extends CloudError {
 
 /** The library's errors hold the whole request, credentials included: nothing of them is kept but words and figures. */
 export function problemOf(error: unknown): CloudError {
-  if (error instanceof Error && NO_IDENTITY.has(error.name)) return identityProblem(error)
   const status = property(error, 'statusCode')
   if (typeof status !== 'number') return unreachable('Azure', new Error(errorText(error)))
   const code = property(error, 'code')
   const known = typeof code === 'string' ? PROBLEMS[code] : undefined
   const message = `${typeof code === 'string' ? `${code}: ` : ''}${errorText(error)}`
   return new Refusal(known ?? problemOfStatus(status), message, status, afterOf(error))
-}
-
-function identityProblem(error: Error): CloudError {
-  const status = property(error, 'statusCode')
-  const problem = typeof status === 'number' && status >= 500 ? 'unavailable' : 'credentials'
-  return new CloudError(problem, `the credentials for azure are no good: ${errorText(error)}`)
 }
 
 function afterOf(error: unknown): number | undefined {
