@@ -1,0 +1,271 @@
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { CloudError } from '@scanfarm/cloud'
+import type { Artifact, CloudInfra, JobStatus, Step } from '@scanfarm/contracts'
+import { openCloudFarm, type CloudFarm } from './farm.ts'
+
+jest.setTimeout(120_000)
+
+let farm: CloudFarm
+beforeAll(async () => {
+  farm = await openCloudFarm()
+})
+afterEach(async () => {
+  farm.cloud.faults = {}
+  for (const name of farm.cloud.names) await farm.cloud.vanish(name)
+})
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+})
+
+const isDestroyed = ({ status }: CloudInfra): boolean => status === 'destroyed'
+const isReady = ({ status }: CloudInfra): boolean => status === 'ready'
+const isOver = (job: JobStatus): boolean => job.completed + job.failed + job.cancelled === job.total_runs
+const targets = (count: number): string[] => Array.from({ length: count }, (_, n) => `t${n}.example`)
+
+describe('a cloud job', () => {
+  test('gets machines, runs on them, brings its results back, and its machines are destroyed', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const job = await farm.submit(url, {
+      module: 'scan',
+      targets: targets(4),
+      cloud_instances: 2,
+      cloud_auto_destroy: true,
+    })
+    const infraId = String(job.infra_id)
+    const done = await farm.untilJob(url, job.job_id, isOver)
+    expect(done).toMatchObject({ total_runs: 4, completed: 4 })
+    const machines = new Set<string>()
+    for (const { run_uuid: uuid, target } of done.runs) {
+      const run = await farm.untilRun(url, uuid, () => true)
+      expect(run).toMatchObject({ run_mode: 'cloud', infra_id: infraId, error_message: '', attempt: 1 })
+      machines.add(run.cloud_instance)
+      const steps = (await farm.call<{ data: Step[] }>(url, 'GET', `/runs/${uuid}/steps`)).body.data
+      expect(steps).toMatchObject([{ step_name: 'look', status: 'completed', output: `found ${target}\n` }])
+      expect(await farm.text(url, `/runs/${uuid}/steps/${steps[0]?.id}/log`)).toBe(`found ${target}\n`)
+      const artifacts = (await farm.call<{ data: Artifact[] }>(url, 'GET', `/runs/${uuid}/artifacts`)).body
+        .data
+      const report = artifacts.find(({ artifact_type: type }) => type === 'report')
+      const content = await farm.text(url, `/runs/${uuid}/artifacts/${report?.id}/content`)
+      expect(content).toBe(`found ${target}\n`)
+    }
+    expect(machines.size).toBe(2)
+    const gone = await farm.untilInfra(url, infraId, isDestroyed)
+    expect(gone).toMatchObject({ message: 'its work is done', ready_count: 0 })
+    expect(farm.cloud.names).toEqual([])
+    const keys = await farm.db.store.cloud.find(infraId)
+    expect(JSON.stringify(keys)).not.toContain('PRIVATE KEY')
+    expect(await farm.text(url, '/metrics')).toMatch(
+      /scanfarm_cloud_runs_ended_total\{ending="completed"\} 4/,
+    )
+  })
+
+  test('goes on with the machines that came up, and its status says how many and why', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    let calls = 0
+    farm.cloud.faults = {
+      beforeCreate() {
+        calls += 1
+        if (calls > 3) throw new CloudError('capacity', 'no small machines left in here')
+      },
+    }
+    const job = await farm.submit(url, { module: 'scan', targets: targets(5), cloud_instances: 5 })
+    const infraId = String(job.infra_id)
+    const infra = await farm.untilInfra(url, infraId, isReady)
+    expect(infra).toMatchObject({
+      ready_count: 3,
+      total_count: 5,
+      message: '3 of 5 machines came up: no small machines left in here',
+    })
+    expect(await farm.untilJob(url, job.job_id, isOver)).toMatchObject({ completed: 5 })
+    const { status } = await farm.call(url, 'DELETE', `/cloud/instances/${infraId}`)
+    expect(status).toBe(202)
+    await farm.untilInfra(url, infraId, isDestroyed)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('fails with the words of the provider where no machine comes up', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    farm.cloud.faults = {
+      beforeCreate() {
+        throw new CloudError('refused', 'the quota of machines is used up')
+      },
+    }
+    const job = await farm.submit(url, { module: 'scan', target: 'a.example' })
+    await farm.untilJob(url, job.job_id, isOver)
+    const run = await farm.untilRun(url, String(job.run_uuid), () => true)
+    expect(run.status).toBe('failed')
+    expect(run.error_message).toContain('the quota of machines is used up')
+  })
+})
+
+describe('cancelling a cloud run', () => {
+  test('while its machine is being made ends it at once; the machine goes when told so', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const making = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    farm.cloud.faults = {
+      async afterCreate() {
+        making.resolve()
+        await goOn.promise
+      },
+    }
+    const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
+    await making.promise
+    const { status, body } = await farm.call(url, 'DELETE', `/runs/${job.run_uuid}`)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ message: 'Run cancelled successfully' })
+    goOn.resolve()
+    await farm.untilRun(url, String(job.run_uuid), (run) => run.status === 'cancelled')
+    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('while it runs kills its processes on the machine', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
+    const uuid = String(job.run_uuid)
+    await farm.untilRun(url, uuid, (run) => run.status === 'running')
+    const steps = () => farm.call<{ data: Step[] }>(url, 'GET', `/runs/${uuid}/steps`)
+    while ((await steps()).body.data[0]?.status !== 'running') await farm.untilRun(url, uuid, () => true)
+    const { status, body } = await farm.call<{ processes_terminated?: number }>(
+      url,
+      'DELETE',
+      `/runs/${uuid}`,
+    )
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ message: 'Run cancelled successfully', kill_method: 'registry' })
+    expect(body.processes_terminated).toBeGreaterThan(0)
+    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('by destroying its infrastructure cancels what runs and what waits', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const job = await farm.submit(url, { module: 'slow', targets: targets(3) })
+    await farm.untilJob(url, job.job_id, ({ running }) => running === 1)
+    expect((await farm.call(url, 'DELETE', `/cloud/instances/${job.infra_id}`)).status).toBe(202)
+    expect(await farm.untilJob(url, job.job_id, isOver)).toMatchObject({ cancelled: 3 })
+    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.names).toEqual([])
+  })
+})
+
+describe('machines that are there', () => {
+  test('are used again by later jobs, and go with the last one that says so', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const made = await farm.call<{ infra_id: string }>(url, 'POST', '/cloud/instances', { instances: 1 })
+    const infraId = made.body.infra_id
+    const first = await farm.submit(url, { module: 'scan', target: 'a.example', cloud_reuse_infra: infraId })
+    expect(await farm.untilJob(url, first.job_id, isOver)).toMatchObject({ completed: 1 })
+    expect(farm.cloud.names).toHaveLength(1)
+    const last = await farm.submit(url, {
+      module: 'scan',
+      target: 'b.example',
+      cloud_reuse_infra: infraId,
+      cloud_auto_destroy: true,
+    })
+    expect(last).toMatchObject({ infra_id: infraId, cloud_instances: 1 })
+    expect(await farm.untilJob(url, last.job_id, isOver)).toMatchObject({ completed: 1 })
+    await farm.untilInfra(url, infraId, isDestroyed)
+    expect(farm.cloud.created.filter((name) => name.includes(infraId))).toHaveLength(1)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('and are taken away lose nothing: their runs go on elsewhere', async () => {
+    await using server = await farm.start()
+    const { url } = server
+    const job = await farm.submit(url, { module: 'slow', targets: targets(2), cloud_instances: 2 })
+    await farm.untilJob(url, job.job_id, ({ running }) => running === 2)
+    const [run] = (await farm.untilJob(url, job.job_id, () => true)).runs
+    const before = await farm.untilRun(url, String(run?.run_uuid), () => true)
+    await farm.cloud.vanish(before.cloud_instance)
+    const after = await farm.untilRun(
+      url,
+      String(run?.run_uuid),
+      ({ cloud_instance: machine }) => machine !== '' && machine !== before.cloud_instance,
+    )
+    expect(['queued', 'running']).toContain(after.status)
+    expect((await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)).status).toBe(202)
+    await farm.untilJob(url, job.job_id, isOver)
+    await farm.call(url, 'DELETE', `/cloud/instances/${job.infra_id}`)
+    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+  })
+})
+
+describe('several servers', () => {
+  test('share the work of one job without doing any of it twice', async () => {
+    await using one = await farm.start()
+    await using other = await farm.start()
+    const job = await farm.submit(one.url, {
+      module: 'scan',
+      targets: targets(12),
+      cloud_instances: 3,
+      cloud_auto_destroy: true,
+      concurrency: 6,
+    })
+    const done = await farm.untilJob(other.url, job.job_id, isOver)
+    expect(done).toMatchObject({ total_runs: 12, completed: 12 })
+    for (const { run_uuid: uuid } of done.runs)
+      expect(await farm.untilRun(one.url, uuid, () => true)).toMatchObject({ attempt: 1 })
+    await farm.untilInfra(one.url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(3)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('take over the machines and runs of one that was killed', async () => {
+    const killed = await farm.spawn()
+    const job = await farm.submit(killed.url, {
+      module: 'slow',
+      targets: targets(2),
+      cloud_instances: 1,
+      cloud_auto_destroy: true,
+    })
+    const [first] = (await farm.untilJob(killed.url, job.job_id, ({ running }) => running === 1)).runs
+    const ended = once(killed.process, 'exit')
+    killed.process.kill('SIGKILL')
+    await ended
+    await using server = await farm.start()
+    const { url } = server
+    const uuid = String(first?.run_uuid)
+    const again = await farm.untilRun(url, uuid, (run) => run.status === 'running' && run.attempt === 2)
+    expect(again.infra_id).toBe(job.infra_id)
+    expect(farm.cloud.names).toHaveLength(1)
+    await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)
+    await farm.untilJob(url, job.job_id, isOver)
+    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.names).toEqual([])
+  })
+
+  test('find the machine that one was making when it was killed', async () => {
+    const killed = await farm.spawn()
+    const made = Promise.withResolvers<void>()
+    farm.cloud.faults = {
+      async afterCreate() {
+        const exit = once(killed.process, 'exit')
+        killed.process.kill('SIGKILL')
+        await exit
+        made.resolve()
+      },
+    }
+    const job = await farm.submit(killed.url, {
+      module: 'scan',
+      target: 'a.example',
+      cloud_auto_destroy: true,
+    })
+    await made.promise
+    farm.cloud.faults = {}
+    await using server = await farm.start()
+    expect(await farm.untilJob(server.url, job.job_id, isOver)).toMatchObject({ completed: 1 })
+    await farm.untilInfra(server.url, String(job.infra_id), isDestroyed)
+    expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(1)
+    expect(farm.cloud.names).toEqual([])
+  })
+})

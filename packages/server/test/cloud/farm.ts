@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { providersFrom, type LifeSettings } from '@scanfarm/cloud'
+import { openTestCloud, type TestCloud } from '@scanfarm/cloud/testing'
+import type { CloudInfra, JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
+import { readConfig, silentLogger } from '@scanfarm/platform'
+import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { startServer, type RunningServer } from '../../src/index.ts'
+import { openGate, type Gate } from './gate.ts'
+
+const TOKEN = 'sft_cloud_farm'
+const DEADLINE_MS = 60_000
+
+/** Nothing waits for long. */
+export const QUICK: Partial<LifeSettings> = {
+  lookSeconds: 0.2,
+  busyLookSeconds: 0.1,
+  showSeconds: 1,
+  holdMs: 3_000,
+}
+
+const WORKFLOWS = {
+  'scan.yaml': `kind: module
+name: scan
+dependencies:
+  commands: [sh]
+steps:
+  - name: look
+    type: bash
+    command: mkdir -p {{Output}} && echo "found {{target}}" | tee {{Output}}/found.txt
+reports:
+  - name: found
+    path: '{{Output}}/found.txt'
+    type: text
+`,
+  'slow.yaml': `kind: module
+name: slow
+steps:
+  - name: wait
+    type: bash
+    command: sleep 300
+`,
+}
+
+interface Answer<T> {
+  readonly status: number
+  readonly body: T
+}
+
+export interface CloudFarm extends AsyncDisposable {
+  readonly cloud: TestCloud
+  readonly db: TestDatabase
+  start(settings?: Record<string, unknown>): Promise<RunningServer>
+  /** A process of its own, to be killed. */
+  spawn(): Promise<{ readonly url: string; readonly process: ChildProcess }>
+  call<T>(url: string, method: string, path: string, body?: object): Promise<Answer<T>>
+  text(url: string, path: string): Promise<string>
+  /** A cloud job. */
+  submit(url: string, fields: object): Promise<RunsCreated>
+  untilInfra(url: string, id: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra>
+  untilJob(url: string, id: string, what: (job: JobStatus) => boolean): Promise<JobStatus>
+  untilRun(url: string, id: string, what: (run: RunDetail) => boolean): Promise<RunDetail>
+}
+
+/** Servers on one database, with a cloud of real sshd servers. */
+export async function openCloudFarm(): Promise<CloudFarm> {
+  await using scope = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-cloud-farm-'))
+  scope.defer(() => rm(folder, { recursive: true, force: true }))
+  const db = scope.use(await testDatabase())
+  const cloud = scope.adopt(await openTestCloud(), (opened) => opened.close())
+  const gate: Gate = scope.use(await openGate(cloud))
+  await mkdir(join(folder, 'workflows'))
+  for (const [name, yaml] of Object.entries(WORKFLOWS)) await writeFile(join(folder, 'workflows', name), yaml)
+  let servers = 0
+  const settingsOf = (more: Record<string, unknown> = {}): Record<string, unknown> => {
+    servers += 1
+    return {
+      data_dir: join(folder, `data-${servers}`),
+      // The machines of this cloud share the files of this machine, but for this folder.
+      'worker.folder': cloud.ownFolder,
+      'runner.user': 'root',
+      'database.url': db.url,
+      'workflows.folders': [join(folder, 'workflows')],
+      'artifacts.folder': join(folder, 'artifacts'),
+      'auth.initial_token': TOKEN,
+      'http.port': 0,
+      'local.slots': 0,
+      'worker.lease_ms': 3_000,
+      'server.drain_ms': 500,
+      'cloud.enabled': true,
+      ...more,
+    }
+  }
+
+  const send = (url: string, method: string, path: string, body?: object): Promise<Response> =>
+    fetch(`${url}/api${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body),
+    })
+  const call = async <T>(url: string, method: string, path: string, body?: object): Promise<Answer<T>> => {
+    const response = await send(url, method, path, body)
+    return { status: response.status, body: (await response.json()) as T }
+  }
+  const data = async <T>(url: string, path: string): Promise<T> =>
+    (await call<{ data: T }>(url, 'GET', path)).body.data
+  const opened = scope.move()
+  return {
+    cloud,
+    db,
+    start: (more) =>
+      startServer(
+        readConfig({ env: {}, argvOverrides: settingsOf(more) }),
+        {},
+        {
+          log: silentLogger,
+          providers: providersFrom({ local: async () => cloud }, {}, silentLogger),
+          life: QUICK,
+          checkResponses: true,
+        },
+      ),
+    async spawn() {
+      const script = join(import.meta.dirname, 'server-program.ts')
+      const child = spawn(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', script, JSON.stringify(settingsOf()), gate.url],
+        { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+      )
+      const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
+      return { url, process: child }
+    },
+    call,
+    text: async (url, path) => (await send(url, 'GET', path)).text(),
+    async submit(url, fields) {
+      const { status, body } = await call<RunsCreated>(url, 'POST', '/runs', { run_mode: 'cloud', ...fields })
+      if (status !== 202) throw new Error(`refused: ${JSON.stringify(body)}`)
+      return body
+    },
+    untilInfra: (url, id, what) => until(() => data<CloudInfra>(url, `/cloud/instances/${id}`), what),
+    untilJob: (url, id, what) =>
+      until(async () => (await call<JobStatus>(url, 'GET', `/jobs/${id}`)).body, what),
+    untilRun: (url, id, what) => until(() => data<RunDetail>(url, `/runs/${id}`), what),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+async function until<T>(ask: () => Promise<T>, what: (answer: T) => boolean): Promise<T> {
+  const deadline = performance.now() + DEADLINE_MS
+  for (;;) {
+    const answer = await ask()
+    if (what(answer)) return answer
+    if (performance.now() > deadline) throw new Error(`it stays ${JSON.stringify(answer, null, 1)}`)
+    await delay(50)
+  }
+}
