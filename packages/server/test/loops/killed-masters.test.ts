@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { until } from './_farm.ts'
 import { module, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
 
-/** `SCANFARM_SOAK_EVENTS=1000` for a longer look. */
-const EVENTS = Number(process.env['SCANFARM_SOAK_EVENTS'] ?? 120)
+/** `SCANFARM_SOAK_EVENTS=1000` for a longer look, which tells its figures. */
+const SOAK = process.env['SCANFARM_SOAK_EVENTS']
+const EVENTS = Number(SOAK ?? 120)
 const PATIENCE_MS = 60_000 + EVENTS * 200
 
 const onLoad = (more = ''): string => `    on: event
@@ -79,6 +80,7 @@ test(
       }
     }
     const killer = kill()
+    const begun = performance.now()
     for (let n = 0; n < EVENTS; n++) {
       await farm.store.triggers.record({
         topic: 'custom.load',
@@ -96,7 +98,9 @@ test(
     await until(async () => (await left()) === 0, PATIENCE_MS)
     killing = false
     await killer
-    expect(first.kills + second.kills).toBeGreaterThan(0)
+    const [seconds, kills] = [Math.round((performance.now() - begun) / 1_000), first.kills + second.kills]
+    if (SOAK !== undefined) console.info(`${EVENTS} events in ${seconds} s, masters killed ${kills} times`)
+    expect(kills).toBeGreaterThan(0)
     for (const [name, wanted] of [
       ['plain', EVENTS],
       ['even', Math.ceil(EVENTS / 2)],
