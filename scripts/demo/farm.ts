@@ -40,6 +40,7 @@ export class Farm implements AsyncDisposable {
   readonly #folder: string
   readonly #children: { name: string; process: ChildProcess }[] = []
   #kept = false
+  #ending: Promise<void> | undefined
 
   private constructor(folder: string, url: string, machines: Machines | undefined) {
     this.#folder = folder
@@ -53,13 +54,13 @@ export class Farm implements AsyncDisposable {
     const machines = options.cloud ? await openMachines(options.keep) : undefined
     const farm = new Farm(folder, `http://127.0.0.1:${port}`, machines)
     const stop = () => void farm[Symbol.asyncDispose]().finally(() => process.exit(130))
-    process.once('SIGINT', stop).once('SIGTERM', stop)
+    process.once('SIGINT', stop).once('SIGTERM', stop).once('SIGHUP', stop)
     try {
-      farm.#spawn('master', ['server', '--master', '--port', String(port)], options.keep)
+      farm.#spawn('master', ['server', '--master', '--port', String(port)])
       await farm.#until('the master is ready', async () => (await fetch(`${farm.url}/health/ready`)).ok)
       farm.token = tokenOf(folder)
       for (let number = 1; number <= WORKERS; number++) {
-        farm.#spawn(`worker-${number}`, ['worker', '--name', `worker-${number}`], options.keep)
+        farm.#spawn(`worker-${number}`, ['worker', '--name', `worker-${number}`])
       }
       await farm.#startLab(options.keep)
       await farm.#until('the workers have joined', () => farm.#workersJoined())
@@ -85,7 +86,12 @@ export class Farm implements AsyncDisposable {
     for (const { process } of this.#children) process.unref()
   }
 
+  /** Once, however often it is asked for: by Ctrl-C, and by the end of what that interrupts. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await (this.#ending ??= this.#end())
+  }
+
+  async #end(): Promise<void> {
     if (this.#kept) return
     for (const { process } of this.#children.toReversed()) {
       if (process.pid !== undefined) await stop(process.pid)
@@ -93,11 +99,12 @@ export class Farm implements AsyncDisposable {
     await this.machines?.[Symbol.asyncDispose]()
   }
 
-  #spawn(name: string, args: readonly string[], detached: boolean): void {
+  /** In a session of its own: Ctrl-C would reach it together with our signal, and two mean that it shall not drain. */
+  #spawn(name: string, args: readonly string[]): void {
     const log = openSync(join(this.#folder, `${name}.log`), 'w')
     const child = spawn(PROGRAM, args, {
       stdio: ['ignore', log, log],
-      detached,
+      detached: true,
       env: { ...process.env, SCANFARM_DATA_DIR: this.#folder, ...this.machines?.env },
     })
     closeSync(log)

@@ -56,6 +56,11 @@ export class Machines implements AsyncDisposable {
     return { engine: this.#engine, farm: this.#farm }
   }
 
+  /** Takes note of the farm that an infrastructure belongs to: all that is its will be removed. */
+  async belongTo(infraId: string): Promise<void> {
+    if (this.#farm === '') await this.of(infraId)
+  }
+
   /** Names of the containers that the engine has for this infrastructure, whatever their state. */
   async of(infraId: string): Promise<string[]> {
     const filters = { label: [`scanfarm.infra=${infraId}`] }

@@ -72,7 +72,7 @@ async function submit(client: Client, farm: Farm, { cloud }: Options): Promise<S
 
 async function watchMachines(farm: Farm, watch: MachineWatch | undefined): Promise<string> {
   if (watch === undefined) return ''
-  await farm.machines?.of(watch.infraId)
+  await farm.machines?.belongTo(watch.infraId)
   return await watch.note()
 }
 

@@ -28,8 +28,16 @@ export class MachineWatch {
   async look(): Promise<Infra> {
     const { data } = await this.#client.get<{ data: Infra }>(`/cloud/instances/${this.infraId}`)
     for (const { name, status, address, message } of data.details)
-      this.#show(name, status, status === 'ready' ? address : status === 'booting' ? '' : message)
-    this.#show(`infrastructure ${data.infra_id}`, data.status, data.message)
+      this.#show(
+        `machine ${name}`,
+        status,
+        status === 'ready' ? address : status === 'booting' ? '' : message,
+      )
+    this.#show(
+      'infrastructure'.padEnd('machine scanfarm-0123456789abcdef-1'.length),
+      data.status,
+      data.message,
+    )
     return data
   }
 
@@ -64,9 +72,7 @@ export class MachineWatch {
     this.#shown.set(what, status)
     const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(1)
     const paint = status === 'ready' ? green : status === 'failed' ? red : yellow
-    say(
-      `${what.padEnd(18)} ${paint(status)} ${dim([`after ${seconds} s`, more].filter(Boolean).join(' · '))}`,
-    )
+    say(`${what}  ${paint(status)} ${dim([`after ${seconds} s`, more].filter(Boolean).join(' · '))}`)
   }
 }
 
