@@ -127,6 +127,7 @@ export interface LlmMessage {
 export interface LlmConfig {
   provider?: string
   base_url?: string
+  api_key?: string
   model?: string
   max_tokens?: number
   temperature?: number

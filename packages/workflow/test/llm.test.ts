@@ -255,4 +255,41 @@ describe('agent', () => {
     )
     expect(stopped.recorder.byName('a').exports?.['agent_iterations']).toBe('1')
   })
+
+  test('send the key of the settings to no address but that of the settings', async () => {
+    const seen: string[] = []
+    const other = createServer((request, response) => {
+      seen.push(request.headers.authorization ?? '')
+      request.resume()
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(say('from elsewhere').json))
+    })
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}/v1`
+    const here = services.llm?.providers[0]?.baseUrl ?? ''
+    const origin = new URL(here).origin
+    const ask = (name: string, config: string): string =>
+      `  - {name: ${name}, type: llm, messages: [{role: user, content: hi}], llm_config: {max_retries: 1, model: m, ${config}}}\n`
+    script = [say('a'), say('b')]
+    try {
+      const { status } = await run(
+        `kind: module\nname: keys\nparams: [{name: key, default: own-key}]\nsteps:\n${
+          ask('a', `base_url: "${here}"`) +
+          ask('b', `base_url: "${origin}/other/v1"`) +
+          ask('c', `base_url: "${elsewhere}"`) +
+          ask('d', `base_url: "${elsewhere}", provider: main`) +
+          ask('e', `base_url: "${elsewhere}", api_key: "{{key}}"`) +
+          ask('f', `base_url: "${elsewhere}", custom_headers: {authorization: "Basic eDp5"}`)
+        }  - {name: g, type: agent, query: hi, agent_tools: [{preset: bash}], llm_config: {base_url: "${elsewhere}", model: m}}\n`,
+        { services },
+      )
+      expect(status).toBe('completed')
+      expect(requests.map(({ key }) => key)).toEqual(['Bearer k-first', 'Bearer k-first'])
+      expect(seen).toEqual(['', '', 'Bearer own-key', 'Basic eDp5', ''])
+    } finally {
+      other.closeAllConnections()
+      other.close()
+    }
+  })
 })

@@ -111,7 +111,10 @@ const messageSpec: ObjectSpec = spec<LlmMessage>('message', {
 
 const llmConfigSpec: ObjectSpec = spec<LlmConfig>('llm_config', {
   provider: text('Name of a provider in the settings.'),
-  base_url: text('Address of an OpenAI-compatible endpoint.'),
+  base_url: text(
+    'Address of an OpenAI-compatible endpoint; only that of the settings gets the key of the settings.',
+  ),
+  api_key: text('Key for the endpoint, best from a param: `{{llm_key}}`.'),
   model: text('Model name.'),
   max_tokens: number('Longest answer, in tokens.'),
   temperature: number('Sampling temperature.'),

@@ -28,6 +28,7 @@ export const renderConfig = (at: StepRun, config: LlmConfig = {}): LlmConfig => 
     ...config,
     ...(config.provider === undefined ? {} : { provider: plain(config.provider) }),
     ...(config.base_url === undefined ? {} : { base_url: plain(config.base_url) }),
+    ...(config.api_key === undefined ? {} : { api_key: plain(config.api_key) }),
     ...(config.model === undefined ? {} : { model: plain(config.model) }),
     ...(config.timeout === undefined ? {} : { timeout: plain(config.timeout) }),
     ...(config.custom_headers === undefined
