@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { openInside } from './open-inside.ts'
 import { explained, isMissing, openClient, UPLOAD, type Connection } from './s3-client.ts'
 import { s3Options, type S3Settings } from './settings.ts'
 
@@ -13,11 +13,17 @@ export interface StoredFile {
   readonly modified: string
 }
 
+export interface FileOwner {
+  readonly uid: number
+  readonly gid: number
+}
+
 /** Objects that workflows name themselves, in a bucket of their own: nothing of it is a record of a run. */
 export interface ObjectStorage extends AsyncDisposable {
-  upload(path: string, key: string, signal: AbortSignal): Promise<void>
-  /** The file is there whole or not at all; a missing object is an error. */
-  download(key: string, path: string, signal: AbortSignal): Promise<void>
+  /** With `roots`: only a regular file that really lies inside one of these folders, and no link to another. */
+  upload(path: string, key: string, signal: AbortSignal, roots?: readonly string[]): Promise<void>
+  /** The file is there whole or not at all, and belongs to `owner`; a missing object is an error. */
+  download(key: string, path: string, signal: AbortSignal, owner?: FileOwner): Promise<void>
   /** Of a missing object too. */
   remove(key: string): Promise<void>
   stat(key: string): Promise<StoredFile | undefined>
@@ -50,15 +56,15 @@ export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStor
   }
   const place = (key: string) => ({ Bucket, Key: before + checked(key, before) })
   return {
-    async upload(path, key, signal) {
+    async upload(path, key, signal, roots) {
       signal.throwIfAborted()
       const at = place(key)
-      await using(`write ${key}`, (connection) => send(connection, at, path, signal))
+      await using(`write ${key}`, (connection) => send(connection, at, path, signal, roots))
     },
-    async download(key, path, signal) {
+    async download(key, path, signal, owner) {
       signal.throwIfAborted()
       const at = place(key)
-      await using(`read ${key}`, (connection) => fetchTo(connection, at, path, signal))
+      await using(`read ${key}`, (connection) => fetchTo(connection, at, path, signal, owner))
     },
     async remove(key) {
       const at = place(key)
@@ -108,15 +114,25 @@ const checked = (key: string, before: string): string => {
   )
 }
 
+const opened = async (path: string, roots: readonly string[] | undefined): Promise<FileHandle> => {
+  if (roots === undefined) return await open(path)
+  const found = await openInside(path, roots)
+  if (found.kind === 'refused') throw new Error(`${path}: ${found.reason}`)
+  if (found.kind === 'file') return found.file
+  await found.file.close()
+  throw new Error(`${path}: it is a folder`)
+}
+
 const send = async (
   { client }: Connection,
   place: Place,
   path: string,
   signal: AbortSignal,
+  roots: readonly string[] | undefined,
 ): Promise<void> => {
   const { Upload } = await import('@aws-sdk/lib-storage')
   // Opened first, so that a missing file is told as such, and never as a trouble in the middle of an upload.
-  const file = await open(path)
+  const file = await opened(path, roots)
   const body = file.createReadStream()
   const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
   // A failed source ends an upload in order, parts removed; `upload.abort()` would leave them to be paid for.
@@ -138,6 +154,7 @@ const fetchTo = async (
   place: Place,
   path: string,
   signal: AbortSignal,
+  owner: FileOwner | undefined,
 ): Promise<void> => {
   const answer = await client.send(new sdk.GetObjectCommand(place), { abortSignal: signal })
   const body = answer.Body instanceof Readable ? answer.Body : Readable.from([])
@@ -145,7 +162,10 @@ const fetchTo = async (
   try {
     if ((answer.ContentLength ?? 0) > MAX_DOWNLOAD_BYTES)
       throw new Error(`it is larger than ${MAX_DOWNLOAD_BYTES} bytes`)
-    await pipeline(body, createWriteStream(part, { flags: 'wx' }), { signal })
+    const file = await open(part, 'wx')
+    // By the open file: whoever may write to the folder could put a link in its place.
+    if (owner !== undefined) await file.chown(owner.uid, owner.gid)
+    await pipeline(body, file.createWriteStream(), { signal })
     await rename(part, path)
   } catch (error) {
     body.destroy()

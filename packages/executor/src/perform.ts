@@ -92,6 +92,7 @@ const perform = async (
     signal,
     eventEnvelope: run.eventEnvelope,
     services: { ...options.services, database: findingsService(options.store, session.key) },
+    ...(options.owner !== undefined && { owner: options.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   session.killedPids.push(...result.killedPids)

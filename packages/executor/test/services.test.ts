@@ -3,9 +3,12 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openObjectStorage } from '@scanfarm/artifacts'
+import { startS3Server } from '@scanfarm/artifacts/testing'
+import { createHostRunners } from '@scanfarm/runners'
 import type { Step } from '@scanfarm/workflow'
+import { commandUser } from '../src/command-user.ts'
 import { llmSettings } from '../src/llm-settings.ts'
-import { openBench, type Bench } from './bench.ts'
+import { bash, openBench, type Bench } from './bench.ts'
 
 let bench: Bench
 beforeAll(async () => {
@@ -64,6 +67,71 @@ test('functions of a run reach the object storage and the language model that th
   expect(sign).toMatch(/^http:\/\/127\.0\.0\.1:1\/shelf\/below\/report\.txt\?.*X-Amz-Expires=300/)
   expect(ask).toBe('Bearer k m hello')
 })
+
+const INSTALL_MS = 300_000
+
+test(
+  'runs bring files to object storage and back, from and to their own folders alone',
+  async () => {
+    await using server = await startS3Server()
+    await fetch(`${server.endpoint}/shelf`, { method: 'PUT' })
+    await using storage = openObjectStorage({
+      endpoint: server.endpoint,
+      bucket: 'shelf',
+      region: 'us-east-1',
+      prefix: 'runs',
+      accessKey: hidden('test'),
+      secretKey: hidden('secret-of-test'),
+      forcePathStyle: true,
+    })
+    const owner = commandUser()
+    await using runners = createHostRunners({ user: owner })
+    await using _executor = bench.executor({ services: { storage }, owner, runners })
+    const goOn: Partial<Step> = { on_error: [{ action: 'continue' }] }
+    const steps: Step[] = [
+      bash(
+        'make',
+        'cd {{Output}} && mkdir -p up/deep && echo one > up/1 && echo two > up/deep/2 && ln -s /etc/passwd up/secret && ln -s /etc away && mkdir far && mkfifo up/pipe',
+      ),
+      call('upload', 'cdn_upload("{{Output}}/up/1", "a/one") && cdn_exists("a/one") && cdn_read("a/one")'),
+      { ...call('link', 'cdn_upload("{{Output}}/up/secret", "a/secret")'), ...goOn },
+      { ...call('linked folder', 'cdn_upload("{{Output}}/away/passwd", "a/secret")'), ...goOn },
+      { ...call('outside', 'cdn_upload("{{Output}}/../../../../../../etc/passwd", "a/secret")'), ...goOn },
+      call('sync up', 'cdn_sync_upload("{{Output}}/up", "s/")'),
+      call('list', 'join(cdn_list("").map(o => o.key), " ")'),
+      call('download', 'cdn_download("a/one", "{{Output}}/new/folder/back")'),
+      call('sync down', 'cdn_sync_download("s/", "{{Output}}/far")'),
+      bash('use', 'cd {{Output}} && echo more >> new/folder/back && rm far/deep/2 && cat new/folder/back'),
+      { ...call('download away', 'cdn_download("a/one", "{{Output}}/away/scanfarm-test")'), ...goOn },
+      { ...call('missing', 'cdn_download("no/such", "{{Output}}/none")'), ...goOn },
+      call('delete', 'cdn_delete("a/one") && !cdn_exists("a/one") && cdn_stat("a/one") == null'),
+      call('tree', 'cdn_ls_tree("s/", 2)'),
+    ]
+    const [runId = 0] = await bench.submit(steps)
+    const ended = await bench.ended(runId)
+    const rows = (await bench.steps(runId)).map(
+      ({ step_name, output, error_message }) => [step_name, error_message || output.trim()] as const,
+    )
+    expect(Object.fromEntries(rows)).toEqual({
+      make: '',
+      upload: 'one',
+      link: expect.stringMatching(/it is a symbolic link/),
+      'linked folder': expect.stringMatching(/outside the run's folders/),
+      outside: expect.stringMatching(/outside the run's folders/),
+      'sync up': '2',
+      list: 'a/one s/1 s/deep/2',
+      download: 'true',
+      'sync down': '2',
+      use: 'one\nmore',
+      'download away': expect.stringMatching(/outside the run's folders/),
+      missing: expect.stringMatching(/cannot read no\/such.*NoSuchKey/),
+      delete: 'true',
+      tree: '1\ndeep/\n  2',
+    })
+    expect(ended).toMatchObject({ status: 'completed', error_message: '' })
+  },
+  INSTALL_MS,
+)
 
 test('without a language model in the settings there is none', () => {
   expect(llmSettings({ baseUrl: undefined, apiKey: undefined, model: undefined })).toBeUndefined()

@@ -6,7 +6,7 @@ import { countLines, isMissing, linesOf } from './lines.ts'
 import { safeRegExp } from './pattern.ts'
 
 /** Longest text that a function takes out of a file into an expression. */
-const MAX_TEXT_BYTES = 16 << 20
+export const MAX_TEXT_BYTES = 16 << 20
 /** Most lines or names that a function answers. */
 const MAX_ITEMS = 100_000
 

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { chown, copyFile, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
+import { copyFile, lchown, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
@@ -8,7 +8,7 @@ import { textArg, type FunctionContext } from './define.ts'
 
 /** What functions make belongs to whom commands run as, or the next command could not work with it. */
 const own = async (path: string, { owner }: Pick<FunctionContext, 'owner'>): Promise<void> => {
-  if (owner !== undefined) await chown(path, owner.uid, owner.gid).catch(() => undefined)
+  if (owner !== undefined) await lchown(path, owner.uid, owner.gid).catch(() => undefined)
 }
 
 /** A path of the author: relative ones begin in the run's folder. */

@@ -73,8 +73,15 @@ export interface StoredFile {
 
 /** An object store of the settings; keys are `/`-separated. */
 export interface StorageService {
-  upload(path: string, key: string, signal: AbortSignal): Promise<void>
-  download(key: string, path: string, signal: AbortSignal): Promise<void>
+  /** Only a regular file that really lies inside one of `roots`. */
+  upload(path: string, key: string, signal: AbortSignal, roots: readonly string[]): Promise<void>
+  /** The file belongs to `owner`. */
+  download(
+    key: string,
+    path: string,
+    signal: AbortSignal,
+    owner?: { readonly uid: number; readonly gid: number },
+  ): Promise<void>
   remove(key: string): Promise<void>
   stat(key: string): Promise<StoredFile | undefined>
   list(prefix: string, limit: number): Promise<StoredFile[]>

@@ -1,9 +1,11 @@
-import { readdir, rm } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { mkdtemp, opendir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { readText } from './file.ts'
-import { makeFolder, pathArg } from './files.ts'
+import { MAX_TEXT_BYTES, readText } from './file.ts'
+import { pathArg } from './files.ts'
+import { inRunFolder, rootsOf } from './run-folder.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
@@ -22,10 +24,22 @@ const keyArg = (args: readonly Json[], index: number): string => {
   return key
 }
 
-const filesBelow = async (folder: string): Promise<string[]> =>
-  (await readdir(folder, { withFileTypes: true, recursive: true }))
-    .filter((item) => item.isFile())
-    .map((item) => join(item.parentPath, item.name))
+/** Regular files; links are left out. */
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const files: string[] = []
+  for await (const item of await opendir(folder, { recursive: true })) {
+    if (item.isFile()) files.push(join(item.parentPath, item.name))
+    if (files.length > MAX_OBJECTS)
+      throw new Error(`${folder} holds more than ${MAX_OBJECTS} files: upload it as an archive`)
+  }
+  return files
+}
+
+const upload = async (path: string, key: string, at: FunctionContext): Promise<void> =>
+  await service(at).upload(path, key, at.signal, await rootsOf(at))
+
+const download = async (key: string, path: string, at: FunctionContext): Promise<void> =>
+  await inRunFolder(path, at, async (inside) => await service(at).download(key, inside, at.signal, at.owner))
 
 const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
 
@@ -58,14 +72,12 @@ const tree = (keys: readonly string[], prefix: string, depth: number): string =>
 export const STORAGE_FUNCTIONS: FunctionGroup = {
   title: 'Object store (needs one in the settings)',
   functions: [
-    fn('cdn_upload(path, key)', 'bool', 'Uploads a file.', async (args, at) => {
-      await service(at).upload(pathArg(args, 0, at), keyArg(args, 1), at.signal)
+    fn('cdn_upload(path, key)', 'bool', 'Uploads a file of the run’s folders.', async (args, at) => {
+      await upload(pathArg(args, 0, at), keyArg(args, 1), at)
       return true
     }),
-    fn('cdn_download(key, path)', 'bool', 'Downloads an object.', async (args, at) => {
-      const path = pathArg(args, 1, at)
-      await makeFolder(dirname(path), at)
-      await service(at).download(keyArg(args, 0), path, at.signal)
+    fn('cdn_download(key, path)', 'bool', 'Downloads an object into the run’s folders.', async (args, at) => {
+      await download(keyArg(args, 0), pathArg(args, 1, at), at)
       return true
     }),
     fn(
@@ -85,13 +97,9 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const folder = pathArg(args, 0, at)
         const files = await filesBelow(folder)
-        for (const path of files) {
-          await service(at).upload(
-            path,
-            `${keyArg(args, 1).replace(/\/$/, '')}/${relative(folder, path).split(sep).join('/')}`,
-            at.signal,
-          )
-        }
+        const prefix = keyArg(args, 1).replace(/\/$/, '')
+        for (const path of files)
+          await upload(path, `${prefix}/${relative(folder, path).split(sep).join('/')}`, at)
         return files.length
       },
     ),
@@ -106,8 +114,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
           const path = join(folder, key.slice(prefix.length))
           if (relative(folder, path).startsWith('..'))
             throw new Error(`the key ${key} leads out of the folder`)
-          await makeFolder(dirname(path), at)
-          await service(at).download(key, path, at.signal)
+          await download(key, path, at)
         }
         return files.length
       },
@@ -126,13 +133,16 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       return found === undefined ? null : shown(found)
     }),
     fn('cdn_read(key)', 'text', 'The text of an object.', async (args, at) => {
-      const path = join(at.folders.temp, `object-${at.ports.uuid()}`)
-      await makeFolder(dirname(path), at)
+      const key = keyArg(args, 0)
+      const { size = 0 } = (await service(at).stat(key)) ?? {}
+      if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
+      const folder = await mkdtemp(join(tmpdir(), 'scanfarm-object-'))
       try {
-        await service(at).download(keyArg(args, 0), path, at.signal)
+        const path = join(folder, 'object')
+        await service(at).download(key, path, at.signal)
         return await readText(path)
       } finally {
-        await rm(path, { force: true })
+        await rm(folder, { recursive: true, force: true })
       }
     }),
     fn('cdn_ls_tree(prefix?, depth?)', 'text', 'The keys as a tree.', async (args, at) => {
