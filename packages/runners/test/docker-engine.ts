@@ -36,6 +36,8 @@ export async function useEngine(): Promise<TestEngine> {
 export interface PrivateEngine extends TestEngine {
   /** By SIGKILL it leaves its containers behind, running. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Any other signal, such as SIGSTOP. */
+  send(signal: NodeJS.Signals): Promise<void>
   /** Comes back with the same data, at the same address. */
   startAgain(): Promise<void>
 }
@@ -62,6 +64,9 @@ export async function startEngine(options: EngineOptions = {}): Promise<PrivateE
       await running.ended
       // Its helper, which a service manager would end with it.
       await sendTo(join(folder, 'exec-root/containerd/containerd.pid'), signal)
+    },
+    async send(signal) {
+      process.kill(Number(await readFile(join(folder, 'pidfile'), 'utf8')), signal)
     },
     async startAgain() {
       running = await runEngine(folder, address, options)

@@ -40,8 +40,8 @@ const open = (): Promise<Runner> =>
     },
   )
 
-const sh = (runner: Runner, script: string): Promise<Outcome> =>
-  runner.run({ argv: ['sh', '-c', script], env: {} }, { signal: NEVER })
+const sh = (runner: Runner, script: string, signal = NEVER): Promise<Outcome> =>
+  runner.run({ argv: ['sh', '-c', script], env: {}, graceMs: 100 }, { signal })
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
   'a command is lost when its engine ends by %s, and the engine that is back is used again',
@@ -65,3 +65,17 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     await until(async () => (await alive(word)).length === 0)
   },
 )
+
+test('a command whose engine hangs can be cancelled, and goes when the engine goes on', async () => {
+  const word = token()
+  const cancel = new AbortController()
+  const runner = await open()
+  const running = sh(runner, `sleep ${word}`, cancel.signal)
+  await until(async () => (await alive(word)).length > 0)
+  await engine.send('SIGSTOP')
+  cancel.abort()
+  expect(await running).toMatchObject({ kind: 'cancelled' })
+  await engine.send('SIGCONT')
+  await runner[Symbol.asyncDispose]()
+  await until(async () => (await alive(word)).length === 0)
+})

@@ -269,6 +269,29 @@ describe('the ssh runner', () => {
     expect(said).toEqual(Array.from({ length: 30 }, (_, n) => `${n}\n`))
   })
 
+  test('a run that is cancelled tells what it killed, and leaves the connection to others', async () => {
+    const { keyFile, knownHosts, port, user } = server
+    const provider = createSshRunners({ keyFile, knownHosts })
+    opened.push(provider)
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port, user }
+    const cancel = new AbortController()
+    const first = await provider.open(spec, { ...context(), signal: cancel.signal })
+    const second = await provider.open(spec, context())
+    opened.push(first, second)
+    const started = Promise.withResolvers<void>()
+    const other = second.run(
+      { argv: ['sh', '-c', 'echo begun; sleep 1'], env: {} },
+      { signal: NEVER, onOutput: () => started.resolve() },
+    )
+    await started.promise
+    const sleeps = first.run(
+      { argv: ['sleep', '300'], env: {} },
+      { signal: cancel.signal, onStart: () => cancel.abort() },
+    )
+    expect(await sleeps).toMatchObject({ kind: 'cancelled', killed: [expect.any(Number)] })
+    expect(await other).toEqual({ kind: 'exited', code: 0 })
+  })
+
   test('runs share a connection', async () => {
     const provider = createSshRunners({ keyFile: server.keyFile, knownHosts: server.knownHosts })
     opened.push(provider)

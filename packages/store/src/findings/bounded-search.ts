@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely'
 
 /** The index of parts knows them by three letters; shorter ones are looked for in every record. */
 const INDEXED_LETTERS = 3
-export const SEARCH_MS = 4_000
+const SEARCH_MS = 4_000
 
 const QUERY_CANCELED = '57014'
 
