@@ -114,7 +114,11 @@ async function reach(
   limits: ConnectLimits,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const socket = connectTcp({ host: address.host, port: address.port, noDelay: true, signal })
+  signal.throwIfAborted()
+  const socket = connectTcp({ host: address.host, port: address.port, noDelay: true })
+  // Not the socket's own signal: that would end it later too, and others share the connection by then.
+  const stop = (): void => void socket.destroy(new Error('the run was stopped'))
+  signal.addEventListener('abort', stop, { once: true })
   const late = setTimeout(
     () => socket.destroy(new Error(`no answer in ${limits.timeoutMs} ms`)),
     limits.timeoutMs,
@@ -130,6 +134,7 @@ async function reach(
     })
   } finally {
     clearTimeout(late)
+    signal.removeEventListener('abort', stop)
   }
 }
 

@@ -130,9 +130,7 @@ describe('cancelling a cloud run', () => {
     const { url } = server
     const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
     const uuid = String(job.run_uuid)
-    await farm.untilRun(url, uuid, (run) => run.status === 'running')
-    const steps = () => farm.call<{ data: Step[] }>(url, 'GET', `/runs/${uuid}/steps`)
-    while ((await steps()).body.data[0]?.status !== 'running') await farm.untilRun(url, uuid, () => true)
+    await farm.untilPid(url, uuid)
     const { status, body } = await farm.call<{ processes_terminated?: number }>(
       url,
       'DELETE',

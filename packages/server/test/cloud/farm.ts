@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { providersFrom, type LifeSettings } from '@scanfarm/cloud'
 import { openTestCloud, type TestCloud } from '@scanfarm/cloud/testing'
-import type { CloudInfra, JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
+import type { CloudInfra, JobStatus, Run, RunDetail, RunsCreated } from '@scanfarm/contracts'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../../src/index.ts'
@@ -64,6 +64,8 @@ export interface CloudFarm extends AsyncDisposable {
   submit(url: string, fields: object): Promise<RunsCreated>
   untilInfra(url: string, id: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra>
   untilJob(url: string, id: string, what: (job: JobStatus) => boolean): Promise<JobStatus>
+  /** The process of a run that executes on its machine now. */
+  untilPid(url: string, uuid: string): Promise<number>
   untilRun(url: string, id: string, what: (run: RunDetail) => boolean): Promise<RunDetail>
 }
 
@@ -145,6 +147,14 @@ export async function openCloudFarm(): Promise<CloudFarm> {
     untilInfra: (url, id, what) => until(() => data<CloudInfra>(url, `/cloud/instances/${id}`), what),
     untilJob: (url, id, what) =>
       until(async () => (await call<JobStatus>(url, 'GET', `/jobs/${id}`)).body, what),
+    async untilPid(url, uuid) {
+      const pids = async () =>
+        (await data<Run[]>(url, '/runs'))
+          .filter(({ run_uuid: one }) => one === uuid)
+          .map(({ current_pid: pid }) => pid)
+      const [pid = 0] = await until(pids, ([one = 0]) => one > 0)
+      return pid
+    },
     untilRun: (url, id, what) => until(() => data<RunDetail>(url, `/runs/${id}`), what),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
