@@ -32,7 +32,7 @@ export interface CloudProviders extends AsyncDisposable {
   price(name: CloudProviderName, kind: MachineKind, signal: AbortSignal): Promise<number | undefined>
 }
 
-export const CHECK_KEPT_MS = 60_000
+const CHECK_KEPT_MS = 60_000
 
 type Makers = Partial<Record<CloudProviderName, () => Promise<CloudProvider>>>
 

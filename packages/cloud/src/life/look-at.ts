@@ -25,6 +25,7 @@ export async function lookAt(infra: InfraRecord, deps: LookDeps): Promise<number
     if (!(error instanceof CloudError)) throw error
     deps.log.warn('a provider could not be asked', { problem: error.problem, error })
     look.defer(error.retryAfterMs ?? PROBLEM_PAUSE_MS)
+    for (const instance of look.with('requested', 'booting')) await look.note(instance, error.message)
   }
   return look.afterMs
 }

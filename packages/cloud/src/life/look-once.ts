@@ -2,7 +2,7 @@ import type { InfraRecord } from '@scanfarm/store'
 import { LostInfraError, type LookDeps } from './look.ts'
 import { lookAt } from './look-at.ts'
 import type { CloudProviders } from '../open-providers.ts'
-import { CloudError } from '../provider.ts'
+import { CloudError, type CloudProvider } from '../provider.ts'
 
 /** After a look that failed for a reason that is nobody's plan. */
 const FAILED_PAUSE_MS = 10_000
@@ -39,13 +39,22 @@ export async function lookOnce(deps: LookOnceDeps): Promise<boolean> {
 }
 
 async function look(infra: InfraRecord, deps: LookOnceDeps): Promise<number> {
+  const provider = await providerOf(infra, deps)
+  return provider === undefined ? UNKNOWN_PROVIDER_PAUSE_MS : await lookAt(infra, { ...deps, provider })
+}
+
+async function providerOf(
+  infra: InfraRecord,
+  { providers, store, log }: LookOnceDeps,
+): Promise<CloudProvider | undefined> {
   try {
-    const provider = await deps.providers.get(infra.provider)
-    return await lookAt(infra, { ...deps, provider })
+    return await providers.get(infra.provider)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    deps.log.error('an infrastructure is at a provider that cannot be used here', { error })
-    return UNKNOWN_PROVIDER_PAUSE_MS
+    log.error('an infrastructure is at a provider that cannot be used here', { error })
+    const waiting = infra.instances.filter(({ status }) => status === 'requested')
+    for (const { no } of waiting) await store.noteInstance(no, error.message)
+    return undefined
   }
 }
 

@@ -101,7 +101,8 @@ export class Look {
     const moved = await store.moveInstance(instance.no, to, facts)
     if (!moved) return false
     metrics?.moved(this.infra.provider, to)
-    log.info('a machine moved', { machine: instance.name, from: instance.status, to, ...facts })
+    const { resourceId: id, message, address } = facts
+    log.info('a machine moved', { machine: instance.name, from: instance.status, to, id, address, message })
     return true
   }
 

@@ -22,25 +22,48 @@ export interface FateDeps {
  */
 export async function whyGone(
   place: RunPlace,
-  { providers, log, judgeMs = JUDGE_MS }: FateDeps,
+  deps: FateDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(judgeMs)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(deps.judgeMs ?? JUDGE_MS)])
   const host = { ...place, user: place.sshUser }
   try {
-    const provider = await providers.get(place.provider)
     for (;;) {
-      const machine = await provider.describe(place.resourceId, limit)
-      if (machine?.state === 'stopping' || machine?.state === 'gone')
-        return machine.message || 'the provider takes it away'
+      const said = await askProvider(place, deps, limit)
+      if (said.kind === 'leaving') return said.reason
       const answer = await askOverSsh(host, 'exit 0', { timeoutMs: SSH_TIMEOUT_MS, signal: limit })
       if (answer.kind === 'answered') return undefined
-      if (machine === undefined) return 'the provider does not have it any more'
+      if (said.kind === 'unknown') return 'the provider does not have it any more'
       await wait(PAUSE_MS, undefined, { signal: limit })
     }
   } catch (error) {
-    if (!limit.aborted && !(error instanceof CloudError)) throw error
-    if (error instanceof CloudError) log.warn('a provider does not say what became of a machine', { error })
-    return undefined
+    if (limit.aborted) return undefined
+    throw error
+  }
+}
+
+type ProviderWord =
+  | { readonly kind: 'leaving'; readonly reason: string }
+  /** No such machine. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'there' }
+  /** The provider itself cannot be asked. */
+  | { readonly kind: 'nothing' }
+
+async function askProvider(
+  place: RunPlace,
+  { providers, log }: FateDeps,
+  signal: AbortSignal,
+): Promise<ProviderWord> {
+  try {
+    const provider = await providers.get(place.provider)
+    const machine = await provider.describe(place.resourceId, signal)
+    if (machine === undefined) return { kind: 'unknown' }
+    if (machine.state !== 'stopping' && machine.state !== 'gone') return { kind: 'there' }
+    return { kind: 'leaving', reason: machine.message || 'the provider takes it away' }
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    log.warn('a provider does not say what became of a machine', { infra_id: place.infraId, error })
+    return { kind: 'nothing' }
   }
 }

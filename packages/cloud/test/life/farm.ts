@@ -96,6 +96,29 @@ export async function openFarm(): Promise<TestFarm> {
   }
 }
 
+export const statuses = ({ details }: CloudInfra): string[] => details.map(({ status }) => status)
+export const isReady = ({ status }: CloudInfra): boolean => status === 'ready'
+/** With all its machines. */
+export const isEnded = ({ status, details }: CloudInfra): boolean =>
+  (status === 'destroyed' || status === 'failed') &&
+  details.every((one) => one.status === 'destroyed' || one.status === 'failed')
+
+/** Leaves a farm without machines and faults for the next test. */
+export async function clearAway(farm: TestFarm): Promise<void> {
+  const { cloud, store } = farm
+  cloud.faults = {}
+  cloud.showAll()
+  await using _loops = farm.loops()
+  const page = await store.cloud.list({}, { offset: 0, limit: 100 })
+  for (const infra of page.data.filter((one) => !isEnded(one))) {
+    await store.cloud.drain(infra.infra_id, 'the test is over')
+    await farm.untilInfra(infra.infra_id, isEnded)
+  }
+  for (const name of cloud.names) await cloud.vanish(name)
+  cloud.created.length = 0
+  cloud.createCalls = 0
+}
+
 /** Asks again and again until the answer is right. */
 export async function until<T>(ask: () => Promise<T>, what: (answer: T) => boolean): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS

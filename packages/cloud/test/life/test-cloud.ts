@@ -43,7 +43,6 @@ export class TestCloud implements CloudProvider {
   faults: Faults = {}
   /** Names, in the order of the calls. */
   readonly created: string[] = []
-  readonly destroyed: string[] = []
   destroyCalls = 0
   createCalls = 0
   /** Of nobody's machine. */
@@ -85,7 +84,6 @@ export class TestCloud implements CloudProvider {
     const kept = this.#machines.get(id)
     if (kept === undefined) return
     this.faults.beforeDestroy?.(kept.request.name, this.destroyCalls)
-    this.destroyed.push(kept.request.name)
     await this.#remove(kept)
   }
 
