@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { artifactsCommand } from './commands/artifacts.ts'
 import { cancelCommand, duplicateCommand, startCommand } from './commands/change-runs.ts'
+import { cloudCommand } from './commands/cloud.ts'
 import { configCommand } from './commands/config.ts'
 import { eventsCommand } from './commands/events.ts'
 import { execCommand } from './commands/exec.ts'
@@ -44,6 +45,7 @@ const COMMANDS = [
   assetsCommand,
   workflowsCommand,
   workersCommand,
+  cloudCommand,
   schedulesCommand,
   eventsCommand,
   uploadCommand,

@@ -1,43 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JobStatus } from '@scanfarm/contracts'
-import { CliError, EXIT } from '../exit.ts'
+import type { CloudInfra, JobStatus } from '@scanfarm/contracts'
 import type { Terminal } from '../terminal.ts'
 import type { Api } from './api.ts'
-import { isOver, showProgress } from './progress.ts'
+import { showLine } from './live-line.ts'
+import { machinesLine } from './machines-line.ts'
+import { patiently } from './patiently.ts'
+import { isOver, progressLine } from './progress.ts'
+import { infraPath } from './wait-for-infra.ts'
 
 const LEAST_MS = 250
 const MOST_MS = 10_000
 /** A big job's status is big: asking takes a tenth of the time at most. */
 const PAUSE_FACTOR = 9
-/** A server that restarts is away for a while; a job does not end by that. */
-const PATIENCE_MS = 120_000
 
-const askPatiently = async (api: Api, jobId: string): Promise<JobStatus> => {
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
-    try {
-      return await api.get<JobStatus>(`/jobs/${encodeURIComponent(jobId)}`)
-    } catch (error) {
-      const away = error instanceof CliError && error.exitCode === EXIT.unreachable
-      if (!away || performance.now() > until) throw error
-      await sleep(LEAST_MS * 4)
-    }
-  }
-}
-
-/** Waits until every run of the job has ended, with a progress bar on the terminal's error stream. */
-export const waitForJob = async (terminal: Terminal, api: Api, jobId: string): Promise<JobStatus> => {
-  const progress = showProgress(terminal)
+/** Waits until every run of the job has ended, with its progress, and that of its machines, on the error stream. */
+export const waitForJob = async (
+  terminal: Terminal,
+  api: Api,
+  jobId: string,
+  infraId?: string,
+): Promise<JobStatus> => {
+  const line = showLine(terminal)
   try {
     for (;;) {
       const began = performance.now()
-      const job = await askPatiently(api, jobId)
-      progress.update(job)
+      const job = await patiently(() => api.get<JobStatus>(`/jobs/${encodeURIComponent(jobId)}`))
+      const machines = infraId === undefined || isOver(job) ? '' : `  ${await machinesOf(api, infraId)}`
+      line.update(`${progressLine(job)}${machines}`)
       if (isOver(job)) return job
       const took = performance.now() - began
       await sleep(Math.min(Math.max(LEAST_MS, took * PAUSE_FACTOR), MOST_MS))
     }
   } finally {
-    progress.end()
+    line.end()
   }
+}
+
+const machinesOf = async (api: Api, infraId: string): Promise<string> => {
+  const { data } = await patiently(() => api.get<{ data: CloudInfra }>(infraPath(infraId)))
+  return machinesLine(data)
 }

@@ -25,6 +25,13 @@ interface RunOptions extends ClientOptions {
   readonly image?: string
   readonly sshHost?: string
   readonly workspace?: string
+  readonly cloudProvider?: CreateRuns['cloud_provider']
+  readonly instances?: number
+  readonly instanceType?: string
+  readonly region?: string
+  readonly spot?: boolean
+  readonly autoDestroy?: boolean
+  readonly reuse?: string
   readonly wait?: boolean
 }
 
@@ -64,6 +71,13 @@ const requestOf = async (api: Api, options: RunOptions): Promise<CreateRuns> => 
     docker_image: options.image,
     ssh_host: options.sshHost,
     workspace: options.workspace,
+    cloud_provider: options.cloudProvider,
+    cloud_instances: options.instances,
+    cloud_instance_type: options.instanceType,
+    cloud_region: options.region,
+    cloud_use_spot: options.spot,
+    cloud_auto_destroy: options.autoDestroy,
+    cloud_reuse_infra: options.reuse,
   }
 }
 
@@ -80,12 +94,17 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   if (!options.wait) {
     if (wantsJson(options)) return printJson(terminal, created)
     printLine(terminal, `${created.message}`)
+    if (created.infra_id !== undefined)
+      printLine(
+        terminal,
+        `${created.cloud_instances} machines at ${created.cloud_provider}; watch: scanfarm cloud show ${created.infra_id}`,
+      )
     return printLine(
       terminal,
       `job ${created.job_id}: ${created.target_count} runs; watch: scanfarm job ${created.job_id} --wait`,
     )
   }
-  const job = await waitForJob(terminal, api, created.job_id)
+  const job = await waitForJob(terminal, api, created.job_id, created.infra_id)
   if (wantsJson(options)) printJson(terminal, job)
   checkCompleted(job)
 }
@@ -124,6 +143,13 @@ export const runCommand = (terminal: Terminal): Command =>
     .option('--image <image>', 'image of the docker runner')
     .option('--ssh-host <host>', 'host of the ssh runner')
     .option('--workspace <name>', 'workspace of the runs')
+    .option('--cloud-provider <name>', 'with --mode cloud: where machines are made')
+    .option('--instances <count>', 'machines to make', wholeNumber)
+    .option('--instance-type <type>', 'type of machine')
+    .option('--region <region>', 'where they are made')
+    .option('--spot', 'cheaper machines, which the provider may take away')
+    .option('--auto-destroy', 'destroy the machines after the last run')
+    .option('--reuse <id>', 'use machines that are there: id of scanfarm cloud list')
     .option('--wait', 'wait until all runs have ended; exit code 1 when one did not complete')
     .action((options: RunOptions) => start(terminal, options))
     .addCommand(showCommand(terminal))

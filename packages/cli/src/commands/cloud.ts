@@ -1,0 +1,186 @@
+import type { CloudInfra, CloudInstance } from '@scanfarm/contracts'
+import { Command } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printFields, printJson, printTable, type Column } from '../client/table.ts'
+import { infraPath, waitForInfra } from '../client/wait-for-infra.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { collect, wholeNumber } from '../options.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+import { paged, printPage, type Page } from './lists.ts'
+
+const dollars = (amount: number | null): string => (amount === null ? '?' : amount.toFixed(2))
+
+const INFRA_COLUMNS: readonly Column<CloudInfra>[] = [
+  { title: 'ID', value: (infra) => infra.infra_id },
+  { title: 'STATUS', value: (infra) => infra.status },
+  { title: 'PROVIDER', value: (infra) => infra.provider },
+  { title: 'REGION', value: (infra) => infra.region },
+  { title: 'TYPE', value: (infra) => infra.instance_type },
+  { title: 'READY', value: (infra) => `${infra.ready_count}/${infra.total_count}` },
+  { title: '$/HOUR', value: (infra) => dollars(infra.hourly_cost) },
+  { title: 'EXPIRES', value: (infra) => infra.expires_at },
+  { title: 'MESSAGE', value: (infra) => infra.message },
+]
+
+const MACHINE_COLUMNS: readonly Column<CloudInstance>[] = [
+  { title: 'MACHINE', value: (machine) => machine.name },
+  { title: 'STATUS', value: (machine) => machine.status },
+  { title: 'RUNS', value: (machine) => machine.running_runs },
+  { title: 'ADDRESS', value: (machine) => machine.address },
+  { title: 'RESOURCE', value: (machine) => machine.resource_id },
+  { title: 'MESSAGE', value: (machine) => machine.message },
+]
+
+interface ListOptions extends ClientOptions {
+  readonly status?: string
+  readonly provider?: string
+  readonly limit?: string
+  readonly offset?: string
+}
+
+const listCommand = (terminal: Terminal): Command =>
+  paged(clientCommand('list', 'List infrastructures, newest first.'))
+    .option('--status <status>', 'requested, provisioning, ready, draining, destroyed or failed')
+    .option('--provider <name>', 'of this provider')
+    .action(async (options: ListOptions) => {
+      const { status, provider, limit, offset } = options
+      const page = await connect(terminal, options).get<Page<CloudInfra>>('/cloud/instances', {
+        status,
+        provider,
+        limit,
+        offset,
+      })
+      printPage(terminal, options, page, INFRA_COLUMNS)
+    })
+
+const showInfra = (terminal: Terminal, options: ClientOptions, infra: CloudInfra): void => {
+  if (wantsJson(options)) return printJson(terminal, infra)
+  const { details, ...fields } = infra
+  printFields(terminal, fields)
+  printLine(terminal, '')
+  printTable(terminal, MACHINE_COLUMNS, details)
+}
+
+const showCommand = (terminal: Terminal): Command =>
+  clientCommand('show', 'Show an infrastructure and its machines.')
+    .argument('<id>', 'id of the infrastructure')
+    .action(async (id: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      showInfra(terminal, options, (await api.get<{ data: CloudInfra }>(infraPath(id))).data)
+    })
+
+interface MachineOptions extends ClientOptions {
+  readonly provider?: string
+  readonly instances?: number
+  readonly instanceType?: string
+  readonly region?: string
+  readonly spot?: boolean
+  readonly hours?: number
+}
+
+/** A command that says what machines shall be like. */
+const machineCommand = (name: string, description: string): Command =>
+  clientCommand(name, description)
+    .option('--provider <name>', 'where; default: as the server has it')
+    .option('--instances <count>', 'how many', wholeNumber)
+    .option('--instance-type <type>', 'type of machine')
+    .option('--region <region>', 'where they are made')
+    .option('--spot', 'cheaper machines, which the provider may take away')
+    .option('--hours <count>', 'destroy them after so many hours whatever happens', wholeNumber)
+
+const wishOf = ({ provider, instances, instanceType, region, spot, hours }: MachineOptions) => ({
+  provider,
+  instances,
+  instance_type: instanceType,
+  region,
+  use_spot: spot,
+  hours,
+})
+
+interface CreateOptions extends MachineOptions {
+  readonly autoDestroy?: boolean
+  readonly tool?: string[]
+  readonly wait?: boolean
+}
+
+const createCommand = (terminal: Terminal): Command =>
+  machineCommand('create', 'Make machines at a cloud provider.')
+    .option('--tool <name>', 'program that must be there; may be given again', collect)
+    .option('--auto-destroy', 'destroy them after the last run of any job that uses them')
+    .option('--wait', 'wait until they take runs; exit code 1 when none does')
+    .action(async (options: CreateOptions) => {
+      const api = connect(terminal, options)
+      const body = { ...wishOf(options), auto_destroy: options.autoDestroy, tools: options.tool }
+      const made = await api.post<{ infra_id: string }>('/cloud/instances', body)
+      if (!options.wait) return wantsJson(options) ? printJson(terminal, made) : printFields(terminal, made)
+      const infra = await waitForInfra(terminal, api, made.infra_id, [
+        'ready',
+        'failed',
+        'draining',
+        'destroyed',
+      ])
+      showInfra(terminal, options, infra)
+      if (infra.status !== 'ready')
+        throw new CliError(EXIT.failed, `the infrastructure is ${infra.status}: ${infra.message}`)
+    })
+
+interface DestroyOptions extends ClientOptions {
+  readonly wait?: boolean
+}
+
+const destroyCommand = (terminal: Terminal): Command =>
+  clientCommand('destroy', 'Destroy the machines of an infrastructure; its runs are cancelled.')
+    .argument('<id>', 'id of the infrastructure')
+    .option('--wait', 'wait until they are gone')
+    .action(async (id: string, options: DestroyOptions) => {
+      const api = connect(terminal, options)
+      const answer = await api.remove<Readonly<Record<string, unknown>>>(infraPath(id))
+      if (!options.wait)
+        return wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
+      showInfra(terminal, options, await waitForInfra(terminal, api, id, ['destroyed', 'failed']))
+    })
+
+interface ProviderRow {
+  readonly name: string
+  readonly is_default: boolean
+  readonly status: string
+  readonly message?: string
+}
+
+const providersCommand = (terminal: Terminal): Command =>
+  clientCommand('providers', 'List the cloud providers, and whether they let the server in.').action(
+    async (options: ClientOptions) => {
+      const answer = await connect(terminal, options).get<{ providers: ProviderRow[] }>('/cloud/providers')
+      if (wantsJson(options)) return printJson(terminal, answer)
+      printTable(
+        terminal,
+        [
+          { title: 'PROVIDER', value: (one) => one.name },
+          { title: 'DEFAULT', value: (one) => (one.is_default ? 'yes' : '') },
+          { title: 'STATUS', value: (one) => one.status },
+          { title: 'MESSAGE', value: (one) => one.message },
+        ],
+        answer.providers,
+      )
+    },
+  )
+
+const estimateCommand = (terminal: Terminal): Command =>
+  machineCommand('estimate', 'Tell what machines would cost; makes none.').action(
+    async (options: MachineOptions) => {
+      const api = connect(terminal, options)
+      const answer = await api.post<Readonly<Record<string, unknown>>>('/cloud/estimate', wishOf(options))
+      if (wantsJson(options)) printJson(terminal, answer)
+      else printFields(terminal, answer)
+    },
+  )
+
+export const cloudCommand = (terminal: Terminal): Command =>
+  new Command('cloud')
+    .description('Make, list and destroy machines at cloud providers.')
+    .addCommand(listCommand(terminal))
+    .addCommand(showCommand(terminal))
+    .addCommand(createCommand(terminal))
+    .addCommand(destroyCommand(terminal))
+    .addCommand(providersCommand(terminal))
+    .addCommand(estimateCommand(terminal))

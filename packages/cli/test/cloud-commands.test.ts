@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { CloudInfra } from '@scanfarm/contracts'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+import { Farm } from './farm/farm.ts'
+
+const TOKEN = 'a-token-for-the-tests-of-cloud-commands'
+const SIZE = { slug: 's-2vcpu-4gb', price_hourly: 0.5 }
+const FULL = {
+  id: 'unprocessable_entity',
+  message: 'creating this/these droplet(s) will exceed your droplet limit',
+}
+
+let folder = ''
+let provider: Server
+let farm: Farm
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
+  // DigitalOcean as an account sees it that may have no more machines.
+  provider = createServer((request, response) => {
+    const refused = request.method === 'POST'
+    response.writeHead(refused ? 422 : 200, { 'content-type': 'application/json' })
+    response.end(
+      JSON.stringify(refused ? FULL : { droplets: [], sizes: [SIZE], links: {}, meta: { total: 1 } }),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  const address = provider.address()
+  farm = await Farm.start({
+    queue: 'postgres',
+    workers: 0,
+    env: {
+      SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
+      SCANFARM_CLOUD_ENABLED: 'yes',
+      SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'dop_v1_test',
+      SCANFARM_CLOUD_DIGITALOCEAN_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    },
+  })
+}, 120_000)
+afterAll(async () => {
+  await farm[Symbol.asyncDispose]()
+  provider.close()
+  provider.closeAllConnections()
+  rmSync(folder, { recursive: true })
+})
+
+const run = async (...args: string[]) => {
+  const terminal = captureTerminal({
+    SCANFARM_DATA_DIR: folder,
+    SCANFARM_URL: farm.client.url,
+    SCANFARM_TOKEN: TOKEN,
+  })
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+test('providers and costs are shown before anything is made', async () => {
+  const providers = await run('cloud', 'providers')
+  expect(providers.out).toMatch(/^digitalocean +yes +valid/m)
+  expect(providers.out).toMatch(/^linode +not_configured +the settings do not configure linode/m)
+  const estimate = await run('cloud', 'estimate', '--instances', '3', '--hours', '2')
+  expect(estimate.out).toMatch(/^estimated_cost +3$/m)
+  expect((await run('cloud', 'list')).out).toMatch(/^ID +STATUS +PROVIDER/)
+})
+
+test('machines that do not come up make the waiting command fail with the words of the provider', async () => {
+  const { code, out, err } = await run('cloud', 'create', '--instances', '2', '--wait')
+  expect(code).toBe(1)
+  expect(err).toMatch('will exceed your droplet limit')
+  const id = /^infra_id +(\S+)$/m.exec(out)?.[1] ?? ''
+  expect(out).toMatch(new RegExp(`^scanfarm-${id}-1 +failed`, 'm'))
+  expect((await run('cloud', 'list', '--status', 'failed')).out).toMatch(
+    new RegExp(`^${id} +failed +digitalocean`, 'm'),
+  )
+  const shown = JSON.parse((await run('cloud', 'show', id, '--json')).out) as CloudInfra
+  expect(shown).toMatchObject({ infra_id: id, status: 'failed', total_count: 2, ready_count: 0 })
+  const destroyed = await run('cloud', 'destroy', id, '--wait')
+  expect(destroyed.code).toBe(0)
+  expect((await run('cloud', 'show', 'nope')).code).toBe(3)
+})
+
+test('a cloud run that is waited for shows its machines, and fails when they do', async () => {
+  const options = [
+    '--mode',
+    'cloud',
+    '--cloud-provider',
+    'digitalocean',
+    '--instances',
+    '1',
+    '--auto-destroy',
+  ]
+  const { code, err } = await run('run', '-m', 'noop', '-t', 'a.example', ...options, '--wait')
+  expect(code).toBe(1)
+  expect(err).toMatch(/0\/1 {2}1 pending {2}1 machine (requested|provisioning): 1 requested/)
+  expect(err).toMatch('1 of 1 runs did not complete')
+  const refused = await run('run', '-m', 'noop', '-t', 'a.example', '--instances', '1')
+  expect(refused.code).toBe(3)
+  expect(refused.err).toMatch('/cloud_instances: goes only with run_mode cloud')
+})
