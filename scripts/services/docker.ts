@@ -21,6 +21,8 @@ export const answers = async (address: string): Promise<boolean> => {
   return promise
 }
 
+const isRoot = (): boolean => process.getuid?.() === 0
+
 /**
  * Address of a docker engine that answers: that of DOCKER_HOST, or the usual one. Undefined: there is none, but one can be
  * started here. Throws where neither is so.
@@ -28,7 +30,7 @@ export const answers = async (address: string): Promise<boolean> => {
 export const findDocker = async (): Promise<string | undefined> => {
   for (const address of [process.env.DOCKER_HOST ?? '', USUAL_ADDRESS])
     if (await answers(address)) return address
-  if (process.getuid?.() !== 0)
+  if (!isRoot())
     throw new Error(
       'no docker engine answers, and only root can start one: start docker, or set DOCKER_HOST=unix://…',
     )
@@ -36,9 +38,9 @@ export const findDocker = async (): Promise<string | undefined> => {
   return undefined
 }
 
-/** Where no engine answers the tests start a private one. */
+/** Where no engine answers the tests start a private one; those about engines that die or speak TLS do always. */
 export const openDocker = async (): Promise<Engine> => {
   const value = await findDocker()
-  if (value === undefined) ensurePrograms([PROGRAMS.busybox])
+  if (isRoot()) ensurePrograms([PROGRAMS.docker, PROGRAMS.busybox, PROGRAMS.openssl])
   return { value, async [Symbol.asyncDispose]() {} }
 }

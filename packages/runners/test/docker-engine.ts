@@ -53,6 +53,8 @@ export interface EngineOptions {
 
 /** A private engine: own data, own socket, no bridge and no packet filter rules. Needs root. */
 export async function startEngine(options: EngineOptions = {}): Promise<PrivateEngine> {
+  if (process.getuid?.() !== 0)
+    throw new Error('these tests start a docker engine of their own, which only root can: run them as root')
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-docker-'))
   const address = options.address ?? `unix://${folder}/docker.sock`
   let running = await runEngine(folder, address, options)

@@ -32,6 +32,7 @@ afterAll(async () => {
 /** Keeps one master alive by starting it again whenever it was killed. */
 class Immortal implements AsyncDisposable {
   #child: ChildProcess | undefined
+  #ready: Promise<unknown> = Promise.resolve()
   #running = true
   readonly #life: Promise<void>
   kills = 0
@@ -48,8 +49,15 @@ class Immortal implements AsyncDisposable {
         ['--disable-warning=ExperimentalWarning', script, farm.url, farm.folder],
         { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
       )
-      await once(this.#child, 'exit')
+      const exit = once(this.#child, 'exit')
+      this.#ready = Promise.race([this.#child.stdout ? once(this.#child.stdout, 'data') : exit, exit])
+      await exit
     }
+  }
+
+  /** Resolves when it works, which takes a while on a busy machine, or is gone. */
+  async works(): Promise<void> {
+    await this.#ready
   }
 
   kill(): void {
@@ -73,10 +81,12 @@ test(
     await using second = new Immortal()
     let killing = true
     const kill = async (): Promise<void> => {
-      // A master needs a second to come up; whatever it is doing when its time is over, it is killed.
+      // Some are killed while they come up, most while they work, whatever they are doing when their time is over.
       while (killing) {
-        await delay(1_500 + Math.random() * 1_500)
-        if (killing) (Math.random() < 0.5 ? first : second).kill()
+        const victim = Math.random() < 0.5 ? first : second
+        if (Math.random() < 0.8) await victim.works()
+        await delay(Math.random() * 2_000)
+        if (killing) victim.kill()
       }
     }
     const killer = kill()
