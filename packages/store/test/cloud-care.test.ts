@@ -9,7 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(() => wipe(db.url))
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+type Row = Readonly<Record<string, unknown>>
+const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const LONG_MS = 60_000
 const take = (owner = 'a', holdMs = LONG_MS) => db.store.cloud.take(owner, holdMs)
 

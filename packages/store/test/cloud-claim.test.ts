@@ -13,7 +13,8 @@ beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server' })
 })
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+type Row = Readonly<Record<string, unknown>>
+const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const claim = async (limit = 100, by = server) =>
   (await db.store.runStore.claimCloud(by, limit)).sort((a, b) => a.runId - b.runId)
 const claimedIds = async (limit?: number) => (await claim(limit)).map((run) => run.runId)

@@ -14,11 +14,16 @@ beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server' })
 })
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+type Row = Readonly<Record<string, unknown>>
+const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const claim = (limit = 100) => db.store.runStore.claimCloud(server, limit)
 const runsOf = async (jobId: string) =>
   (
-    await sql(`select r.status, r.error_message, r.cancel_requested_at is not null as asked
+    await sql<{
+      status: string
+      error_message: string
+      asked: boolean
+    }>(`select r.status, r.error_message, r.cancel_requested_at is not null as asked
                from runs r join jobs j on j.id = r.job_no where j.job_id = '${jobId}' order by r.id`)
   ).rows
 const statuses = async (jobId: string) => (await runsOf(jobId)).map((run) => run.status)

@@ -10,10 +10,15 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(() => wipe(db.url))
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+type Row = Readonly<Record<string, unknown>>
+const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const counts = async () =>
   (
-    await sql(`select (select count(*)::int from cloud_infras) as infras, (select count(*)::int from jobs) as jobs,
+    await sql<{
+      infras: number
+      jobs: number
+      runs: number
+    }>(`select (select count(*)::int from cloud_infras) as infras, (select count(*)::int from jobs) as jobs,
                       (select count(*)::int from runs) as runs`)
   ).rows[0]
 const refusal = async (work: Promise<unknown>) =>
@@ -143,7 +148,7 @@ describe('a budget', () => {
         message: '2 machines were asked for beside the 4 that there are, 5 is the most in all',
       })
     }
-    const { infras, jobs, runs } = await counts()
+    const { infras, jobs, runs } = (await counts()) ?? {}
     expect([infras, jobs]).toEqual([2, runs])
   })
 

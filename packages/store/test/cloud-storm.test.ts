@@ -13,7 +13,8 @@ beforeAll(async () => {
   db = await testDatabase({ poolSize: 20 })
 })
 afterAll(() => db[Symbol.asyncDispose]())
-const sql = async (text: string) => (await asSuperuser((client) => client.query(text), db.url)).rows
+const sql = async <T extends Readonly<Record<string, unknown>>>(text: string) =>
+  (await asSuperuser((client) => client.query<T>(text), db.url)).rows
 
 /** The same numbers in every run of the test; what meets what is up to the database. */
 const makeDice = (seed: number) => (): number => {
@@ -87,7 +88,7 @@ test('no run is stranded and nothing is left over, whatever happens at the same 
   while (await jobs.expandOnce());
   const server = await joined(runStore, { kind: 'server' })
   for (const { no } of infras) await cloud.bindRuns(no, 1_000)
-  const bare = await sql(`select id::int from cloud_infras f where status = 'ready'
+  const bare = await sql<{ id: number }>(`select id::int from cloud_infras f where status = 'ready'
     and not exists (select from cloud_instances where infra_no = f.id and status = 'ready')`)
   for (const { id } of bare) await cloud.moveInfra(id, 'failed', 'no machine is left')
   await db.store.recovery.forceStaleCancels(0)
