@@ -57,7 +57,7 @@ async function importImage(
 
 /** The engine answers 200 before it begins, and tells failures as lines of the answer. */
 function throwIfFailed(line: string): void {
-  const { error }: { error?: unknown } = JSON.parse(line)
+  const { error } = JSON.parse(line) as { error?: unknown }
   if (error !== undefined)
     throw new CloudError('unavailable', `the image cannot be made: ${engineMessage(error)}`)
 }

@@ -33,14 +33,18 @@ export interface BootFile {
 }
 
 /** Known to cloud-init and without meaning here: the image has its programs, and there is no sudo in it. */
-const WITHOUT_MEANING = new Set([
-  ...['apt', 'disable_root', 'fqdn', 'hostname', 'manage_etc_hosts', 'output', 'packages', 'package_update'],
-  ...['package_reboot_if_required', 'package_upgrade', 'preserve_hostname', 'ssh_deletekeys'],
-  ...['ssh_genkeytypes', 'swap', 'timezone'],
-])
-const UNDERSTOOD = new Set([
-  ...['bootcmd', 'runcmd', 'ssh_authorized_keys', 'ssh_keys', 'ssh_pwauth', 'users', 'write_files'],
-])
+const WITHOUT_MEANING: ReadonlySet<string> = new Set(
+  [
+    'apt disable_root fqdn hostname manage_etc_hosts output packages package_update',
+    'package_reboot_if_required package_upgrade preserve_hostname ssh_deletekeys ssh_genkeytypes swap',
+    'timezone',
+  ].flatMap((line) => line.split(' ')),
+)
+const UNDERSTOOD: ReadonlySet<string> = new Set(
+  ['bootcmd runcmd ssh_authorized_keys ssh_keys ssh_pwauth users write_files'].flatMap((line) =>
+    line.split(' '),
+  ),
+)
 const MOST_BYTES = 64 * 1024
 
 /** Key and user of the request, which a cloud gives to its default user. */

@@ -85,8 +85,13 @@ export class TestFarm implements AsyncDisposable {
     await chmod(at('key'), 0o600)
     await writeFile(at('known_hosts'), `${address} ${hostKey}\n`)
     const settings = [
-      ...['BatchMode=yes', 'StrictHostKeyChecking=yes', 'IdentitiesOnly=yes', 'IdentityAgent=none'],
-      ...[`UserKnownHostsFile=${at('known_hosts')}`, 'GlobalKnownHostsFile=/dev/null', 'ConnectTimeout=5'],
+      'BatchMode=yes',
+      'StrictHostKeyChecking=yes',
+      'IdentitiesOnly=yes',
+      'IdentityAgent=none',
+      `UserKnownHostsFile=${at('known_hosts')}`,
+      'GlobalKnownHostsFile=/dev/null',
+      'ConnectTimeout=5',
       ...options,
     ].flatMap((option) => ['-o', option])
     const args = [
