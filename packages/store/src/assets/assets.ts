@@ -26,7 +26,7 @@ const RUNS = sql`left join runs f on f.id = a.first_run left join runs l on l.id
 
 const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
   if (value === undefined) return []
-  return [canBeStored(value) ? sql`${value} = any(${sql.ref(column)})` : sql`false`]
+  return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
 
 const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [

@@ -14,6 +14,7 @@ import * as webhooks from './0012-webhooks.ts'
 import * as liveAttempts from './0013-live-attempts.ts'
 import * as cloud from './0014-cloud.ts'
 import * as cloudRuns from './0015-cloud-runs.ts'
+import * as assetWords from './0016-asset-words.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -32,4 +33,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0013-live-attempts': liveAttempts,
   '0014-cloud': cloud,
   '0015-cloud-runs': cloudRuns,
+  '0016-asset-words': assetWords,
 }
