@@ -49,8 +49,10 @@ const routerOf = (context: ServerContext, routes: readonly Route[]): Router => {
   for (const [path, group] of byPath) {
     const place = router.route(path)
     for (const { route } of group) place[route.spec.method](serve(route, context))
-    place.all(otherMethod(group.map(({ route }) => route.spec.method.toUpperCase())))
   }
+  // Last, so that a word of a path which is a route for one method can still be a name for another.
+  for (const [path, group] of byPath)
+    router.all(path, otherMethod(group.map(({ route }) => route.spec.method.toUpperCase())))
   return router
 }
 

@@ -136,6 +136,11 @@ describe('POST /workflows/lint', () => {
     expect(body).toMatchObject({ valid: true, problems: [{ file: 'mine.yaml', severity: 'warning' }] })
   })
 
+  test('leaves its word to a workflow of that name', async () => {
+    await server.viewer.get('/api/workflows/lint').expect(404)
+    await server.viewer.delete('/api/workflows/lint').expect(405)
+  })
+
   test('413 for more than 1 MiB', async () => {
     await sent('#'.repeat(1024 * 1024 + 1)).expect(413)
   })
@@ -191,6 +196,11 @@ describe('POST /workflow-upload', () => {
   test('400 for what is no text', async () => {
     const { body } = await upload(Buffer.from([0xff, 0xfe, 0x00])).expect(400)
     expect(body).toMatchObject({ code: 'invalid_workflow', message: 'the file is not valid UTF-8' })
+  })
+
+  test('leaves its word to a workflow of that name', async () => {
+    await server.viewer.get('/api/workflows/lint').expect(404)
+    await server.viewer.delete('/api/workflows/lint').expect(405)
   })
 
   test('413 for more than 1 MiB', async () => {
