@@ -156,6 +156,7 @@ describe('What a run leaves', () => {
     const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
     expect(artifacts.map(({ name, artifact_type }) => [name, artifact_type])).toEqual([
       ['execution log', 'state_file'],
+      ['run state', 'state_file'],
     ])
     const log = await bench.store.runs.artifact(String(runId), artifacts[0]?.id ?? '')
     expect(await contentOf(log?.store_key ?? '')).toContain('artifact stolen')

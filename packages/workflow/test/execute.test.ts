@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { useRuns } from './_execute.ts'
 
@@ -41,6 +42,13 @@ reports:
     expect(recorder.pid).toBe(0)
     expect(recorder.artifacts).toEqual([
       { name: 'greeting', path: `${output}/hello.txt`, type: 'report', contentType: 'txt', description: '' },
+      {
+        name: 'run state',
+        path: `${output}/run-state.json`,
+        type: 'state_file',
+        contentType: 'json',
+        description: '',
+      },
     ])
     expect(recorder.lines).toEqual([`warn: report 'nowhere' is missing: ${output}/nowhere.txt`])
   })
@@ -82,6 +90,46 @@ steps:
     expect(recorder.byName('d').errorMessage).toContain('pre-condition evaluation failed: ReferenceError')
     expect(recorder.byName('a').errorMessage).toBe('pre-condition is false')
     expect(recorder.completed).toBe(4)
+  })
+
+  test('leaves its state beside its reports when it is completed, and only then', async () => {
+    const text = (more: string): string => `
+kind: module
+name: stated
+params: [{name: depth, default: "1"}]
+steps:
+  - {name: a, type: bash, command: 'echo x > {{Output}}/x.txt; ln -s /etc/hostname {{Output}}/run-state.json; ${more}'}
+  - {name: b, type: bash, pre_condition: "false", command: "true"}
+reports: [{name: x, path: '{{StateFile}}x', optional: true}, {name: y, path: x.txt, type: text}]
+`
+    const { output, recorder } = await run(text('true'), {
+      params: { depth: '2', key: 'hush' },
+      secrets: ['hush'],
+    })
+    const state: unknown = JSON.parse(readFileSync(join(output, 'run-state.json'), 'utf8'))
+    expect(state).toMatchObject({
+      run: {
+        run_uuid: '6f0e3a52-0d7c-4b43-9b43-1f2f6f0f2f11',
+        workflow_name: 'stated',
+        workflow_kind: 'module',
+        target: 'example.com',
+        params: { depth: '2', key: '***' },
+        status: 'completed',
+        total_steps: 2,
+        completed_steps: 2,
+      },
+      workspace: { name: 'example.com', local_path: output },
+      artifacts: [{ name: 'y', artifact_type: 'report', content_type: 'txt' }],
+    })
+    expect(JSON.parse(readFileSync(join(output, 'run-completed.json'), 'utf8'))).toEqual(state)
+    expect(recorder.artifacts.at(-1)).toMatchObject({ name: 'run state', type: 'state_file' })
+    expect(lstatSync(join(output, 'run-state.json')).isSymbolicLink()).toBe(false)
+
+    const again = await run(text('exit 3'), { folders: { output, temp: join(output, 'tmp') } })
+    expect(again.status).toBe('failed')
+    expect(existsSync(join(output, 'run-completed.json'))).toBe(false)
+    const plain = await run('kind: module\nname: plain\nsteps: [{name: a, type: bash, command: "true"}]\n')
+    expect(existsSync(join(plain.output, 'run-state.json'))).toBe(false)
   })
 
   test('stops commands that take too long', async () => {

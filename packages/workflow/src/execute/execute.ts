@@ -7,6 +7,7 @@ import { runModule } from './module.ts'
 import { callerParams, setParams } from './params.ts'
 import { Run } from './run.ts'
 import { Scope } from './scope.ts'
+import { keepsState, StateFiles } from './state-files.ts'
 import type { ListEnd } from './steps-in-order.ts'
 
 /** Steps that count towards `total_steps`: those at the top of each module. */
@@ -57,12 +58,17 @@ const verdict = (run: Run, end: ListEnd): ExecuteResult => {
  * go through the input: the recorder hears what happens, runners run commands, services are what functions may reach.
  */
 export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
-  const run = new Run(input)
+  const state = keepsState(input) ? new StateFiles(input.recorder) : undefined
+  const run = new Run(state === undefined ? input : { ...input, recorder: state.recorder })
+  const startedAt = run.ports.now()
   try {
-    input.recorder.plan(countSteps(input.workflow))
+    await state?.begin(input)
+    run.input.recorder.plan(countSteps(input.workflow))
     const end = await perform(run)
     if (end.kind === 'skipped' && end.message !== '') input.recorder.log('info', `skipped: ${end.message}`)
-    return verdict(run, end)
+    const result = verdict(run, end)
+    if (result.status === 'completed' && end.kind !== 'skipped') await state?.complete(run, startedAt)
+    return result
   } finally {
     await run[Symbol.asyncDispose]()
   }
