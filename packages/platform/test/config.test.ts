@@ -142,7 +142,7 @@ describe('settings of clouds', () => {
     }
     expect(problemsOf({ env })).toEqual([
       'cloud.aws.access_key and cloud.aws.secret_key belong together: give both or none',
-      expect.stringMatching(/^cloud\.azure\.client and .* and cloud\.azure\.resource_group are missing: /),
+      'cloud.azure.client and cloud.azure.secret missing: cloud.azure.tenant, cloud.azure.client, cloud.azure.secret belong together',
       'cloud.hours is more than cloud.limits.max_hours allows',
       'cloud.provider is local, which is for development: set cloud.local.enabled to true as well',
     ])

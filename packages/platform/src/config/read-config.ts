@@ -134,13 +134,18 @@ const checkTogether = (loading: Loading): void => {
   checkCloud(loading)
 }
 
+const AZURE_GROUPS = [
+  ['tenant', 'client', 'secret'],
+  ['subscription', 'resource_group', 'subnet'],
+]
+
 const checkCloud = ({ values, problems }: Loading): void => {
-  const azure = ['tenant', 'client', 'secret', 'subscription', 'resource_group'].map(
-    (key) => `cloud.azure.${key}`,
-  )
-  const missing = azure.filter((key) => values.get(key) === undefined)
-  if (missing.length > 0 && missing.length < azure.length)
-    problems.push(`${missing.join(' and ')} are missing: ${azure.join(', ')} belong together`)
+  for (const group of AZURE_GROUPS) {
+    const keys = group.map((name) => `cloud.azure.${name}`)
+    const missing = keys.filter((key) => values.get(key) === undefined)
+    if (missing.length > 0 && missing.length < keys.length)
+      problems.push(`${missing.join(' and ')} missing: ${keys.join(', ')} belong together`)
+  }
   if (Number(values.get('cloud.hours')) > Number(values.get('cloud.limits.max_hours')))
     problems.push('cloud.hours is more than cloud.limits.max_hours allows')
   if (values.get('cloud.provider') === 'local' && values.get('cloud.local.enabled') !== true)

@@ -90,23 +90,17 @@ const refuseChoice = (configured: readonly CloudProviderName[], prefix: FieldPre
   )
 }
 
-/** Where machines are made they must be found again, so the settings list these places. */
+/** AWS is asked region by region: machines that nobody looks for would never be found again. */
 const regionProblems = (
-  { aws, gcp }: Config['cloud'],
+  { aws }: Config['cloud'],
   { name, defaults }: CloudProvider,
   region: string | undefined,
   prefix: FieldPrefix,
 ): FieldError[] => {
-  if (region === undefined || region === defaults.region || (name !== 'aws' && name !== 'gcp')) return []
-  const [listed, setting] =
-    name === 'aws' ? [aws.regions, 'cloud.aws.regions'] : [gcp.zones, 'cloud.gcp.zones']
-  if (listed.includes(region)) return []
-  return [
-    {
-      path: `/${prefix}region`,
-      message: `is not among the places that the settings allow: add ${region} to ${setting}`,
-    },
-  ]
+  if (name !== 'aws' || region === undefined) return []
+  if (region === defaults.region || aws.regions.includes(region)) return []
+  const message = `is not among those that the settings allow: add ${region} to cloud.aws.regions`
+  return [{ path: `/${prefix}region`, message }]
 }
 
 const WITHOUT_SPOT: readonly CloudProviderName[] = ['digitalocean', 'hetzner', 'linode']

@@ -21,8 +21,9 @@ const retrySeconds = (error: unknown): number =>
 
 const ADVICE: Readonly<Record<CloudProviderName, string>> = {
   aws: 'set cloud.aws.access_key and cloud.aws.secret_key, or cloud.aws.region for the usual AWS credentials',
-  gcp: 'set cloud.gcp.project, and cloud.gcp.credentials_file unless the usual Google credentials are there',
-  azure: 'set cloud.azure.tenant, client, secret, subscription and resource_group',
+  gcp: 'set cloud.gcp.credentials_file, or cloud.gcp.project for the usual Google credentials',
+  azure:
+    'set cloud.azure.subscription, resource_group and subnet, and tenant, client and secret unless the usual Azure credentials are there',
   digitalocean: 'set cloud.digitalocean.token',
   linode: 'set cloud.linode.token',
   hetzner: 'set cloud.hetzner.token',

@@ -40,13 +40,17 @@ const awsSettings = (cloud: Cloud): Pick<ProviderSettings, 'aws'> => {
   }
 }
 
-const gcpSettings = (cloud: Cloud): Pick<ProviderSettings, 'gcp'> =>
-  cloud.gcp.project === undefined ? {} : { gcp: { ...cloud.gcp, prices: pricesOf(cloud, 'gcp') } }
+/** A key file names its project itself. */
+const gcpSettings = (cloud: Cloud): Pick<ProviderSettings, 'gcp'> => {
+  const { gcp } = cloud
+  if (gcp.project === undefined && gcp.credentialsFile === undefined) return {}
+  return { gcp: { ...gcp, prices: pricesOf(cloud, 'gcp') } }
+}
 
 const azureSettings = (cloud: Cloud): Pick<ProviderSettings, 'azure'> => {
   const { secret, ...azure } = cloud.azure
-  if (secret === undefined) return {}
-  return { azure: { ...azure, secret: secret.reveal(), prices: pricesOf(cloud, 'azure') } }
+  if (azure.subscription === undefined) return {}
+  return { azure: { ...azure, secret: secret?.reveal(), prices: pricesOf(cloud, 'azure') } }
 }
 
 const digitalOceanSettings = (cloud: Cloud): Pick<ProviderSettings, 'digitalocean'> => {

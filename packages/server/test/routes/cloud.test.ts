@@ -239,7 +239,7 @@ describe('POST /cloud/instances', () => {
     const { body } = await aws.admin
       .post('/api/cloud/instances')
       .send({ provider: 'aws', region: 'us-east-1' })
-    const message = 'is not among the places that the settings allow: add us-east-1 to cloud.aws.regions'
+    const message = 'is not among those that the settings allow: add us-east-1 to cloud.aws.regions'
     expect(body).toEqual(refusal('invalid_input', `region: ${message}`, [detail('/region', message)]))
     expect(await infras(aws)).toEqual([])
   })
