@@ -115,11 +115,11 @@ async function tend(look: Look): Promise<void> {
   await bind(look)
   await watchReady(look)
   await look.refresh()
+  if (look.with('destroying').length > 0)
+    look.afterMs = Math.min(look.afterMs, settings.busyLookSeconds * 1000)
   await destroyDoubles(look)
   await destroyMachines(look)
   const { status, no, instances } = look.infra
-  if (look.with('destroying').length > 0)
-    look.afterMs = Math.min(look.afterMs, settings.busyLookSeconds * 1000)
   if (status !== 'ready' || look.with('ready').length > 0) return
   const message = `no machine is left: ${reasonsOf(instances)}`
   await store.moveInfra(no, 'failed', message)

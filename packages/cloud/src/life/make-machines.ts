@@ -1,3 +1,4 @@
+import { errorText } from '@scanfarm/platform'
 import type { InstanceRecord } from '@scanfarm/store'
 import { makeKeyPair, type SshKeyPair } from '../keys.ts'
 import { userDataOf } from '../machine/user-data.ts'
@@ -48,7 +49,10 @@ async function make(look: Look, instance: InstanceRecord): Promise<boolean> {
     await look.move(instance, 'booting', { resourceId: machine.id, message: '' })
     return true
   } catch (error) {
-    if (!(error instanceof CloudError)) throw error
+    if (!(error instanceof CloudError)) {
+      if (!signal.aborted) await look.note(instance, errorText(error))
+      throw error
+    }
     return await explain(look, instance, error)
   }
 }

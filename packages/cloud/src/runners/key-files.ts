@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { RunPlace } from '@scanfarm/store'
@@ -35,8 +35,8 @@ export class KeyFiles implements AsyncDisposable {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const keyFile = join(folder, 'key')
       const knownHosts = join(folder, `known_hosts-${place.instanceNo}`)
-      await writeFile(keyFile, place.privateKey, { mode: 0o600 })
-      await writeFile(knownHosts, knownHostsLine(place), { mode: 0o600 })
+      await writeWhole(keyFile, place.privateKey)
+      await writeWhole(knownHosts, knownHostsLine(place))
       this.#holders.set(folder, (this.#holders.get(folder) ?? 0) + 1)
       return { keyFile, knownHosts, release: () => this.#release(folder) }
     })
@@ -69,6 +69,12 @@ export class KeyFiles implements AsyncDisposable {
     this.#last = turn.catch(() => {})
     return turn
   }
+}
+
+/** Another run may be reading it: it sees the old file or the new one. */
+async function writeWhole(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.new`, content, { mode: 0o600 })
+  await rename(`${file}.new`, file)
 }
 
 const ownPrefix = (): string => `keys-${hostname()}-`

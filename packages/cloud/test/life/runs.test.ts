@@ -10,6 +10,7 @@ import { silentLogger } from '@scanfarm/platform'
 import type { RunPlace } from '@scanfarm/store'
 import { makeKeyPair } from '../../src/keys.ts'
 import { createCloudRunners, type CloudRunnersOptions } from '../../src/runners/cloud-runners.ts'
+import { KeyFiles } from '../../src/runners/key-files.ts'
 import { openFarm, until, type TestFarm } from './farm.ts'
 
 const ENDED = ['completed', 'failed', 'cancelled']
@@ -132,6 +133,19 @@ describe('Cloud runs', () => {
     await farm.store.cloud.drain(infraId, 'done')
     await farm.untilInfra(infraId, ({ status }) => status === 'destroyed')
   })
+
+  test('are cancelled when somebody destroys their machines', async () => {
+    await using _loops = farm.loops()
+    await using runners = openRunners()
+    await using _executor = startExecutor(runners)
+    const steps = [{ name: 'work', type: 'bash', command: 'sleep 360004' }]
+    const { infraId, runIds } = await farm.submit(2, {}, steps)
+    await until(() => alive('360004'), Boolean)
+    await farm.store.cloud.drain(infraId, 'not wanted any more')
+    for (const runId of runIds) expect(await ended(runId)).toMatchObject({ status: 'cancelled' })
+    await farm.untilInfra(infraId, ({ status }) => status === 'destroyed')
+    expect(await alive('360004')).toBe(false)
+  })
 })
 
 const keysLeft = async (): Promise<string[]> => {
@@ -223,6 +237,21 @@ describe('The runners of cloud runs', () => {
         expect((await stat(join(files, name))).mode & 0o777).toBe(0o600)
     }
     expect(await keysLeft()).toEqual([])
+  })
+
+  test('never see half a key, however many of them come and go', async () => {
+    await using keys = new KeyFiles(keyFolder())
+    await using scope = new AsyncDisposableStack()
+    const first = await keys.hold(place)
+    scope.defer(() => first.release())
+    const visit = async (): Promise<string> => {
+      const held = await keys.hold(place)
+      const seen = await readFile(held.keyFile, 'utf8')
+      await held.release()
+      return seen
+    }
+    const seen = await Promise.all(Array.from({ length: 100 }, visit))
+    expect(new Set(seen)).toEqual(new Set([place.privateKey]))
   })
 
   test('never talk to a machine that shows another host key', async () => {
