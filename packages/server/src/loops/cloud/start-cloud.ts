@@ -11,10 +11,12 @@ export async function startCloud(context: ServerContext): Promise<CloudLoops | u
     return undefined
   }
   const { bootMinutes, setup } = config.cloud
+  const farmId = await store.farmId()
+  log.info('cloud mode is on', { farm_id: farmId, providers: providers.configured })
   return startCloudLoops({
     store: store.cloud,
     providers,
-    farmId: await store.farmId(),
+    farmId,
     log,
     settings: {
       bootMinutes,
