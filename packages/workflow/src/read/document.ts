@@ -1,4 +1,4 @@
-import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
+import { isNode, LineCounter, parseDocument, type Document, type YAMLParseError } from 'yaml'
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import type { Problem } from '../problem.ts'
@@ -74,6 +74,16 @@ const locator =
     return { line: 1, column: 1 }
   }
 
+const UNEXPECTED = 'UNEXPECTED_TOKEN'
+const QUOTE_IT =
+  'A value that begins with a quote, { or [ and goes on behind its end is put into quotes as a whole.'
+
+/** Behind the first thing that has no place there, everything else seems to have none. */
+const withoutEchoes = (errors: readonly YAMLParseError[]): YAMLParseError[] => {
+  const first = errors.findIndex(({ code }) => code === UNEXPECTED)
+  return errors.filter(({ code }, index) => index <= first || code !== UNEXPECTED)
+}
+
 /** Reads one workflow. Never throws: what is wrong is in `problems`, each with its place. */
 export const readWorkflow = (text: string, file: string, limits: ReadLimits = READ_LIMITS): ReadFile => {
   const refused = refusal(text, limits)
@@ -89,10 +99,11 @@ export const readWorkflow = (text: string, file: string, limits: ReadLimits = RE
     prettyErrors: false,
     stringKeys: false,
   })
-  const broken = document.errors.map((error): Problem => {
+  const broken = withoutEchoes(document.errors).map((error): Problem => {
     const { line, col } = lines.linePos(error.pos[0])
     const message = `YAML parse error: ${error.message}`
-    return { file, line, column: col, rule: 'parse-error', severity: 'error', message, hint: '' }
+    const hint = error.code === UNEXPECTED ? QUOTE_IT : ''
+    return { file, line, column: col, rule: 'parse-error', severity: 'error', message, hint }
   })
   if (broken.length > 0) {
     return { file, workflow: undefined, problems: broken.slice(0, limits.problems), locate: nowhere }
