@@ -4,7 +4,7 @@ import { storable, storableJson } from '../text.ts'
 import type { CloudStore } from './port.ts'
 
 /** Runs that are ended in one transaction. */
-const END_CHUNK = 5_000
+const END_CHUNK = 2_000
 const MOST_CONFLICTS = 8
 
 /**
