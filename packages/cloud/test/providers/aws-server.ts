@@ -10,8 +10,9 @@ import { gunzipSync } from 'node:zlib'
 
 const run = promisify(execFile)
 const HOME = join(import.meta.dirname, '../../../../.cache/ec2-peer')
-const PACKAGE = 'moto[ec2,server]==5.2.5'
-const INSTALL_DEADLINE_MS = 300_000
+/** Of the server's own extra, which is for all services, EC2 and IAM need these two: a third of the time and room. */
+const PACKAGES = ['moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5']
+export const INSTALL_DEADLINE_MS = 600_000
 const START_DEADLINE_MS = 60_000
 /** Written last: what is there without it is half an installation. */
 const COMPLETE = join(HOME, 'complete')
@@ -27,6 +28,15 @@ export interface Ec2Server extends AsyncDisposable {
   readonly endpoint: string
   /** Forgets everything but the images. */
   reset(): Promise<void>
+  /** A user who may do those actions, by the server's IAM. */
+  addUser(name: string, actions: readonly string[]): Promise<Keys>
+  /** Whether signatures and permissions are checked. */
+  guard(on: boolean): Promise<void>
+}
+
+export interface Keys {
+  readonly accessKey: string
+  readonly secretKey: string
 }
 
 /** A server written by others that speaks EC2, in its own process, with those images; installed into `.cache` when it is not there. */
@@ -57,15 +67,44 @@ export async function startEc2Server(images: readonly Ec2Image[]): Promise<Ec2Se
     await stop()
     throw error
   }
+  const post = async (path: string, body: string, headers: Readonly<Record<string, string>> = {}) => {
+    const answer = await fetch(`${endpoint}${path}`, { method: 'POST', body, headers })
+    const said = await answer.text()
+    if (!answer.ok) throw new Error(`the EC2 peer answers ${answer.status} to ${path}: ${said}`)
+    return said
+  }
+  const iam = (form: Readonly<Record<string, string>>) =>
+    post('/', new URLSearchParams({ ...form, Version: '2010-05-08' }).toString(), IAM_HEADERS)
   return {
     endpoint,
     async reset() {
-      const answer = await fetch(`${endpoint}/moto-api/reset`, { method: 'POST' })
-      await answer.text()
-      if (!answer.ok) throw new Error(`the EC2 peer does not reset: ${answer.status}`)
+      await post('/moto-api/reset', '')
+    },
+    async addUser(UserName, actions) {
+      await iam({ Action: 'CreateUser', UserName })
+      const policy = {
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Action: actions, Resource: '*' }],
+      }
+      const named = { UserName, PolicyName: 'farm', PolicyDocument: JSON.stringify(policy) }
+      await iam({ Action: 'PutUserPolicy', ...named })
+      const said = await iam({ Action: 'CreateAccessKey', UserName })
+      const [, accessKey = ''] = /<AccessKeyId>(.+)<\/AccessKeyId>/.exec(said) ?? []
+      const [, secretKey = ''] = /<SecretAccessKey>(.+)<\/SecretAccessKey>/.exec(said) ?? []
+      return { accessKey, secretKey }
+    },
+    async guard(on) {
+      await post('/moto-api/reset-auth', on ? '0' : 'inf')
     },
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** The server tells from them which service is meant. */
+const IAM_HEADERS = {
+  'content-type': 'application/x-www-form-urlencoded',
+  authorization:
+    'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=test',
 }
 
 export interface Ec2Image {
@@ -122,13 +161,13 @@ const installLocked = async (): Promise<void> => {
   try {
     await rm(HOME, { recursive: true, force: true })
     await run('python3', ['-m', 'venv', HOME])
-    await run(join(HOME, 'bin/pip'), ['install', '--quiet', PACKAGE])
-    await writeFile(COMPLETE, PACKAGE)
+    await run(join(HOME, 'bin/pip'), ['install', '--quiet', ...PACKAGES])
+    await writeFile(COMPLETE, PACKAGES.join('\n'))
   } catch (error) {
     await rename(HOME, `${HOME}.failed.${process.pid}`).catch(() => undefined)
     await rm(`${HOME}.failed.${process.pid}`, { recursive: true, force: true })
     throw new Error(
-      `the tests of aws need ${PACKAGE}, and it could not be installed with python3 -m venv and pip: is python3-venv installed, is PyPI reachable?`,
+      `the tests of aws need ${PACKAGES.join(', ')}, and they could not be installed with python3 -m venv and pip: is python3-venv installed, is PyPI reachable?`,
       { cause: error },
     )
   }

@@ -1,22 +1,31 @@
 import {
   DescribeInstanceAttributeCommand,
   DescribeInstancesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
   DescribeVolumesCommand,
   EC2Client,
   RunInstancesCommand,
   type Instance,
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { inspect } from 'node:util'
 import { createAwsProvider, type AwsSettings } from '../../src/providers/aws/index.ts'
 import type { MachineRequest } from '../../src/provider.ts'
 import { ec2Checker } from './aws-description.ts'
 import { startFaultyEc2, WORDS } from './aws-faults.ts'
-import { describedCalls, startEc2Server, type Ec2Image, type Ec2Server } from './aws-server.ts'
+import {
+  describedCalls,
+  INSTALL_DEADLINE_MS,
+  startEc2Server,
+  type Ec2Image,
+  type Ec2Server,
+} from './aws-server.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 
 // The server (moto) enforces what EC2 does with instances: images, subnets, states, filters, pages by reservation. The requests
 // are held against Amazon's own description of the calls (names, types, words, required fields). Client tokens are
-// remembered by the stand-in in front. Signatures are checked by nobody.
+// remembered by the stand-in in front. Signatures and permissions are checked in the test that says so.
 
 const CANONICAL = '099720109477'
 const noble = (id: string, made: string, over: Partial<Ec2Image> = {}): Ec2Image => ({
@@ -72,7 +81,11 @@ let check: (form: URLSearchParams) => string[]
 beforeAll(async () => {
   server = await startEc2Server(IMAGES)
   check = ec2Checker(await describedCalls())
-}, 300_000)
+  // What the server loads at the first call of a region takes longer than calls may below.
+  await using provider = createAwsProvider({ ...SETTINGS, endpoint: server.endpoint })
+  await provider.check(AbortSignal.timeout(60_000))
+  await provider.list(FARM, AbortSignal.timeout(60_000))
+}, INSTALL_DEADLINE_MS)
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
@@ -80,6 +93,7 @@ afterAll(async () => {
 interface AwsWorld extends World {
   instance(name: string, region?: string): Promise<Instance | undefined>
   readonly direct: EC2Client
+  readonly endpoint: string
 }
 
 async function openWorld(over: Partial<AwsSettings> = {}): Promise<AwsWorld> {
@@ -99,6 +113,7 @@ async function openWorld(over: Partial<AwsSettings> = {}): Promise<AwsWorld> {
   return {
     provider,
     direct,
+    endpoint: faulty.endpoint,
     instance,
     fault: faulty.fault,
     creates: faulty.creates,
@@ -216,6 +231,28 @@ describe('aws', () => {
     })
   })
 
+  test('puts machines into the subnet and the groups of the settings', async () => {
+    await using finding = await openWorld()
+    const { Subnets = [] } = await finding.direct.send(new DescribeSubnetsCommand({}))
+    const { SecurityGroups = [] } = await finding.direct.send(new DescribeSecurityGroupsCommand({}))
+    const [subnet, group] = [Subnets[0]?.SubnetId, SecurityGroups[0]?.GroupId ?? '']
+    const provider = (over: Partial<AwsSettings>) =>
+      createAwsProvider({ ...SETTINGS, subnet, ...over, endpoint: finding.endpoint }, CALL_LIMITS)
+    await using outside = provider({ securityGroups: [group] })
+    await using inside = provider({ privateAddress: true })
+    const { id } = await outside.create(REQUEST, signal())
+    expect(await finding.instance(REQUEST.name)).toMatchObject({
+      SubnetId: subnet,
+      NetworkInterfaces: [{ Groups: [{ GroupId: group }] }],
+    })
+    const [open, hidden] = [await outside.describe(id, signal()), await inside.describe(id, signal())]
+    expect(hidden?.address).toMatch(/^(10|172)\./)
+    expect(open?.address).not.toBe(hidden?.address)
+    await inside.create({ ...REQUEST, name: 'inside' }, signal())
+    expect((await finding.instance('inside'))?.SubnetId).toBe(subnet)
+    expect(finding.violations()).toEqual([])
+  })
+
   test('passes on what EC2 says about a subnet and an image there are not', async () => {
     await using subnet = await openWorld({ subnet: 'subnet-0123456789abcdef0', securityGroups: ['sg-1'] })
     await expect(subnet.provider.create(REQUEST, signal())).rejects.toMatchObject({
@@ -246,6 +283,48 @@ describe('aws', () => {
     expect(await price('t3.micro', false, 'xx-nowhere-1')).toBeUndefined()
     expect(await price('m5.large', true)).toBe(0.07)
     expect(world.violations()).toEqual([])
+  })
+
+  test('is let in by its signature and six permissions, and not as somebody who may only read', async () => {
+    await server.reset()
+    const all = ['RunInstances', 'CreateTags', 'TerminateInstances', 'DescribeInstances', 'DescribeImages']
+    const actions = [...all, 'DescribeSpotPriceHistory'].map((action) => `ec2:${action}`)
+    const good = await server.addUser('good', actions)
+    const reader = await server.addUser('reader', ['ec2:Describe*'])
+    await server.guard(true)
+    const make = (keys: Partial<AwsSettings>) =>
+      createAwsProvider({ ...SETTINGS, ...keys, endpoint: server.endpoint })
+    try {
+      await using provider = make(good)
+      await provider.check(signal())
+      const { id } = await provider.create({ ...REQUEST, spot: true }, signal())
+      await provider.price({ region: 'us-east-1', type: 't3.micro', spot: true }, signal())
+      expect(await provider.list(FARM, signal())).toHaveLength(1)
+      await provider.destroy(id, signal())
+
+      const others = [
+        reader,
+        { ...good, secretKey: 'wrong' },
+        { accessKey: 'AKIAUNKNOWN', secretKey: 'wrong' },
+      ]
+      for (const keys of others) {
+        await using other = make(keys)
+        await expect(other.check(signal())).rejects.toMatchObject({ problem: 'credentials' })
+        await expect(other.create(REQUEST, signal())).rejects.toMatchObject({ problem: 'credentials' })
+      }
+    } finally {
+      await server.guard(false)
+    }
+  })
+
+  test('keeps the secret key out of its errors', async () => {
+    await using world = await openWorld({ secretKey: 'the-secret-of-the-account' })
+    for (const kind of ['cut', 'quota', 'denied'] as const) {
+      world.fault('create', { kind })
+      const error: unknown = await world.provider.create(REQUEST, signal()).catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ name: 'CloudError' })
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('the-secret-of-the-account')
+    }
   })
 
   test('wants both keys or neither', async () => {
