@@ -49,12 +49,11 @@ const list = async (
   page: PageRequest,
 ): Promise<PageOf<Asset>> => {
   const search = { part: filter.search, parameter: 'search' }
-  const [total, data] = await Promise.all([
-    totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-      boundedSearch(db, search, (on) => count(on, filter)),
-    ),
-    boundedSearch(db, search, (on) => pageOf(on, filter, page)),
-  ])
+  const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+    boundedSearch(db, search, (on) => count(on, filter)),
+  )
+  const data =
+    total === 0 ? [] : await boundedSearch(db, search, (on) => pageOf(on, filter, page, total <= FEW))
   const last = data.at(-1)
   return {
     data,
@@ -70,13 +69,24 @@ const count = async (db: Kysely<unknown>, filter: AssetFilter): Promise<number> 
   return rows[0]?.total ?? 0
 }
 
-const pageOf = async (db: Kysely<unknown>, filter: AssetFilter, page: PageRequest): Promise<Asset[]> => {
+/** Postgres cannot know how rare a word is; with more matches than this it may read from the newest on. */
+const FEW = 10_000
+/** Keeps Postgres from doing so. */
+const ALL_FIRST = sql`offset 0`
+
+const pageOf = async (
+  db: Kysely<unknown>,
+  filter: AssetFilter,
+  page: PageRequest,
+  areFew: boolean,
+): Promise<Asset[]> => {
   const conditions = conditionsOf(filter)
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
   const offset = page.cursor === undefined ? page.offset : 0
   const { rows } = await sql<Asset>`
     select ${COLUMNS}
-    from (select id from assets ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
+    from (select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
+          order by id desc limit ${page.limit} offset ${offset}) ids
     join assets a on a.id = ids.id ${RUNS}
     order by a.id desc
   `.execute(db)
