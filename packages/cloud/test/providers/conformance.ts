@@ -60,8 +60,8 @@ export interface Facts {
 /** For the provider under test: short enough to wait for. */
 export const CALL_LIMITS = { timeoutMs: 1_500, firstWaitMs: 10 } as const
 
-const FARM = 'f0e1d2c3b4a59687'
-const OTHER_FARM = '00000000deadbeef'
+export const FARM = 'f0e1d2c3b4a59687'
+export const OTHER_FARM = '00000000deadbeef'
 const EXPIRES = 1_900_000_000
 const SETTLED_MS = 20_000
 

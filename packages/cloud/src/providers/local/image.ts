@@ -18,10 +18,20 @@ export async function imageOf(
   named: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  if (named !== undefined) return (await provideImage(docker, named, { signal, log: () => {} })).id
+  if (named !== undefined) return await namedImage(docker, named, signal)
   const files = await collectImageFiles()
   const name = `${REPOSITORY}:${tagOf(files)}`
   return (await findImage(docker, name)) ?? (await importImage(docker, name, files, signal))
+}
+
+/** Trying again for minutes helps no one who has misspelt a name. */
+async function namedImage(docker: Docker, name: string, signal: AbortSignal): Promise<string> {
+  try {
+    return (await provideImage(docker, name, { signal, log: () => {} })).id
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CloudError('refused', errorText(error), { cause: error })
+  }
 }
 
 /** Changes when one of the files does. */
