@@ -5,11 +5,15 @@ import { startLocalSlots } from './local-slots.ts'
 /** All slots of this server. Disposing drains them at the same time. */
 export async function startSlots(context: ServerContext): Promise<AsyncDisposable> {
   await using scope = new AsyncDisposableStack()
-  const slots = [scope.use(await startLocalSlots(context)), scope.use(await startCloudSlots(context))]
+  const slots: AsyncDisposable[] = []
+  for (const start of [startLocalSlots, startCloudSlots]) {
+    const some = scope.use(await start(context))
+    if (some !== undefined) slots.push(some)
+  }
   scope.move()
   return {
     async [Symbol.asyncDispose]() {
-      await Promise.all(slots.map((some) => some?.[Symbol.asyncDispose]()))
+      await Promise.all(slots.map(async (some) => await some[Symbol.asyncDispose]()))
     },
   }
 }

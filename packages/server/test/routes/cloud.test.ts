@@ -91,6 +91,11 @@ const DISABLED = refusal(
 )
 const REFUSED_TOKEN = /^Cloud provider validation failed: .*Unable to authenticate you/
 
+interface Page {
+  readonly data: { infra_id: string }[]
+  readonly pagination: object
+}
+
 const infras = async (of = server): Promise<Record<string, unknown>[]> =>
   (await of.viewer.get('/api/cloud/instances').expect(200)).body.data as Record<string, unknown>[]
 const runs = async (of = server): Promise<number> =>
@@ -309,14 +314,16 @@ describe('GET /cloud/instances', () => {
     await using fresh = await start()
     const ids = [await make({}, fresh), await make({}, fresh), await make({}, fresh)]
     await fresh.admin.delete(`/api/cloud/instances/${ids[0]}`).expect(202)
-    const list = async (query: string) =>
-      (await fresh.viewer.get(`/api/cloud/instances?${query}`).expect(200)).body
-    expect((await list('')).data.map((one: { infra_id: string }) => one.infra_id)).toEqual(ids.toReversed())
+    const list = async (query: string): Promise<Page> => {
+      const { body } = await fresh.viewer.get(`/api/cloud/instances?${query}`).expect(200)
+      return body as Page
+    }
+    expect((await list('')).data.map(({ infra_id: id }) => id)).toEqual(ids.toReversed())
     expect((await list('status=requested')).pagination).toEqual({ total: 2, offset: 0, limit: 20 })
     expect((await list('provider=aws')).data).toEqual([])
     const page = await list('limit=1&offset=1')
     expect(page.data).toHaveLength(1)
-    expect(page.data[0].infra_id).toBe(ids[1])
+    expect(page.data[0]?.infra_id).toBe(ids[1])
     expect(page.pagination).toMatchObject({ total: 3, offset: 1, limit: 1 })
     await fresh.viewer.get('/api/cloud/instances?status=gone').expect(400)
     await fresh.viewer.get('/api/cloud/instances?limit=0').expect(400)
@@ -393,7 +400,8 @@ describe('GET /cloud/providers', () => {
     })
     const { body } = await fresh.viewer.get('/api/cloud/providers').expect(200)
     expect(body.default_provider).toBe('hetzner')
-    expect(body.providers.map(({ name }: { name: string }) => name)).toEqual([
+    const providers = body.providers as { name: string }[]
+    expect(providers.map(({ name }) => name)).toEqual([
       'aws',
       'azure',
       'digitalocean',
@@ -401,13 +409,13 @@ describe('GET /cloud/providers', () => {
       'hetzner',
       'linode',
     ])
-    expect(body.providers[2]).toEqual({
+    expect(providers[2]).toEqual({
       name: 'digitalocean',
       is_default: false,
       configured: true,
       status: 'valid',
     })
-    expect(body.providers[5]).toEqual({
+    expect(providers[5]).toEqual({
       name: 'linode',
       is_default: false,
       configured: false,
@@ -419,8 +427,10 @@ describe('GET /cloud/providers', () => {
 
 describe('POST /cloud/providers/{name}/validate', () => {
   test('200 asks now, whatever the answer was before', async () => {
-    const validate = async (name = 'digitalocean') =>
-      (await server.operator.post(`/api/cloud/providers/${name}/validate`).expect(200)).body
+    const validate = async (name = 'digitalocean'): Promise<{ message: string }> => {
+      const { body } = await server.operator.post(`/api/cloud/providers/${name}/validate`).expect(200)
+      return body as { message: string }
+    }
     expect(await validate()).toEqual({
       provider: 'digitalocean',
       valid: true,
