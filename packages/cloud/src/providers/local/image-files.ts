@@ -47,6 +47,11 @@ const exists = (path: string, mode: number): Promise<boolean> =>
 
 /** Rejects with `refused`, naming what is missing. */
 export async function findPrograms(folders: readonly string[] = PROGRAM_FOLDERS): Promise<string[]> {
+  if (process.platform !== 'linux')
+    throw new CloudError(
+      'refused',
+      'machines of the local provider can be made of the programs of a Linux system only: name an image with sshd in cloud.local.image',
+    )
   const found = new Map<string, string>()
   for (const name of [...NEEDED_PROGRAMS, ...IMAGE_PROGRAMS])
     for (const path of folders.map((folder) => join(folder, name)))
