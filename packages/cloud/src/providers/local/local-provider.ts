@@ -129,17 +129,28 @@ class LocalProvider implements CloudProvider {
     }
   }
 
-  /** Where the name is taken, the machine that has it. One that cannot be started is removed again. */
+  /** Where the name is taken, the machine that has it. */
   async #make(request: MachineRequest, boot: FirstBoot, abortSignal: AbortSignal): Promise<Machine> {
-    const name = containerName(request.labels.farm, request.name)
-    const there = await this.#find(name, abortSignal)
+    const there = await this.#find(containerName(request.labels.farm, request.name), abortSignal)
     if (there !== undefined) return there
     await this.#refuseTooMany(abortSignal)
+    try {
+      return await this.#start(request, boot, abortSignal)
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error
+      // Somebody removed the image or the network, which nothing used.
+      this.#image = this.#network = undefined
+      return await this.#start(request, boot, abortSignal)
+    }
+  }
+
+  /** A container that cannot be started is removed again. */
+  async #start(request: MachineRequest, boot: FirstBoot, abortSignal: AbortSignal): Promise<Machine> {
     const options = containerOptions(request, await this.#place())
     abortSignal.throwIfAborted()
     const container = await this.#container(options)
     // Somebody who asked for the same at the same time is starting it.
-    if (container === undefined) return await this.#taken(name, abortSignal)
+    if (container === undefined) return await this.#taken(options.name ?? '', abortSignal)
     try {
       await container.putArchive(bootFiles(boot), { path: '/', abortSignal })
       await container.start({ abortSignal })
@@ -147,7 +158,7 @@ class LocalProvider implements CloudProvider {
     } catch (error) {
       await container.remove({ force: true, v: true })
       abortSignal.throwIfAborted()
-      if (statusOf(error) === undefined) throw error
+      if (statusOf(error) === undefined || statusOf(error) === 404) throw error
       throw new CloudError('refused', engineProblem(error).message, { cause: error })
     }
   }
@@ -158,8 +169,6 @@ class LocalProvider implements CloudProvider {
       return await this.#docker.createContainer(options)
     } catch (error) {
       if (statusOf(error) === 409) return undefined
-      // The image or the network was removed meanwhile: the next call makes it anew.
-      this.#image = this.#network = undefined
       throw error
     }
   }

@@ -127,6 +127,19 @@ describe('the local provider', () => {
     })
   })
 
+  test('makes image and network anew when somebody has removed them', async () => {
+    await using other = open()
+    const { id } = await other.create(farm.request('before'), signal())
+    const image = await docker('inspect', '--format', '{{.Image}}', id)
+    for (const each of await provider.list(FARM, signal())) await provider.destroy(each.id, signal())
+    // Where others use them they stay.
+    await docker('network', 'rm', 'scanfarm-machines').catch(() => '')
+    const machine = await other.create(farm.request('after'), signal())
+    await other.destroy(machine.id, signal())
+    await docker('rmi', '--force', image).catch(() => '')
+    expect((await other.create(farm.request('last'), signal())).state).toBe('running')
+  }, 60_000)
+
   describe('knows machines', () => {
     test('by farm, though two farms give the same name', async () => {
       const one = await provider.create(farm.request('same'), signal())
