@@ -213,6 +213,15 @@ describe('POST /cloud/instances', () => {
     expect(await infras(fresh)).toEqual([])
   })
 
+  test('503 while the provider is out of service, with the time to come back, and nothing is made', async () => {
+    await using fresh = await start()
+    clouds.status = 503
+    const answer = await fresh.admin.post('/api/cloud/instances').send({}).expect(503)
+    expect(answer.body).toMatchObject({ error: true, code: 'unavailable' })
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/)
+    expect(await infras(fresh)).toEqual([])
+  })
+
   test('400 for a provider without credentials says which settings it needs', async () => {
     const { body } = await server.admin.post('/api/cloud/instances').send({ provider: 'hetzner' }).expect(400)
     expect(body).toEqual(
