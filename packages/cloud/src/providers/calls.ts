@@ -107,7 +107,9 @@ export function retryAfterMs(
   nowMs: number = Date.now(),
 ): number | undefined {
   const after = header('retry-after')
-  if (after) return Math.max(0, /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - nowMs) || 0
+  if (after && /^\d+$/.test(after)) return Number(after) * 1000
+  const at = after ? Date.parse(after) : Number.NaN
+  if (!Number.isNaN(at)) return Math.max(0, at - nowMs)
   const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset')
   return reset && /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - nowMs) : undefined
 }

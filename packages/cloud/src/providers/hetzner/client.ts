@@ -65,7 +65,7 @@ export function hetznerClient(token: string, base: string): HetznerClient {
     try {
       return compile(schema)(JSON.parse(text))
     } catch (error) {
-      throw new CloudError('unavailable', `${NAME} answers what it never did: ${errorText(error)}`)
+      throw new CloudError('unavailable', `${NAME} does not answer as it documents: ${errorText(error)}`)
     }
   }
 }

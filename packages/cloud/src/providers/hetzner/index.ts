@@ -132,8 +132,13 @@ const orderOf = (request: MachineRequest, { image, network, privateAddress }: He
   start_after_create: true,
   // Also with a private address: it is the only way out to what shall be scanned.
   public_net: { enable_ipv4: true, enable_ipv6: !privateAddress },
-  ...(network !== undefined && { networks: [Number(network)] }),
+  ...(network !== undefined && { networks: [networkId(network)] }),
 })
+
+function networkId(network: string): number {
+  if (/^\d{1,15}$/.test(network)) return Number(network)
+  throw new CloudError('refused', `cloud.hetzner.network is the id of a network, a number; not "${network}"`)
+}
 
 function labelValue(value: string): string {
   if (LABEL_VALUE.test(value)) return value

@@ -51,17 +51,17 @@ interface RequestConfig {
 // The types that the SDK ships name its own files without their endings, which Node's rules do not find; so what is used of
 // it is declared here.
 declare module '@linode/api-v4' {
-  const baseRequest: {
+  export const baseRequest: {
     readonly interceptors: {
       readonly request: { use(change: (config: RequestConfig) => object): number; eject(id: number): void }
     }
   }
-  function createLinode(order: LinodeOrder): Promise<LinodeMachine>
-  function getLinode(id: number): Promise<LinodeMachine>
-  function getLinodes(paging: Paging, filter: { readonly tags?: string }): Promise<Page<LinodeMachine>>
-  function deleteLinode(id: number): Promise<unknown>
-  function getLinodeTypes(paging: Paging): Promise<Page<LinodeKind>>
-  function getRegion(id: string): Promise<{ readonly capabilities: readonly string[] }>
+  export function createLinode(order: LinodeOrder): Promise<LinodeMachine>
+  export function getLinode(id: number): Promise<LinodeMachine>
+  export function getLinodes(paging: Paging, filter: { readonly tags?: string }): Promise<Page<LinodeMachine>>
+  export function deleteLinode(id: number): Promise<unknown>
+  export function getLinodeTypes(paging: Paging): Promise<Page<LinodeKind>>
+  export function getRegion(id: string): Promise<{ readonly capabilities: readonly string[] }>
 }
 
 export type Sdk = typeof import('@linode/api-v4')

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals'
+import { createHetznerProvider, type HetznerSettings } from '../../src/providers/hetzner/index.ts'
+import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE, type Hetzner } from './hetzner-cloud.ts'
+import { restProviderConformance } from './rest-conformance.ts'
+
+// Enforced by: hetzner-description.ts, written after the provider's public documentation, for paths, parameters, orders and
+// answers. Hetzner publishes no validators for JavaScript.
+
+const settings = (over: Partial<HetznerSettings> = {}): HetznerSettings => ({
+  token: TOKEN,
+  region: undefined,
+  type: undefined,
+  image: undefined,
+  network: undefined,
+  endpoint: undefined,
+  privateAddress: false,
+  prices: {},
+  ...over,
+})
+
+async function open(over: Partial<HetznerSettings> = {}): Promise<Hetzner & World> {
+  const cloud = await openHetzner()
+  const provider = createHetznerProvider(settings({ endpoint: cloud.url, ...over }), CALL_LIMITS)
+  return {
+    ...cloud,
+    provider,
+    async [Symbol.asyncDispose]() {
+      await provider[Symbol.asyncDispose]()
+      await cloud[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const signal = () => AbortSignal.timeout(20_000)
+const request = {
+  name: 'scanfarm-0123456789abcdef-1',
+  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
+  region: REGION,
+  type: TYPE,
+  spot: false,
+  userData: '#cloud-config\n',
+  sshUser: 'scanfarm',
+  publicKey: 'ssh-ed25519 AAAA farm',
+}
+
+providerConformance('hetzner', () => open(), {
+  region: REGION,
+  type: TYPE,
+  price: PRICE,
+  pages: 51,
+  spot: 'refused',
+  words: { quota: QUOTA, capacity: CAPACITY },
+})
+
+restProviderConformance('hetzner', {
+  open,
+  make: (over) => createHetznerProvider(settings(over), CALL_LIMITS),
+  token: TOKEN,
+  request,
+  version: '/v1',
+  badImage: 'image no-such-image not found (invalid_input)',
+  limited: { error: { code: 'rate_limit_exceeded', message: 'limit of 3600 requests per hour reached' } },
+})
+
+describe('hetzner', () => {
+  const started = async (world: World) => {
+    const { id } = await world.provider.create(request, signal())
+    for (;;) {
+      const machine = await world.provider.describe(id, signal())
+      if (machine?.state === 'running') return machine
+      expect(machine?.state).toBe('starting')
+    }
+  }
+
+  test('orders a server that starts, with labels, in the network of the settings', async () => {
+    await using world = await open({ network: '4711', privateAddress: true })
+    await world.provider.create(request, signal())
+    expect(world.given(request.name).order).toMatchObject({
+      labels: {
+        'scanfarm-farm': 'f0e1d2c3b4a5',
+        'scanfarm-infra': '0123456789abcdef',
+        'scanfarm-expires': '1900000000',
+      },
+      location: REGION,
+      networks: [4711],
+      public_net: { enable_ipv4: true, enable_ipv6: false },
+      start_after_create: true,
+    })
+    expect(world.violations()).toEqual([])
+  })
+
+  test('takes the public address, the private one where the settings say so, and that of IPv6 for want of others', async () => {
+    await using world = await open()
+    const { id, address } = await started(world)
+    expect(address).toBe('203.0.113.11')
+    world.set(request.name, { public_net: { ipv4: null, ipv6: { ip: '2001:db8:1::/64' } } })
+    expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8:1::1' })
+    await using inside = await open({ privateAddress: true })
+    expect(await started(inside)).toMatchObject({ address: '10.0.0.3' })
+  })
+
+  test('takes a server that is off for one that starts while it is young, and for a lost one later', async () => {
+    await using world = await open()
+    const { id } = await started(world)
+    world.set(request.name, { status: 'off' })
+    expect(await world.provider.describe(id, signal())).toMatchObject({ state: 'starting' })
+    world.set(request.name, { created: '2026-01-01T00:00:00+00:00' })
+    expect(await world.provider.describe(id, signal())).toMatchObject({
+      state: 'stopping',
+      message: 'the server is off',
+    })
+  })
+
+  test('takes a name that is taken for an unknown outcome: the machine may be there already', async () => {
+    await using world = await open()
+    await world.provider.create(request, signal())
+    await expect(world.provider.create(request, signal())).rejects.toMatchObject({
+      problem: 'unavailable',
+      message: expect.stringContaining('already used'),
+    })
+    expect(world.there()).toEqual([request.name])
+  })
+
+  test('waits for a server that is locked before it destroys it', async () => {
+    await using world = await open()
+    const { id } = await world.provider.create(request, signal())
+    const body = { error: { code: 'locked', message: 'server is locked' } }
+    world.answerNext('destroy', { status: 423, body })
+    await world.provider.destroy(id, signal())
+    expect(world.there()).toEqual([])
+  })
+
+  test('tells a token that may only read from a full account', async () => {
+    await using world = await open()
+    const body = {
+      error: { code: 'token_readonly', message: 'token is only allowed to perform GET requests' },
+    }
+    world.answerNext('create', { status: 403, body })
+    await expect(world.provider.create(request, signal())).rejects.toMatchObject({ problem: 'credentials' })
+  })
+
+  test('believes no answer that is not as documented', async () => {
+    await using world = await open()
+    world.answerNext('create', { status: 201, body: { server: { id: 'one' } } })
+    await expect(world.provider.create(request, signal())).rejects.toMatchObject({
+      problem: 'unavailable',
+      message: expect.stringContaining('server'),
+    })
+  })
+
+  test('refuses the name of a network where its id is needed', async () => {
+    await using world = await open({ network: 'scans' })
+    await expect(world.provider.create(request, signal())).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringContaining('cloud.hetzner.network'),
+    })
+    expect(world.creates()).toBe(0)
+  })
+
+  test('refuses labels that Hetzner does not take, and asks nobody', async () => {
+    await using world = await open()
+    const labels = { ...request.labels, infra: 'a,b' }
+    await expect(world.provider.create({ ...request, labels }, signal())).rejects.toMatchObject({
+      problem: 'refused',
+    })
+    await expect(world.provider.list('a,b', signal())).rejects.toMatchObject({ problem: 'refused' })
+    expect(world.creates()).toBe(0)
+  })
+})
