@@ -41,7 +41,7 @@ export function openApiRules(document: Node): (asked: Asked, answer: Answer) => 
   /** Names that a body may have; the document forbids none, and a misspelt one would go unseen. */
   const names = (schema: unknown): string[] => {
     const { properties, allOf, oneOf, anyOf } = deref(schema)
-    const parts = [allOf, oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? some : []))
+    const parts = [allOf, oneOf, anyOf].flatMap((some): unknown[] => (Array.isArray(some) ? some : []))
     return [...Object.keys(deref(properties)), ...parts.flatMap(names)]
   }
 

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Fault, Sort } from './conformance.ts'
@@ -54,7 +54,7 @@ export async function openStandIn(cloud: Cloud): Promise<StandIn> {
     if (fault === undefined || fault.kind === 'cut' || fault.kind === 'silent') return cloud.answer(asked)
     return fault.kind === 'prepared' ? fault.answer : cloud.failure(fault)
   }
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://stand-in')
     const raw = await text(request)
     const asked: Asked = {
@@ -70,9 +70,18 @@ export async function openStandIn(cloud: Cloud): Promise<StandIn> {
     const answer = answerTo(fault, asked)
     violations.push(...cloud.violations(asked, answer))
     if (fault?.kind === 'silent') return
-    if (fault?.kind === 'cut') return void request.socket.destroy()
+    if (fault?.kind === 'cut') {
+      request.socket.destroy()
+      return
+    }
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
     response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body))
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      violations.push(`the stand-in failed: ${String(error)}`)
+      request.socket.destroy()
+    })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   // Of a server that listens on a port, it is always that.

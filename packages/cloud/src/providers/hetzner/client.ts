@@ -50,7 +50,7 @@ export type HetznerClient = <S extends TSchema>(
 /** Hetzner Cloud over fetch: its makers keep no client for JavaScript. */
 export function hetznerClient(token: string, base: string): HetznerClient {
   return async ({ method, path, query = {}, body }, schema, signal) => {
-    const response = await fetch(`${base}${path}?${new URLSearchParams(query)}`, {
+    const response = await fetch(`${base}${path}?${new URLSearchParams(query).toString()}`, {
       method,
       signal,
       redirect: 'error',
