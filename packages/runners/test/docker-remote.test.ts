@@ -127,9 +127,17 @@ describe('an engine on another machine', () => {
       await detectCapabilities({ ...questions, docker: dockerOptions(settings({ ca: pem.other })) }),
     ).toEqual([])
     await exec('docker', [
-      ...['--host', engine.address, '--tlsverify', '--tlscacert', join(folder, 'ca.pem')],
-      ...['--tlscert', join(folder, 'client.pem'), '--tlskey', join(folder, 'client.key')],
-      ...['rmi', registry.image],
+      '--host',
+      engine.address,
+      '--tlsverify',
+      '--tlscacert',
+      join(folder, 'ca.pem'),
+      '--tlscert',
+      join(folder, 'client.pem'),
+      '--tlskey',
+      join(folder, 'client.key'),
+      'rmi',
+      registry.image,
     ])
   })
 

@@ -50,7 +50,7 @@ describe('a database that may not have the extension for parts of texts', () => 
     asSuperuser(
       async (client) =>
         (
-          await client.query(
+          await client.query<{ indexname: string }>(
             "select indexname from pg_indexes where indexdef like '%gin_trgm_ops%' order by 1",
           )
         ).rows,

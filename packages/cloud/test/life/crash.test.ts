@@ -34,7 +34,8 @@ class Death {
       get: (from, name) => {
         const value: unknown = Reflect.get(from, name)
         if (typeof value !== 'function') return value
-        return (...args: unknown[]): Promise<unknown> => this.#call(() => value.apply(from, args))
+        return (...args: unknown[]): Promise<unknown> =>
+          this.#call(async () => Reflect.apply(value, from, args) as unknown)
       },
     })
   }

@@ -63,10 +63,11 @@ export function ec2Checker(description: string): (form: URLSearchParams) => stri
 
   return (form) => {
     const { Action, Version, ...fields } = treeOf(form)
+    const action = JSON.stringify(Action)
     const operation = typeof Action === 'string' ? operations[Action] : undefined
-    if (!operation?.input) return [`there is no call ${String(Action)}`]
-    const dated = Version === '2016-11-15' ? [] : [`the version is ${String(Version)}`]
-    return [...dated, ...problems(operation.input.shape, fields, String(Action))]
+    if (!operation?.input) return [`there is no call ${action}`]
+    const dated = Version === '2016-11-15' ? [] : [`the version is ${JSON.stringify(Version)}`]
+    return [...dated, ...problems(operation.input.shape, fields, action)]
   }
 }
 

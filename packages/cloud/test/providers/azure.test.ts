@@ -213,7 +213,7 @@ describe('azure', () => {
   test('names the setting that is missing', async () => {
     const said = async (over: Partial<AzureSettings>) => {
       await using world = await openWorld(over)
-      return world.provider.check(signal()).catch((error: unknown) => error)
+      return await world.provider.check(signal()).catch((error: unknown) => error)
     }
     const credentials = (message: string) => expect.objectContaining({ problem: 'credentials', message })
     expect(await said({ secret: undefined })).toEqual(

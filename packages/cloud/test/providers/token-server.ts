@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
@@ -14,7 +14,7 @@ export interface TokenServer extends AsyncDisposable {
 export async function openTokenServer(token: string): Promise<TokenServer> {
   const asked: URLSearchParams[] = []
   let refusing = false
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [, tenant] = (request.url ?? '').split('/')
     const there = `https://${request.headers.host}/${tenant}`
     const form = await text(request)
@@ -23,6 +23,11 @@ export async function openTokenServer(token: string): Promise<TokenServer> {
     response.writeHead(refused ? 401 : 200, { 'content-type': 'application/json' })
     if (request.method === 'GET') return void response.end(JSON.stringify(placesAt(there)))
     response.end(JSON.stringify(refused ? REFUSAL : { ...GRANT, access_token: token }))
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) =>
+      response.destroy(Error.isError(error) ? error : undefined),
+    )
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   // Of a server that listens on a port, it is always that.

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { JobStatus } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
@@ -69,10 +70,11 @@ describe('GET /jobs/{job_id}', () => {
   test('200 tells a job that is too large to be held as a whole in just the same shape', async () => {
     const targets = Array.from({ length: 20_001 }, (_, n) => `large-${n}.example`)
     const job = await create(targets, 1)
-    const { body } = await server.viewer.get(`/api/jobs/${job}`).expect('Content-Type', /^application\/json/)
+    const answer = await server.viewer.get(`/api/jobs/${job}`).expect('Content-Type', /^application\/json/)
+    const body = answer.body as JobStatus
     expect(body).toMatchObject({ job_id: job, run_group_id: job, status: 'pending', total_runs: 20_001 })
     expect(body.pending).toBe(20_001)
-    expect(body.runs.map((run: { target: string }) => run.target)).toEqual(targets)
+    expect(body.runs.map(({ target }) => target)).toEqual(targets)
     expect(body.runs.at(-1)).toEqual({
       run_uuid: expect.any(String),
       target: 'large-20000.example',

@@ -1,5 +1,4 @@
-import { parseObject } from './jsonl.ts'
-import { fieldOf } from './jsonl.ts'
+import { fieldOf, parseObject } from './jsonl.ts'
 
 const SEVERITIES = new Set(['critical', 'high', 'medium', 'low', 'info'])
 
@@ -7,6 +6,7 @@ const SEVERITIES = new Set(['critical', 'high', 'medium', 'low', 'info'])
 export const lineSeverity = (line: string): string => {
   const row = /^\s*\{/.test(line) ? parseObject(line) : undefined
   if (row === undefined) return /\[(critical|high|medium|low|info)\]/i.exec(line)?.[1]?.toLowerCase() ?? ''
-  const word = String(fieldOf(row, 'severity') ?? fieldOf(row, 'info.severity') ?? '').toLowerCase()
+  const said = fieldOf(row, 'severity') ?? fieldOf(row, 'info.severity')
+  const word = typeof said === 'string' ? said.toLowerCase() : ''
   return SEVERITIES.has(word) ? word : 'info'
 }

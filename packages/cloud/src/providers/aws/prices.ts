@@ -1,6 +1,4 @@
-/** Of the figures below: US dollars an hour, Linux, on demand, US East (Virginia). */
-export const PRICES_OF = '2025-06-01'
-
+/** US dollars an hour, Linux, on demand, US East (Virginia); about what it was on 2025-06-01. `cloud.prices` is for exact ones. */
 const ON_DEMAND: Readonly<Record<string, number>> = {
   't3.micro': 0.0104,
   't3.small': 0.0208,

@@ -1,6 +1,4 @@
-/** Of the figures below: US dollars an hour, Linux, on demand, East US, without disk and address. */
-export const PRICES_OF = '2025-06-01'
-
+/** US dollars an hour, Linux, on demand, East US, without disk and address; about what it was on 2025-06-01. `cloud.prices` is for exact ones. */
 const ON_DEMAND: Readonly<Record<string, number>> = {
   Standard_B1s: 0.0104,
   Standard_B1ms: 0.0207,

@@ -35,7 +35,7 @@ function listening(auth: GoogleAuth): GoogleAuth {
   const fetchPlainly: GoogleAuth['fetch'] = auth.fetch.bind(auth)
   const fetchListening: GoogleAuth['fetch'] = async (...request) => {
     try {
-      await auth.getRequestHeaders(String(request[0]))
+      await auth.getRequestHeaders(addressOf(request[0]))
     } catch (error) {
       throw tokenProblemOf(error)
     }
@@ -46,6 +46,13 @@ function listening(auth: GoogleAuth): GoogleAuth {
   }
   auth.fetch = fetchListening
   return auth
+}
+
+type FetchInput = Parameters<GoogleAuth['fetch']>[0]
+
+const addressOf = (input: FetchInput): string => {
+  if (typeof input === 'string') return input
+  return (input instanceof URL ? input : input?.url)?.toString() ?? ''
 }
 
 function rejected(error: unknown): never {

@@ -1,6 +1,4 @@
-/** Of the figures below: US dollars an hour, on demand, Iowa (us-central1), without disk. */
-export const PRICES_OF = '2025-06-01'
-
+/** US dollars an hour, on demand, Iowa (us-central1), without disk; about what it was on 2025-06-01. `cloud.prices` is for exact ones. */
 const ON_DEMAND: Readonly<Record<string, number>> = {
   'e2-micro': 0.00838,
   'e2-small': 0.01675,
