@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -57,7 +57,8 @@ const logOf = (folder: string): string =>
 /** One that was there before goes on. */
 export async function closeEngine({ folder }: DemoEngine): Promise<void> {
   if (folder === '') return
-  await stop(Number(readFileSync(join(folder, 'pidfile'), 'utf8')))
+  const pidFile = join(folder, 'pidfile')
+  if (existsSync(pidFile)) await stop(Number(readFileSync(pidFile, 'utf8')))
   // What it left mounted would keep its folder busy.
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')

@@ -187,7 +187,9 @@ export async function stopKept(folder: string): Promise<number> {
   const processes = livingOf(state)
   if (processes.length === 0) say('no demo farm is running')
   if (state?.machines !== undefined && processes.length > 0)
-    await endMachines(new Client(state.url, tokenOf(folder))).catch((error: unknown) => say(String(error)))
+    await endMachines(new Client(state.url, tokenOf(folder))).catch((error: unknown) =>
+      say(`the farm has not destroyed its machines: ${String(error)}`),
+    )
   for (const { name, pid } of processes.toReversed()) {
     await stop(pid)
     say(`stopped ${name}`)

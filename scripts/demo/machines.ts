@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { createLocalProvider, provideNetwork, removeNetwork } from '@scanfarm/cloud/local'
 import { connectEngine } from '@scanfarm/runners'
+import { answers } from '../services/docker.ts'
 import { ensurePrograms, PROGRAMS } from '../services/programs.ts'
 import { closeEngine, openEngine, type DemoEngine } from './engine.ts'
 
@@ -69,17 +70,22 @@ export class Machines implements AsyncDisposable {
     return found.map(({ Labels: labels }) => labels['scanfarm.name'] ?? '')
   }
 
+  /** An engine that is gone has taken its machines along. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { address } = this.#engine
-    await using provider = createLocalProvider({ dockerSocket: address, image: undefined })
-    const signal = AbortSignal.timeout(CALL_MS)
     try {
-      const left = this.#farm === '' ? [] : await provider.list(this.#farm, signal)
-      await Promise.all(left.map(({ id }) => provider.destroy(id, signal)))
-      await removeNetwork(connectEngine({ engine: address }))
+      if (await answers(this.#engine.address)) await this.#remove()
     } finally {
       await closeEngine(this.#engine)
     }
+  }
+
+  async #remove(): Promise<void> {
+    const { address } = this.#engine
+    await using provider = createLocalProvider({ dockerSocket: address, image: undefined })
+    const signal = AbortSignal.timeout(CALL_MS)
+    const left = this.#farm === '' ? [] : await provider.list(this.#farm, signal)
+    await Promise.all(left.map(({ id }) => provider.destroy(id, signal)))
+    await removeNetwork(connectEngine({ engine: address }))
   }
 }
 
