@@ -141,6 +141,17 @@ describe('scanfarm exec', () => {
     expect(await run('exec', ...rest)).toMatchObject({ code: 2 })
   })
 
+  test('params are checked as a server does: exit code 2, and nothing is run', async () => {
+    const unsafe = await exec('-p', 'word=x;id')
+    expect(unsafe).toMatchObject({ code: 2, out: '' })
+    expect(unsafe.err).toContain('params/word: a param must not contain the character ;')
+    const file = join(folder, 'needs.yaml')
+    write('needs.yaml', GREET.replace('default: hello', 'required: true'))
+    const missing = await run('exec', file, '-t', 'example.com', '-p', 'other=a|b')
+    expect(missing).toMatchObject({ code: 2, out: '' })
+    expect(missing.err).toContain('params/word: required parameter missing: word (and 1 more)')
+  })
+
   test('--dry-run executes nothing and tells the steps as they would run', async () => {
     rmSync(join(folder, 'out'), { recursive: true, force: true })
     const { code, out } = await exec('--dry-run')

@@ -134,6 +134,15 @@ const tell = async (
   return result
 }
 
+/** What a server refuses is refused here too, with the same words. */
+const refuseBadParams = async (workflow: ResolvedWorkflow, params: Record<string, string>): Promise<void> => {
+  const { checkParams } = await import('@scanfarm/workflow')
+  const [first, ...more] = checkParams(workflow, params)
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+  throw new CliError(EXIT.usage, `${first.path.slice(1)}: ${first.message}${others}`)
+}
+
 const exec = async (terminal: Terminal, name: string | undefined, options: ExecOptions): Promise<void> => {
   const choice = chosen(name, options)
   const problem = targetProblem(options.target)
@@ -141,6 +150,7 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
   const { config } = loadSettings(terminal, options.config)
   const { findWorkflow } = await import('../workflows/find-workflow.ts')
   const workflow = await findWorkflow(config, choice.name, choice.kind)
+  await refuseBadParams(workflow, options.param ?? {})
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
   try {
     const { status, errorMessage } = await tell(terminal, config, workflow, options, temp)
