@@ -47,10 +47,11 @@ test('messages, files and events go to the channels of the settings', async () =
   const file = join(tmpdir(), `notify-${process.pid}.txt`)
   writeFileSync(file, 'content of the file')
   await notify?.send({ kind: 'telegram', channel: '', text: 'hello' })
-  await notify?.send({ kind: 'telegram', channel: '', text: 'look', file })
+  await notify?.send({ kind: 'telegram', channel: '', text: 'look', file: { name: 'look.txt', path: file } })
   await notify?.send({ kind: 'webhook', channel: '', text: 'x', event: { type: 'vuln', data: { a: 1 } } })
   expect(seen[0]).toMatchObject({ url: '/bot1:secret/sendMessage', body: '{"chat_id":"42","text":"hello"}' })
   expect(seen[1]?.body).toContain('content of the file')
+  expect(seen[1]?.body).toContain('filename="look.txt"')
   expect(seen[2]).toMatchObject({ url: '/hook', token: 't', body: '{"event":"vuln","data":{"a":1}}' })
   await expect(notify?.send({ kind: 'telegram', channel: 'red', text: 'x' })).rejects.toThrow(
     'the message was refused with 403: /bot***/sendMessage',

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import { messageOf } from '../fault.ts'
+import { isThere } from '../functions/files.ts'
 import type { Report } from '../model.ts'
 import { renderPlain } from './render.ts'
 import type { Run } from './run.ts'
@@ -32,10 +32,10 @@ export const registerReports = async (run: Run, reports: readonly Report[], scop
   for (const { name = '', path = '', type = '', description = '', optional } of reports) {
     const rendered = renderPlain(run.engine, path, scope)
     const file = isAbsolute(rendered) ? rendered : join(folders.output, rendered)
-    const exists = await stat(file).then(
-      () => true,
-      () => false,
-    )
+    const exists = await isThere(file, run.input).catch((error: unknown) => {
+      recorder.log('warn', `report '${name}': ${messageOf(error)}`)
+      return false
+    })
     if (!exists) {
       if (optional !== true) recorder.log('warn', `report '${name}' is missing: ${file}`)
       continue

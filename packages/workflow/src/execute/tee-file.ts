@@ -1,7 +1,5 @@
-import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { makeFolder } from '../functions/files.ts'
-import type { Owner } from './surroundings.ts'
+import { openNew } from '../functions/files.ts'
+import type { RunPlace } from '../functions/run-folder.ts'
 
 export interface TeeFile {
   readonly write: (chunk: Buffer) => Promise<void>
@@ -9,10 +7,8 @@ export interface TeeFile {
 }
 
 /** A file that gets a copy of an output, folders above it made. Writes are in order; each waits for the disk. */
-export const teeFile = async (path: string, owner: Owner | undefined): Promise<TeeFile> => {
-  await makeFolder(dirname(path), { owner })
-  const file = await open(path, 'w')
-  if (owner !== undefined) await file.chown(owner.uid, owner.gid)
+export const teeFile = async (path: string, place: RunPlace): Promise<TeeFile> => {
+  const file = await openNew(path, place)
   let last: Promise<unknown> = Promise.resolve()
   return {
     write: async (chunk) => {

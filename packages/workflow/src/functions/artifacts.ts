@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, refused, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
-import { pathArg, writeText } from './files.ts'
+import { kindOf, pathArg, writeText } from './files.ts'
 
 const CONTENT: Readonly<Record<string, ContentType>> = {
   '.json': 'json', '.jsonl': 'jsonl', '.yaml': 'yaml', '.yml': 'yaml', '.html': 'html', '.htm': 'html', '.md': 'md', '.markdown': 'md',
@@ -22,11 +21,12 @@ const TYPES: Readonly<Record<string, ContentType>> = {
 
 const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<Json> => {
   const path = pathArg(args, 0, at)
-  const facts = await stat(path).catch(() => undefined)
-  if (facts === undefined) throw new Error(`${path} does not exist`)
-  const contentType = facts.isDirectory()
-    ? 'folder'
-    : (TYPES[word.toLowerCase()] ?? CONTENT[extname(path).toLowerCase()] ?? 'unknown')
+  const kind = await kindOf(path, at)
+  if (kind === undefined) throw new Error(`${path} does not exist`)
+  const contentType =
+    kind === 'folder'
+      ? 'folder'
+      : (TYPES[word.toLowerCase()] ?? CONTENT[extname(path).toLowerCase()] ?? 'unknown')
   const type = word === 'screenshot' || word === 'report' ? word : 'output'
   at.recorder.artifact({ name: basename(path), path, type, contentType, description: '' })
   return true

@@ -18,7 +18,7 @@ const counter = (name: string): FunctionDefinition =>
         ? path === '0' || path === ''
           ? ('reset' as const)
           : Number(path)
-        : await countLines(pathArg(args, 0, at))
+        : await countLines(pathArg(args, 0, at), at)
       return await databaseOf(at).count(at.workspace, name, by)
     },
   )
@@ -30,7 +30,7 @@ const severityCounter = (severity: string): FunctionDefinition =>
     `Adds the findings of severity ${severity} in a file to the workspace's number. Answers the number.`,
     async (args, at) => {
       let count = 0
-      for await (const line of linesOf(pathArg(args, 0, at))) if (lineSeverity(line) === severity) count++
+      for await (const line of linesOf(pathArg(args, 0, at), at)) if (lineSeverity(line) === severity) count++
       return await databaseOf(at).count(at.workspace, `vuln_${severity}`, count)
     },
   )

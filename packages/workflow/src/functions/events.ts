@@ -48,7 +48,7 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
       'Raises an event for each non-empty line of a file; answers how many.',
       async (args, at) => {
         let count = 0
-        for await (const line of linesOf(pathArg(args, 4, at))) {
+        for await (const line of linesOf(pathArg(args, 4, at), at)) {
           if (line.trim() === '') continue
           if (count >= MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events in one file`)
           raise(args, line.trim(), at)

@@ -1,9 +1,21 @@
-import { glob, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { constants } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import { appendFile, isThere, makeFolder, moveFile, pathArg, writeLines } from './files.ts'
+import {
+  appendFile,
+  isThere,
+  makeFolder,
+  moveFile,
+  namesIn,
+  pathArg,
+  removeFile,
+  removeTree,
+  writeLines,
+} from './files.ts'
+import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
 import { safeRegExp } from './pattern.ts'
+import { openFile, type RunPlace } from './run-folder.ts'
 
 /** Longest text that a function takes out of a file into an expression. */
 export const MAX_TEXT_BYTES = 16 << 20
@@ -11,20 +23,25 @@ export const MAX_TEXT_BYTES = 16 << 20
 const MAX_ITEMS = 100_000
 
 /** Nothing for a file that is not there; an error for one that is too large to hold. */
-export const readText = async (path: string): Promise<string> => {
+export const readText = async (path: string, place: RunPlace): Promise<string> => {
   try {
-    const { size } = await stat(path)
+    await using file = await openFile(path, place, constants.O_RDONLY)
+    const { size } = await file.stat()
     if (size > MAX_TEXT_BYTES)
       throw new Error(`${path} is larger than ${MAX_TEXT_BYTES} bytes; work on it with a command`)
-    return await readFile(path, 'utf8')
+    return await file.readFile('utf8')
   } catch (error) {
     if (isMissing(error)) return ''
     throw error
   }
 }
 
-const matching = async function* (path: string, wanted: (line: string) => boolean): AsyncGenerator<string> {
-  for await (const line of linesOf(path)) if (wanted(line)) yield line
+const matching = async function* (
+  path: string,
+  place: RunPlace,
+  wanted: (line: string) => boolean,
+): AsyncGenerator<string> {
+  for await (const line of linesOf(path, place)) if (wanted(line)) yield line
 }
 
 const collect = async (lines: AsyncIterable<string>): Promise<string[]> => {
@@ -39,6 +56,7 @@ const collect = async (lines: AsyncIterable<string>): Promise<string[]> => {
 
 const chunked = async (
   source: string,
+  place: RunPlace,
   size: number,
   write: (path: string, lines: readonly string[]) => Promise<void>,
 ): Promise<string[]> => {
@@ -51,7 +69,7 @@ const chunked = async (
     paths.push(path)
     lines = []
   }
-  for await (const line of linesOf(source)) {
+  for await (const line of linesOf(source, place)) {
     if (line.trim() !== '') lines.push(line)
     if (lines.length >= size) await flush()
   }
@@ -66,19 +84,19 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'file_exists(path)',
       'bool',
       'Is there a file or folder?',
-      async (args, at) => await isThere(pathArg(args, 0, at)),
+      async (args, at) => await isThere(pathArg(args, 0, at), at),
     ),
     fn(
       'file_length(path)',
       'number',
       'Non-empty lines; 0 for a file that is not there.',
-      async (args, at) => await countLines(pathArg(args, 0, at)),
+      async (args, at) => await countLines(pathArg(args, 0, at), at),
     ),
     fn(
       'dir_length(path)',
       'number',
       'Entries of a folder; 0 when it is not there.',
-      async (args, at) => (await readdir(pathArg(args, 0, at)).catch(() => [])).length,
+      async (args, at) => (await namesIn(pathArg(args, 0, at), at)).length,
     ),
     fn(
       'file_contains(path, pattern)',
@@ -86,7 +104,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'Does any line match the regular expression?',
       async (args, at) => {
         const pattern = safeRegExp(textArg(args, 1))
-        for await (const _ of matching(pathArg(args, 0, at), (line) => pattern.test(line))) return true
+        for await (const _ of matching(pathArg(args, 0, at), at, (line) => pattern.test(line))) return true
         return false
       },
     ),
@@ -96,31 +114,31 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'The lines that match the regular expression.',
       async (args, at) => {
         const pattern = safeRegExp(textArg(args, 1))
-        return await collect(matching(pathArg(args, 0, at), (line) => pattern.test(line)))
+        return await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))
       },
     ),
     fn(
       'read_file(path)',
       'text',
       'The whole text; nothing for a file that is not there.',
-      async (args, at) => await readText(pathArg(args, 0, at)),
+      async (args, at) => await readText(pathArg(args, 0, at), at),
     ),
     fn(
       'read_lines(path)',
       'list',
       'All lines.',
-      async (args, at) => await collect(linesOf(pathArg(args, 0, at))),
+      async (args, at) => await collect(linesOf(pathArg(args, 0, at), at)),
     ),
     fn('remove_file(path)', 'bool', 'Removes a file; true also when it was not there.', async (args, at) => {
-      await rm(pathArg(args, 0, at), { force: true })
+      await removeFile(pathArg(args, 0, at), at)
       return true
     }),
     fn('remove_folder(path)', 'bool', 'Removes a folder with all in it.', async (args, at) => {
-      await rm(pathArg(args, 0, at), { recursive: true, force: true })
+      await removeTree(pathArg(args, 0, at), at)
       return true
     }),
     fn('rm_rf(path)', 'bool', 'Removes a file or a folder with all in it.', async (args, at) => {
-      await rm(pathArg(args, 0, at), { recursive: true, force: true })
+      await removeTree(pathArg(args, 0, at), at)
       return true
     }),
     fn(
@@ -130,8 +148,8 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const folder = pathArg(args, 0, at)
         const keep = basename(textArg(args, 1))
-        for (const name of await readdir(folder).catch(() => [])) {
-          if (name !== keep) await rm(join(folder, name), { recursive: true, force: true })
+        for (const name of await namesIn(folder, at)) {
+          if (name !== keep) await removeTree(join(folder, name), at)
         }
         return true
       },
@@ -159,10 +177,12 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       async (args, at) => await moveFile(pathArg(args, 0, at), pathArg(args, 1, at), at),
     ),
     fn('glob(pattern)', 'list', 'Paths that match, sorted.', async (args, at) =>
-      (await collect(glob(pathArg(args, 0, at)))).sort(),
+      (await collect(matchingPaths(pathArg(args, 0, at), at))).sort(),
     ),
     fn('grep_string(path, text)', 'text', 'The lines that contain the text.', async (args, at) =>
-      (await collect(matching(pathArg(args, 0, at), (line) => line.includes(textArg(args, 1))))).join('\n'),
+      (await collect(matching(pathArg(args, 0, at), at, (line) => line.includes(textArg(args, 1))))).join(
+        '\n',
+      ),
     ),
     fn(
       'grep_regex(path, pattern)',
@@ -170,7 +190,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'The lines that match the regular expression.',
       async (args, at) => {
         const pattern = safeRegExp(textArg(args, 1))
-        return (await collect(matching(pathArg(args, 0, at), (line) => pattern.test(line)))).join('\n')
+        return (await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))).join('\n')
       },
     ),
     fn(
@@ -178,7 +198,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'bool',
       'Writes the lines that contain the text.',
       async (args, at) => {
-        const lines = matching(pathArg(args, 1, at), (line) => line.includes(textArg(args, 2)))
+        const lines = matching(pathArg(args, 1, at), at, (line) => line.includes(textArg(args, 2)))
         await writeLines(pathArg(args, 0, at), lines, at)
         return true
       },
@@ -191,7 +211,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
         const pattern = safeRegExp(textArg(args, 2))
         await writeLines(
           pathArg(args, 0, at),
-          matching(pathArg(args, 1, at), (line) => pattern.test(line)),
+          matching(pathArg(args, 1, at), at, (line) => pattern.test(line)),
           at,
         )
         return true
@@ -199,10 +219,10 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     ),
     fn('remove_blank_lines(path)', 'bool', 'Drops empty lines in place.', async (args, at) => {
       const path = pathArg(args, 0, at)
-      if (await isThere(path))
+      if (await isThere(path, at))
         await writeLines(
           path,
-          matching(path, (line) => line.trim() !== ''),
+          matching(path, at, (line) => line.trim() !== ''),
           at,
         )
       return true
@@ -213,7 +233,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'Cuts a file into files of so many lines beside it; their paths go into the manifest.',
       async (args, at) => {
         const size = Math.max(1, Math.trunc(numberArg(args, 1, 1000)))
-        const paths = await chunked(pathArg(args, 0, at), size, async (path, lines) => {
+        const paths = await chunked(pathArg(args, 0, at), at, size, async (path, lines) => {
           await writeLines(path, lines, at)
         })
         await writeLines(pathArg(args, 2, at), paths, at)
@@ -227,7 +247,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const [delimiter, field] = [textArg(args, 1), numberArg(args, 2, 1)]
         const cut = async function* () {
-          for await (const line of linesOf(pathArg(args, 0, at))) {
+          for await (const line of linesOf(pathArg(args, 0, at), at)) {
             const value = line.split(delimiter)[field - 1]
             if (value !== undefined && value !== '') yield value
           }

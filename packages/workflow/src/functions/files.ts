@@ -1,14 +1,36 @@
-import { createWriteStream } from 'node:fs'
-import { copyFile, lchown, mkdir, open, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import {
+  constants,
+  copyFile,
+  lchown,
+  open,
+  opendir,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+  type FileHandle,
+} from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
 import { codeOf } from '../fault.ts'
 import { textArg, type FunctionContext } from './define.ts'
+import {
+  factsOf,
+  heldPath,
+  hold,
+  inAuthorsWords,
+  inPlace,
+  openFile,
+  refuseLinkOut,
+  type RunPlace,
+} from './run-folder.ts'
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
 
 /** What functions make belongs to whom commands run as, or the next command could not work with it. */
-const own = async (path: string, { owner }: Pick<FunctionContext, 'owner'>): Promise<void> => {
-  if (owner !== undefined) await lchown(path, owner.uid, owner.gid).catch(() => undefined)
+const own = async (file: FileHandle, { owner }: RunPlace): Promise<void> => {
+  if (owner !== undefined) await file.chown(owner.uid, owner.gid).catch(() => undefined)
 }
 
 /** A path of the author: relative ones begin in the run's folder. */
@@ -18,16 +40,32 @@ export const pathArg = (args: readonly Json[], index: number, { folders }: Funct
   return isAbsolute(text) ? text : join(folders.output, text)
 }
 
-export const makeFolder = async (path: string, context: Pick<FunctionContext, 'owner'>): Promise<void> => {
-  const first = await mkdir(path, { recursive: true })
-  if (first === undefined || context.owner === undefined) return
-  for (let at = resolve(path); at.length >= first.length; at = dirname(at)) await own(at, context)
+/** A path for a program, which runs as commands do and opens it by itself. */
+export const programPath = async (
+  args: readonly Json[],
+  index: number,
+  context: FunctionContext,
+): Promise<string> => {
+  const path = pathArg(args, index, context)
+  await refuseLinkOut(path, context)
+  return path
 }
 
-export const writeText = async (path: string, text: string, context: FunctionContext): Promise<void> => {
-  await makeFolder(dirname(path), context)
-  await writeFile(path, text)
-  await own(path, context)
+export const makeFolder = async (path: string, place: RunPlace): Promise<void> => {
+  const held = await hold(join(path, 'made'), place, { make: true, lastLink: 'keep' })
+  await held[Symbol.asyncDispose]()
+}
+
+/** Opens a file to write it anew, folders above it made. It belongs to the owner. */
+export const openNew = async (path: string, place: RunPlace): Promise<FileHandle> => {
+  const file = await openFile(path, place, O_WRONLY | O_CREAT | O_TRUNC)
+  await own(file, place)
+  return file
+}
+
+export const writeText = async (path: string, text: string, place: RunPlace): Promise<void> => {
+  const file = await openNew(path, place)
+  await file.writeFile(text).finally(() => file.close())
 }
 
 /** A file written line by line, beside the real one and put in its place at the end, so that it may also be read. */
@@ -39,9 +77,14 @@ export interface LineWriter {
 }
 
 export const lineWriter = async (path: string, context: FunctionContext): Promise<LineWriter> => {
-  await makeFolder(dirname(path), context)
-  const scratch = `${path}.${context.ports.uuid().slice(0, 8)}.tmp`
-  const stream = createWriteStream(scratch)
+  const held = await hold(path, context, { make: true, lastLink: 'keep' })
+  const scratch = `${held.path}.${context.ports.uuid().slice(0, 8)}.tmp`
+  const file = await open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW).catch(async (error: unknown) => {
+    await held[Symbol.asyncDispose]()
+    throw inAuthorsWords(error, held.path, path)
+  })
+  await own(file, context)
+  const stream = file.createWriteStream()
   let lines = 0
   const end = async (): Promise<void> => {
     stream.end()
@@ -54,13 +97,19 @@ export const lineWriter = async (path: string, context: FunctionContext): Promis
     },
     async finish() {
       await end()
-      await own(scratch, context)
-      await rename(scratch, path)
+      await rename(scratch, held.path).catch((error: unknown) => {
+        throw inAuthorsWords(error, held.path, path)
+      })
+      await held[Symbol.asyncDispose]()
       return lines
     },
     async abandon() {
-      await end()
-      await rm(scratch, { force: true })
+      try {
+        await end()
+        await rm(scratch, { force: true })
+      } finally {
+        await held[Symbol.asyncDispose]()
+      }
     },
   }
 }
@@ -84,51 +133,118 @@ export const writeLines = async (
   }
 }
 
-export const isThere = async (path: string): Promise<boolean> =>
-  await stat(path).then(
-    () => true,
-    () => false,
-  )
+export const isThere = async (path: string, place: RunPlace): Promise<boolean> =>
+  (await factsOf(path, place)) !== undefined
 
-export const kindOf = async (path: string): Promise<'file' | 'folder' | undefined> => {
-  const facts = await stat(path).catch(() => undefined)
+export const kindOf = async (path: string, place: RunPlace): Promise<'file' | 'folder' | undefined> => {
+  const facts = await factsOf(path, place)
   if (facts === undefined) return undefined
   return facts.isDirectory() ? 'folder' : 'file'
 }
 
-export const appendFile = async (
-  dest: string,
-  source: string,
-  context: FunctionContext,
-): Promise<boolean> => {
-  if (!(await isThere(source))) return false
-  await makeFolder(dirname(dest), context)
-  const [from, to]: [FileHandle, FileHandle] = [await open(source, 'r'), await open(dest, 'a')]
-  try {
-    const buffer = Buffer.alloc(64 * 1024)
-    for (;;) {
-      const { bytesRead } = await from.read(buffer)
-      if (bytesRead === 0) break
-      await to.write(buffer, 0, bytesRead)
-    }
-  } finally {
-    await from.close()
-    await to.close()
+export const appendFile = async (dest: string, source: string, place: RunPlace): Promise<boolean> => {
+  if (!(await isThere(source, place))) return false
+  await using from = await openFile(source, place, O_RDONLY)
+  await using to = await openFile(dest, place, O_WRONLY | O_CREAT | O_APPEND)
+  const buffer = Buffer.alloc(64 * 1024)
+  for (;;) {
+    const { bytesRead } = await from.read(buffer)
+    if (bytesRead === 0) break
+    await to.write(buffer, 0, bytesRead)
   }
-  await own(dest, context)
+  await own(to, place)
   return true
 }
 
-export const moveFile = async (source: string, dest: string, context: FunctionContext): Promise<boolean> => {
-  if (!(await isThere(source))) return false
-  await makeFolder(dirname(dest), context)
+/** A link is moved itself, when it does not lead out. */
+export const moveFile = async (source: string, dest: string, place: RunPlace): Promise<boolean> => {
+  if (!(await isThere(source, place))) return false
+  return await inPlace(source, place, { lastLink: 'keep' }, async (from) =>
+    inPlace(dest, place, { make: true, lastLink: 'keep' }, async (to) => {
+      await rename(from.path, to.path).catch(async (error: unknown) => {
+        if (codeOf(error) !== 'EXDEV') throw error
+        await copyAcross(source, to.path, place)
+        await rm(from.path)
+      })
+      if (place.owner) await lchown(to.path, place.owner.uid, place.owner.gid).catch(() => undefined)
+      return true
+    }),
+  )
+}
+
+const copyAcross = async (source: string, to: string, place: RunPlace): Promise<void> => {
+  const file = await openFile(source, place, O_RDONLY)
   try {
-    await rename(source, dest)
-  } catch (error) {
-    if (codeOf(error) !== 'EXDEV') throw error
-    await copyFile(source, dest)
-    await rm(source)
+    // What was there is replaced, as renaming does, and not written into: it may be a link.
+    await rm(to, { force: true })
+    await copyFile(heldPath(file), to, constants.COPYFILE_EXCL)
+  } finally {
+    await file.close()
   }
-  await own(dest, context)
-  return true
+}
+
+/** Names in a folder; none when it is not there. */
+export const namesIn = async (path: string, place: RunPlace): Promise<string[]> => {
+  const names: string[] = []
+  for await (const { name } of entriesOf(path, place)) names.push(name)
+  return names
+}
+
+/** Entries of a folder; none when it is not there, or is none. */
+export const entriesOf = async function* (path: string, place: RunPlace) {
+  const held = await hold(join(path, 'entry'), place, { lastLink: 'keep' }).catch((error: unknown) => {
+    if (codeOf(error) !== '') return undefined
+    throw error
+  })
+  if (held === undefined) return
+  await using _ = held
+  const folder = await opendir(held.inside ? join(held.path, '..') : path).catch(() => undefined)
+  if (folder !== undefined) yield* folder
+}
+
+/** Folders in folders that are removed. */
+const MAX_DEPTH = 500
+
+/** Removes a file or a folder with all in it; a link itself and never what it leads to. */
+export const removeTree = async (path: string, place: RunPlace): Promise<void> => {
+  try {
+    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) => {
+      if (!inside) return await rm(path, { recursive: true, force: true })
+      if (!held.endsWith('/.')) return await removeHeld(held, 0)
+      await emptyFolder(held, 0)
+      await rmdir(path)
+    })
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+  }
+}
+
+const removeHeld = async (path: string, depth: number): Promise<void> => {
+  try {
+    return await unlink(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return
+    if (codeOf(error) !== 'EISDIR' && codeOf(error) !== 'EPERM') throw error
+  }
+  await emptyFolder(path, depth)
+  await rmdir(path)
+}
+
+const emptyFolder = async (path: string, depth: number): Promise<void> => {
+  if (depth >= MAX_DEPTH)
+    throw new Error(`folders are more than ${MAX_DEPTH} deep; remove them with a command`)
+  await using folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  for await (const { name } of await opendir(heldPath(folder)))
+    await removeHeld(`${heldPath(folder)}/${name}`, depth + 1)
+}
+
+/** Removes a file and no folder; nothing happens when it is not there. */
+export const removeFile = async (path: string, place: RunPlace): Promise<void> => {
+  try {
+    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) =>
+      inside ? await unlink(held) : await rm(held, { force: true }),
+    )
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+  }
 }

@@ -1,12 +1,12 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { constants } from 'node:fs/promises'
 import type { Json } from '../model.ts'
 import { databaseOf, workspaceArg } from './database-of.ts'
 import { fn, isObject, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
-import { pathArg } from './files.ts'
+import { isThere, pathArg } from './files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from './jsonl.ts'
 import { linesOf } from './lines.ts'
+import { openFile, type RunPlace } from './run-folder.ts'
 import type { ImportCounts } from './services.ts'
 
 /** Rows that go to the database at once. */
@@ -49,8 +49,12 @@ const inBatches = async (
 }
 
 /** Objects of a JSONL file; a line of plain text is an object with a value. */
-const rowsOfFile = async function* (path: string, change: (row: Row) => Row): AsyncGenerator<Row> {
-  for await (const line of linesOf(path)) {
+const rowsOfFile = async function* (
+  path: string,
+  place: RunPlace,
+  change: (row: Row) => Row,
+): AsyncGenerator<Row> {
+  for await (const line of linesOf(path, place)) {
     if (line.trim() === '') continue
     yield change(parseObject(line) ?? { value: line.trim(), host: line.trim() })
   }
@@ -65,17 +69,20 @@ const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext): Write
 }
 
 /** A file that was never written says nothing about what is there: then nothing is imported, not even nothing. */
-const whereWritten = async (path: string, work: (path: string) => Promise<Json>): Promise<Json> =>
-  (await stat(path).catch(() => undefined)) === undefined ? answer(NONE) : await work(path)
+const whereWritten = async (
+  path: string,
+  place: RunPlace,
+  work: (path: string) => Promise<Json>,
+): Promise<Json> => ((await isThere(path, place)) ? await work(path) : answer(NONE))
 
 const importFile =
   (kind: 'assets' | 'vulnerabilities', change: (row: Row, args: readonly Json[]) => Row) =>
   async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
     const write = writeTo(kind, at)
-    return await whereWritten(pathArg(args, 1, at), (path) =>
+    return await whereWritten(pathArg(args, 1, at), at, (path) =>
       inBatches(
         workspaceArg(args, 0, at),
-        rowsOfFile(path, (row) => change(row, args)),
+        rowsOfFile(path, at, (row) => change(row, args)),
         write,
       ),
     )
@@ -134,8 +141,8 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     async (args, at) => {
       const type = textArg(args, 1)
       const write = writeTo('assets', at)
-      return await whereWritten(pathArg(args, 2, at), (path) => {
-        const rows = rowsOfFile(path, (row) => customAsset(row, type, 'workflow'))
+      return await whereWritten(pathArg(args, 2, at), at, (path) => {
+        const rows = rowsOfFile(path, at, (row) => customAsset(row, type, 'workflow'))
         return inBatches(workspaceArg(args, 0, at), rows, write)
       })
     },
@@ -187,11 +194,12 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn('db_import_sarif(workspace, path)', 'object', 'Findings from a SARIF file.', async (args, at) => {
     const database = databaseOf(at)
     const workspace = workspaceArg(args, 0, at)
-    return await whereWritten(pathArg(args, 1, at), async (path) => {
-      const { size } = await stat(path)
+    return await whereWritten(pathArg(args, 1, at), at, async (path) => {
+      await using file = await openFile(path, at, constants.O_RDONLY)
+      const { size } = await file.stat()
       // Tools that find nothing leave an empty file as often as a report without results.
       if (size === 0) return answer(await database.importVulnerabilities(workspace, [], at.stepPath))
-      return answer(await database.importReport(workspace, 'sarif', createReadStream(path), at.stepPath))
+      return answer(await database.importReport(workspace, 'sarif', file.createReadStream(), at.stepPath))
     })
   }),
 ]

@@ -26,7 +26,7 @@ export const JSON_FUNCTIONS: FunctionGroup = {
       'jq_from_file(path, filter)',
       'value',
       'The same for a file.',
-      async (args, at) => await query(await readText(pathArg(args, 0, at)), textArg(args, 1, '.'), at),
+      async (args, at) => await query(await readText(pathArg(args, 0, at), at), textArg(args, 1, '.'), at),
     ),
   ],
 }

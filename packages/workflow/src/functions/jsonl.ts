@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { constants } from 'node:fs/promises'
 import { parse as parseCsv } from 'csv-parse'
 import { XMLParser } from 'fast-xml-parser'
 import type { Json } from '../model.ts'
@@ -7,12 +7,13 @@ import { fn, isObject, listArg, textArg, type FunctionContext, type FunctionGrou
 import { readText } from './file.ts'
 import { pathArg, writeLines, writeText } from './files.ts'
 import { linesOf } from './lines.ts'
+import { openFile, refuseLinkOut, type RunPlace } from './run-folder.ts'
 
 type Row = Record<string, Json>
 
 /** The objects of a JSONL file; lines that are none are left out. */
-export const rowsOf = async function* (path: string): AsyncGenerator<Row> {
-  for await (const line of linesOf(path)) {
+export const rowsOf = async function* (path: string, place: RunPlace): AsyncGenerator<Row> {
+  for await (const line of linesOf(path, place)) {
     const row = parseObject(line)
     if (row !== undefined) yield row
   }
@@ -40,9 +41,10 @@ export const fieldOf = (row: Row, path: string): Json | undefined => {
 
 const mapLines = async function* (
   path: string,
+  place: RunPlace,
   change: (row: Row) => string | undefined,
 ): AsyncGenerator<string> {
-  for await (const row of rowsOf(path)) {
+  for await (const row of rowsOf(path, place)) {
     const line = change(row)
     if (line !== undefined) yield line
   }
@@ -61,19 +63,19 @@ const cell = (value: Json | undefined): string => {
 /** Columns in the order in which they first occur, over the whole file. */
 const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
   const columns = new Set<string>()
-  for await (const row of rowsOf(source)) for (const key of Object.keys(row)) columns.add(key)
+  for await (const row of rowsOf(source, context)) for (const key of Object.keys(row)) columns.add(key)
   const lines = async function* () {
     yield [...columns].map(cell).join(',')
-    yield* mapLines(source, (row) => [...columns].map((column) => cell(row[column])).join(','))
+    yield* mapLines(source, context, (row) => [...columns].map((column) => cell(row[column])).join(','))
   }
   return (await writeLines(dest, lines(), context)) - 1
 }
 
 const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
   const lines = async function* () {
-    const parser = createReadStream(source).pipe(
-      parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }),
-    )
+    const parser = (await openFile(source, context, constants.O_RDONLY))
+      .createReadStream()
+      .pipe(parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }))
     for await (const record of parser) yield JSON.stringify(record)
   }
   return await writeLines(dest, lines(), context)
@@ -133,7 +135,7 @@ const nmapRows = (xml: string): Row[] => {
 const nmapToJsonl = async (source: string, dest: string, context: FunctionContext): Promise<number> =>
   await writeLines(
     dest,
-    nmapRows(await readText(source)).map((row) => JSON.stringify(row)),
+    nmapRows(await readText(source, context)).map((row) => JSON.stringify(row)),
     context,
   )
 
@@ -142,6 +144,7 @@ const runNmap = async (args: readonly Json[], context: FunctionContext): Promise
   if (target === '' || target.startsWith('-')) throw new Error('run_nmap needs a target')
   const dest = args[2] === undefined ? `${context.folders.output}/nmap.jsonl` : pathArg(args, 2, context)
   const xml = `${dest}.xml`
+  await refuseLinkOut(xml, context)
   const flags = textArg(args, 1, '-sV')
     .split(/\s+/)
     .filter((flag) => flag !== '')
@@ -193,7 +196,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
               }),
             ),
           )
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), pick), at)
+        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, pick), at)
       },
     ),
     fn(
@@ -214,7 +217,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
           seen.add(key)
           return JSON.stringify(row)
         }
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), once), at)
+        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, once), at)
       },
     ),
     fn(
@@ -232,7 +235,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
           JSON.stringify(
             Object.fromEntries(Object.entries(row).map(([key, value]) => [renames.get(key) ?? key, value])),
           )
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), rename), at)
+        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, rename), at)
       },
     ),
     fn(

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse'
 import type { Json } from '../model.ts'
@@ -6,6 +6,7 @@ import { fn, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
 import { isThere, pathArg, writeText } from './files.ts'
 import { rowsOf } from './jsonl.ts'
+import { openFile, type RunPlace } from './run-folder.ts'
 import { sarifRows } from './sarif.ts'
 
 /** Rows of one table; a report of more is no report any more. */
@@ -36,21 +37,21 @@ const columnsOf = (rows: readonly Record<string, Json>[]): string[] => [
   ...new Set(rows.flatMap((row) => Object.keys(row))),
 ]
 
-const jsonlTable = async (path: string): Promise<string> => {
+const jsonlTable = async (path: string, place: RunPlace): Promise<string> => {
   const rows: Record<string, Json>[] = []
-  for await (const row of rowsOf(path)) {
+  for await (const row of rowsOf(path, place)) {
     if (rows.length >= MAX_ROWS) return `${table(columnsOf(rows), rows)}\n_only the first ${MAX_ROWS} rows_\n`
     rows.push(row)
   }
   return table(columnsOf(rows), rows)
 }
 
-const csvTable = async (path: string): Promise<string> => {
-  if (!(await isThere(path))) return ''
+const csvTable = async (path: string, place: RunPlace): Promise<string> => {
+  if (!(await isThere(path, place))) return ''
   const rows: Record<string, Json>[] = []
-  const parser = createReadStream(path).pipe(
-    parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }),
-  )
+  const parser = (await openFile(path, place, constants.O_RDONLY))
+    .createReadStream()
+    .pipe(parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }))
   for await (const record of parser) {
     if (rows.length >= MAX_ROWS) break
     rows.push(record as Record<string, Json>)
@@ -95,7 +96,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       'bool',
       'Writes the objects as a table.',
       async (args, at) => {
-        await writeText(pathArg(args, 1, at), await jsonlTable(pathArg(args, 0, at)), at)
+        await writeText(pathArg(args, 1, at), await jsonlTable(pathArg(args, 0, at), at), at)
         return true
       },
     ),
@@ -103,14 +104,14 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       'convert_csv_to_markdown(path)',
       'text',
       'The rows as a table.',
-      async (args, at) => await csvTable(pathArg(args, 0, at)),
+      async (args, at) => await csvTable(pathArg(args, 0, at), at),
     ),
     fn(
       'convert_sarif_to_markdown(source, dest)',
       'bool',
       'Writes the results of a SARIF file as a table.',
       async (args, at) => {
-        const rows = sarifRows(await readText(pathArg(args, 0, at)))
+        const rows = sarifRows(await readText(pathArg(args, 0, at), at))
         await writeText(pathArg(args, 1, at), table(['severity', 'rule', 'location', 'message'], rows), at)
         return true
       },
@@ -120,7 +121,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       'bool',
       'Writes a report: variables of the template are filled in, its `func` blocks evaluated.',
       async (args, at) => {
-        await writeText(pathArg(args, 1, at), await fill(await readText(pathArg(args, 0, at)), at), at)
+        await writeText(pathArg(args, 1, at), await fill(await readText(pathArg(args, 0, at), at), at), at)
         return true
       },
     ),
@@ -130,7 +131,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       'Writes security-report.md out of a template and registers it as a report; answers its path.',
       async (args, at) => {
         const path = join(at.folders.output, 'security-report.md')
-        await writeText(path, await fill(await readText(pathArg(args, 0, at)), at), at)
+        await writeText(path, await fill(await readText(pathArg(args, 0, at), at), at), at)
         at.recorder.artifact({
           name: 'security-report.md',
           path,
@@ -145,14 +146,14 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       'render_markdown_from_file(path)',
       'text',
       'The text of a Markdown file with colours for a terminal.',
-      async (args, at) => coloured(await readText(pathArg(args, 0, at))),
+      async (args, at) => coloured(await readText(pathArg(args, 0, at), at)),
     ),
     fn(
       'print_markdown_from_file(path)',
       'bool',
       'Prints a Markdown file with colours for a terminal.',
       async (args, at) => {
-        at.print('stdout', `${coloured(await readText(pathArg(args, 0, at)))}\n`)
+        at.print('stdout', `${coloured(await readText(pathArg(args, 0, at), at))}\n`)
         return true
       },
     ),

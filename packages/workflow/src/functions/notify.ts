@@ -1,7 +1,9 @@
+import { constants } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, needing, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { isThere, pathArg } from './files.ts'
+import { heldPath, openFile } from './run-folder.ts'
 import type { NotifyService } from './services.ts'
 
 const MISSING = 'notifications are not set up: no channel in the settings'
@@ -13,7 +15,7 @@ const service = ({ services }: FunctionContext): NotifyService => {
 
 const existing = async (args: readonly Json[], index: number, context: FunctionContext): Promise<string> => {
   const path = pathArg(args, index, context)
-  if (!(await isThere(path))) throw new Error(`${path} does not exist`)
+  if (!(await isThere(path, context))) throw new Error(`${path} does not exist`)
   return path
 }
 
@@ -31,7 +33,9 @@ const file =
     const path = await existing(args, pathAt, context)
     const channel = channelAt < 0 ? '' : textArg(args, channelAt)
     const caption = captionAt < 0 ? basename(path) : textArg(args, captionAt, basename(path))
-    await service(context).send({ kind: 'telegram', channel, text: caption, file: path })
+    await using held = await openFile(path, context, constants.O_RDONLY)
+    const file = { name: basename(path), path: heldPath(held) }
+    await service(context).send({ kind: 'telegram', channel, text: caption, file })
     return true
   }
 

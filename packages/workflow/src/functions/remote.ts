@@ -1,7 +1,7 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, numberArg, refused, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { makeFolder, pathArg } from './files.ts'
+import { makeFolder, programPath } from './files.ts'
 import { dirname } from 'node:path'
 
 const sshSpec = (
@@ -45,7 +45,7 @@ const sshRsync = async (args: readonly Json[], context: FunctionContext): Promis
   const port = numberArg(args, 6, 22)
   const shell = `ssh -p ${port}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
   const remote = `${user === '' ? '' : `${user}@`}${host}:${textArg(args, 2)}`
-  return await rsync(context, ['-e', shell, '--', pathArg(args, 1, context), remote])
+  return await rsync(context, ['-e', shell, '--', await programPath(args, 1, context), remote])
 }
 
 /** The name of a terminal session, as tmux can take it. */
@@ -113,7 +113,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     }),
     fn('go_getter(url, dest)', 'bool', 'Clones a repository or downloads a file.', async (args, at) => {
       const url = textArg(args, 0).replace(/^git::/, '')
-      const dest = pathArg(args, 1, at)
+      const dest = await programPath(args, 1, at)
       await makeFolder(dirname(dest), at)
       const isGit = textArg(args, 0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
       const argv = isGit
@@ -128,8 +128,8 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       'bool',
       'Clones a repository with a private key.',
       async (args, at) => {
-        const key = pathArg(args, 0, at)
-        const dest = pathArg(args, 2, at)
+        const key = await programPath(args, 0, at)
+        const dest = await programPath(args, 2, at)
         await makeFolder(dirname(dest), at)
         const shell = `GIT_SSH_COMMAND=ssh -i '${key.replaceAll("'", '')}' -o IdentitiesOnly=yes`
         const { exitCode, stderr, problem } = await at.exec([

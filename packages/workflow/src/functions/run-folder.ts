@@ -1,45 +1,280 @@
-import { constants, open, readlink, realpath } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
-import type { FunctionContext } from './define.ts'
-import { isThere, makeFolder } from './files.ts'
+import { constants, lstat, mkdir, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Folders, Owner } from '../execute/surroundings.ts'
+import { codeOf, messageOf } from '../fault.ts'
 
-/** Where a run may bring files from and to: its own folders. */
-export const rootsOf = async ({ folders }: FunctionContext): Promise<string[]> => {
-  const roots: string[] = []
-  for (const root of [folders.output, folders.temp]) if (await isThere(root)) roots.push(await realpath(root))
-  return roots
+/** The run whose files are worked on. */
+export interface RunPlace {
+  readonly folders: Pick<Folders, 'output' | 'temp'>
+  /** Whom commands run as, where that is not who this process is. */
+  readonly owner?: Owner | undefined
 }
 
-const isInside = (path: string, roots: readonly string[]): boolean =>
-  roots.some((root) => path === root || path.startsWith(`${root}${sep}`))
+export interface HoldOptions {
+  /** Makes the folders above, for the owner. */
+  readonly make?: boolean
+  /** A link at the end: gone through (the default), or itself what is meant, as for removing and renaming. */
+  readonly lastLink?: 'follow' | 'keep'
+}
 
-/** The nearest folder above a path that is there. */
-const existingAbove = async (path: string): Promise<string> => {
-  const above = dirname(path)
-  return above === path || (await isThere(above)) ? above : await existingAbove(above)
+/** A path that leads to the same place whatever is done to the folders above it. */
+export interface Held extends AsyncDisposable {
+  readonly path: string
+  /** Does it lie in the run's folders? Then nothing at its end may be followed any more. */
+  readonly inside: boolean
+}
+
+/** Links that one path may go through. */
+const MAX_LINKS = 40
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY
+const NO_LINK = constants.O_NOFOLLOW
+
+const below = (root: string, path: string): string[] | undefined => {
+  const rest = relative(root, path)
+  if (rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined
+  return rest === '' ? [] : rest.split(sep)
+}
+
+interface Spot {
+  readonly root: string
+  readonly parts: readonly string[]
+}
+
+/** Where in the run's folders a path lies, by its text alone; commands also name these by where they really are. */
+const spotOf = async (path: string, { folders }: RunPlace): Promise<Spot | undefined> => {
+  const roots = [folders.output, folders.temp].filter((root) => root !== '').map((root) => resolve(root))
+  const find = (from: string, root: string): Spot | undefined => {
+    const parts = below(from, resolve(path))
+    return parts && { root, parts }
+  }
+  for (const root of roots) {
+    const spot = find(root, root)
+    if (spot) return spot
+  }
+  for (const root of roots) {
+    const spot = find(await realpath(root).catch(() => root), root)
+    if (spot) return spot
+  }
+  return undefined
+}
+
+const linkOut = (parts: readonly string[]): Error =>
+  new Error(`${parts.join('/')} is a link out of the run's folder`)
+
+export const heldPath = (folder: FileHandle): string => `/proc/self/fd/${folder.fd}`
+
+/** Where the link at `path` leads, or nothing when it is none. */
+const targetOf = async (path: string): Promise<string | undefined> =>
+  await readlink(path).catch(() => undefined)
+
+interface Walk {
+  readonly folder: FileHandle
+  readonly name: string
+}
+
+/** Goes down folder by folder, each held and none a link. Where there is one, answers where its text leads instead. */
+const descend = async (
+  { root, parts }: Spot,
+  place: RunPlace,
+  { make = false, lastLink = 'follow' }: HoldOptions,
+): Promise<Walk | { readonly target: string; readonly link: readonly string[] }> => {
+  const last = parts.length - 1
+  let folder = await openRoot(root, place, make)
+  try {
+    for (const [index, part] of parts.entries()) {
+      const path = `${heldPath(folder)}/${part}`
+      const isLast = index === last
+      const next = isLast ? undefined : await step(path, place, make)
+      if (next === undefined) {
+        const text = isLast && lastLink === 'keep' ? undefined : await targetOf(path)
+        if (text !== undefined) {
+          const target = resolve(root, ...parts.slice(0, index), text)
+          await folder.close()
+          return { target: join(target, ...parts.slice(index + 1)), link: parts.slice(0, index + 1) }
+        }
+        if (isLast) return { folder, name: part }
+        throw Object.assign(new Error(`${parts.slice(0, index + 1).join('/')} is no folder`), {
+          code: 'ENOTDIR',
+        })
+      }
+      await folder.close()
+      folder = next
+    }
+    return { folder, name: '.' }
+  } catch (error) {
+    await folder.close()
+    throw error
+  }
+}
+
+const unless =
+  <Otherwise>(codes: readonly string[], otherwise: () => Otherwise) =>
+  (error: unknown): Otherwise => {
+    if (codes.includes(codeOf(error))) return otherwise()
+    throw error
+  }
+
+/** The folder itself was made by who runs the workflow, so that its own path is trusted. */
+const openRoot = async (root: string, place: RunPlace, make: boolean): Promise<FileHandle> =>
+  await open(root, FOLDER).catch(
+    unless(make ? ['ENOENT'] : [], async () => {
+      await makeOutside(root, place)
+      return await open(root, FOLDER)
+    }),
+  )
+
+/** The next folder, or nothing when that is a link or no folder. */
+const step = async (path: string, place: RunPlace, make: boolean): Promise<FileHandle | undefined> =>
+  await open(path, FOLDER | NO_LINK).catch(
+    unless(['ENOTDIR', 'ELOOP', ...(make ? ['ENOENT'] : [])], async () => await made(path, place, make)),
+  )
+
+const made = async (path: string, { owner }: RunPlace, make: boolean): Promise<FileHandle | undefined> => {
+  const isNew =
+    make &&
+    (await mkdir(path).then(
+      () => true,
+      unless(['EEXIST'], () => false),
+    ))
+  if (!isNew) return undefined
+  const folder = await open(path, FOLDER | NO_LINK)
+  if (owner !== undefined) await folder.chown(owner.uid, owner.gid)
+  return folder
+}
+
+const makeOutside = async (path: string, { owner }: RunPlace): Promise<void> => {
+  const first = await mkdir(path, { recursive: true })
+  if (first === undefined || owner === undefined) return
+  for (let at = resolve(path); at.length >= first.length; at = dirname(at)) {
+    const folder = await open(at, FOLDER | NO_LINK)
+    await folder.chown(owner.uid, owner.gid).finally(() => folder.close())
+  }
 }
 
 /**
- * Does work on a file of the run's folders that is about to be made. Commands may have put links anywhere and may swap
- * folders meanwhile: so the folder is held open, must really lie inside, and `work` gets a path through the open one.
+ * Holds the folder in which a path ends. In the run's folders commands of another user may have put links anywhere and
+ * may swap folders meanwhile: so each folder on the way is opened out of the one above and never through a link, and a
+ * link is gone through only by beginning anew where its text leads, which must be in the run's folders. Rejects with an
+ * error that names the link otherwise. Paths elsewhere are the author's, and taken as they are.
  */
+export const hold = async (path: string, place: RunPlace, options: HoldOptions = {}): Promise<Held> => {
+  let spot = await spotOf(path, place)
+  if (spot === undefined) {
+    if (options.make) await makeOutside(dirname(path), place)
+    return { path, inside: false, [Symbol.asyncDispose]: async () => undefined }
+  }
+  for (let links = 0; links <= MAX_LINKS; links++) {
+    const found = await descend(spot, place, options)
+    if ('folder' in found) {
+      const { folder, name } = found
+      return {
+        path: `${heldPath(folder)}/${name}`,
+        inside: true,
+        [Symbol.asyncDispose]: async () => await folder.close(),
+      }
+    }
+    const next = await spotOf(found.target, place)
+    if (next === undefined) throw linkOut(found.link)
+    spot = next
+  }
+  throw new Error(`${path} goes through more than ${MAX_LINKS} links`)
+}
+
+/** Errors speak of the path that the author wrote. */
+export const inAuthorsWords = (error: unknown, held: string, path: string): Error =>
+  held === path && Error.isError(error)
+    ? error
+    : Object.assign(new Error(messageOf(error).replaceAll(held, path), { cause: error }), {
+        code: codeOf(error),
+      })
+
+/** Does work on a place while it is held. */
+export const inPlace = async <Result>(
+  path: string,
+  place: RunPlace,
+  options: HoldOptions,
+  work: (held: Held) => Promise<Result>,
+): Promise<Result> => {
+  await using held = await hold(path, place, options)
+  try {
+    return await work(held)
+  } catch (error) {
+    throw inAuthorsWords(error, held.path, path)
+  }
+}
+
+/** Opens a file; in the run's folders a regular one (or a folder) only, and none that a link or second name brings there. */
+export const openFile = async (path: string, place: RunPlace, flags: number): Promise<FileHandle> =>
+  await inPlace(path, place, { make: (flags & constants.O_CREAT) !== 0 }, async (held) => {
+    if (!held.inside) return await open(held.path, flags)
+    await refuseSpecial(held.path, path)
+    // Emptied only when it is known what it is; and not to wait for the other end of a pipe.
+    const careful = (flags & ~constants.O_TRUNC) | NO_LINK | constants.O_NONBLOCK
+    const file = await open(held.path, careful).catch((error: unknown) => {
+      throw codeOf(error) === 'ELOOP' ? linkOut([path]) : error
+    })
+    try {
+      await refuseForeign(file, path, place)
+      if ((flags & constants.O_TRUNC) !== 0) await file.truncate(0)
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  })
+
+/** Opening a device may already do something. */
+const refuseSpecial = async (held: string, path: string): Promise<void> => {
+  const facts = await lstat(held).catch(() => undefined)
+  if (facts === undefined || facts.isFile() || facts.isDirectory() || facts.isSymbolicLink()) return
+  throw new Error(`${path} is neither a regular file nor a folder`)
+}
+
+const refuseForeign = async (file: FileHandle, path: string, { owner }: RunPlace): Promise<void> => {
+  const facts = await file.stat()
+  if (!facts.isFile() && !facts.isDirectory())
+    throw new Error(`${path} is neither a regular file nor a folder`)
+  if (facts.isFile() && facts.nlink > 1 && owner !== undefined && facts.uid !== owner.uid)
+    throw new Error(`${path} is a hard link to a file of another user`)
+}
+
+/** Rejects when a link on the way leads out of the run's folders; for programs, which open the path themselves. */
+export const refuseLinkOut = async (path: string, place: RunPlace): Promise<void> => {
+  const held = await hold(path, place).catch(unless(['ENOENT', 'ENOTDIR'], () => undefined))
+  await held?.[Symbol.asyncDispose]()
+}
+
+/** What lies at a path, links in the run's folders gone through; nothing when there is nothing. */
+export const factsOf = async (path: string, place: RunPlace) => {
+  try {
+    return await inPlace(path, place, {}, async ({ path: at, inside }) =>
+      inside ? await lstat(at) : await stat(at),
+    )
+  } catch (error) {
+    if (codeOf(error) !== '') return undefined
+    throw error
+  }
+}
+
+/** The folders of the run that are there, as they really are. */
+export const rootsOf = async ({ folders }: RunPlace): Promise<string[]> => {
+  const roots: string[] = []
+  for (const root of [folders.output, folders.temp]) {
+    const real = await realpath(root).catch(() => undefined)
+    if (real !== undefined) roots.push(real)
+  }
+  return roots
+}
+
+/** Does work on a file of the run's folders that is about to be made; other places are refused. */
 export const inRunFolder = async <Result>(
   path: string,
-  at: FunctionContext,
+  place: RunPlace,
   work: (path: string) => Promise<Result>,
 ): Promise<Result> => {
-  const roots = await rootsOf(at)
   const refuse = (): never => {
     throw new Error(`${path} lies outside the run's folders`)
   }
-  if (!isInside(await realpath(await existingAbove(path)), roots)) refuse()
-  await makeFolder(dirname(path), at)
-  const folder = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    const held = `/proc/self/fd/${folder.fd}`
-    if (!isInside(await readlink(held), roots)) refuse()
-    return await work(join(held, basename(path)))
-  } finally {
-    await folder.close()
-  }
+  if ((await spotOf(path, place)) === undefined) refuse()
+  return await inPlace(path, place, { make: true, lastLink: 'keep' }, async (held) => await work(held.path))
 }

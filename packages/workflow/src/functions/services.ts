@@ -59,7 +59,8 @@ export interface NotifyService {
     kind: 'telegram' | 'webhook'
     channel: string
     text: string
-    file?: string
+    /** Under which name it is sent, and where it is read. */
+    file?: { readonly name: string; readonly path: string }
     event?: { type: string; data: Json }
   }): Promise<void>
 }

@@ -1,11 +1,11 @@
-import { mkdtemp, opendir, rm } from 'node:fs/promises'
+import { mkdtemp, opendir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { MAX_TEXT_BYTES, readText } from './file.ts'
+import { MAX_TEXT_BYTES } from './file.ts'
 import { pathArg } from './files.ts'
-import { inRunFolder, rootsOf } from './run-folder.ts'
+import { inPlace, inRunFolder, refuseLinkOut, rootsOf, type RunPlace } from './run-folder.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
@@ -25,18 +25,21 @@ const keyArg = (args: readonly Json[], index: number): string => {
 }
 
 /** Regular files; links are left out. */
-const filesBelow = async (folder: string): Promise<string[]> => {
-  const files: string[] = []
-  for await (const item of await opendir(folder, { recursive: true })) {
-    if (item.isFile()) files.push(join(item.parentPath, item.name))
-    if (files.length > MAX_OBJECTS)
-      throw new Error(`${folder} holds more than ${MAX_OBJECTS} files: upload it as an archive`)
-  }
-  return files
-}
+const filesBelow = async (folder: string, place: RunPlace): Promise<string[]> =>
+  await inPlace(folder, place, {}, async ({ path: held }) => {
+    const files: string[] = []
+    for await (const item of await opendir(held, { recursive: true })) {
+      if (item.isFile()) files.push(join(folder, relative(held, join(item.parentPath, item.name))))
+      if (files.length > MAX_OBJECTS)
+        throw new Error(`${folder} holds more than ${MAX_OBJECTS} files: upload it as an archive`)
+    }
+    return files
+  })
 
-const upload = async (path: string, key: string, at: FunctionContext): Promise<void> =>
+const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
+  await refuseLinkOut(path, at)
   await service(at).upload(path, key, at.signal, await rootsOf(at))
+}
 
 const download = async (key: string, path: string, at: FunctionContext): Promise<void> =>
   await inRunFolder(path, at, async (inside) => await service(at).download(key, inside, at.signal, at.owner))
@@ -96,7 +99,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       'Uploads all files below a folder; answers how many.',
       async (args, at) => {
         const folder = pathArg(args, 0, at)
-        const files = await filesBelow(folder)
+        const files = await filesBelow(folder, at)
         const prefix = keyArg(args, 1).replace(/\/$/, '')
         for (const path of files)
           await upload(path, `${prefix}/${relative(folder, path).split(sep).join('/')}`, at)
@@ -140,7 +143,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       try {
         const path = join(folder, 'object')
         await service(at).download(key, path, at.signal)
-        return await readText(path)
+        return await readFile(path, 'utf8')
       } finally {
         await rm(folder, { recursive: true, force: true })
       }

@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { isIP } from 'node:net'
 import { isCidr, targetType } from '../execute/target.ts'
 import { fn, textArg, type FunctionGroup } from './define.ts'
-import { kindOf, pathArg } from './files.ts'
+import { entriesOf, kindOf, pathArg } from './files.ts'
+import type { RunPlace } from './run-folder.ts'
 
 const ARCHIVE = /\.(zip|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|7z|rar)$/i
 
@@ -20,13 +20,14 @@ const SKIPPED = new Set(['.git', 'node_modules', 'vendor', 'dist', 'build'])
 
 const countLanguages = async (
   folder: string,
+  place: RunPlace,
   counts: Map<string, number>,
   seen: { files: number },
 ): Promise<void> => {
-  for (const item of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+  for await (const item of entriesOf(folder, place)) {
     if (seen.files >= MAX_FILES) return
     if (item.isDirectory() && !SKIPPED.has(item.name))
-      await countLanguages(join(folder, item.name), counts, seen)
+      await countLanguages(join(folder, item.name), place, counts, seen)
     const language = LANGUAGES[extname(item.name).toLowerCase()]
     if (item.isFile()) seen.files++
     if (item.isFile() && language !== undefined) counts.set(language, (counts.get(language) ?? 0) + 1)
@@ -39,24 +40,24 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
     fn('get_types(text)', 'text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
       const text = textArg(args, 0)
       if (text.includes('/') && !/^https?:/i.test(text) && !isCidr(text)) {
-        const kind = await kindOf(pathArg(args, 0, at))
+        const kind = await kindOf(pathArg(args, 0, at), at)
         if (kind !== undefined) return kind
       }
       if (isIP(text) !== 0) return 'ip'
       const type = targetType(text)
-      return type === 'unknown' ? ((await kindOf(text)) ?? 'string') : type
+      return type === 'unknown' ? ((await kindOf(text, at)) ?? 'string') : type
     }),
     fn(
       'is_file(path)',
       'bool',
       'Is it a file?',
-      async (args, at) => (await kindOf(pathArg(args, 0, at))) === 'file',
+      async (args, at) => (await kindOf(pathArg(args, 0, at), at)) === 'file',
     ),
     fn(
       'is_dir(path)',
       'bool',
       'Is it a folder?',
-      async (args, at) => (await kindOf(pathArg(args, 0, at))) === 'folder',
+      async (args, at) => (await kindOf(pathArg(args, 0, at), at)) === 'folder',
     ),
     fn(
       'is_git(path)',
@@ -65,7 +66,7 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
       async (args, at) =>
         /^(git@|https?:\/\/.*\.git$|https?:\/\/(www\.)?(github|gitlab)\.com\/[^/]+\/[^/]+)/.test(
           textArg(args, 0),
-        ) || (await kindOf(join(pathArg(args, 0, at), '.git'))) !== undefined,
+        ) || (await kindOf(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
     ),
     fn(
       'is_url(text)',
@@ -86,7 +87,7 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
       'The programming language of most files below a folder, or "".',
       async (args, at) => {
         const counts = new Map<string, number>()
-        await countLanguages(pathArg(args, 0, at), counts, { files: 0 })
+        await countLanguages(pathArg(args, 0, at), at, counts, { files: 0 })
         const [most] = [...counts].sort(([a, x], [b, y]) => y - x || a.localeCompare(b))
         return most?.[0] ?? ''
       },

@@ -1,9 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { isThere, makeFolder, pathArg, writeLines } from './files.ts'
+import { isThere, makeFolder, pathArg, programPath, removeTree, writeLines } from './files.ts'
 import { linesOf } from './lines.ts'
+import { refuseLinkOut } from './run-folder.ts'
 
 /** Runs a program; its failure is the function's error. */
 const must = async (context: FunctionContext, argv: readonly string[], cwd?: string): Promise<string> => {
@@ -14,16 +14,16 @@ const must = async (context: FunctionContext, argv: readonly string[], cwd?: str
 }
 
 const run =
-  (argv: (args: readonly Json[], context: FunctionContext) => readonly string[]) =>
+  (argv: (args: readonly Json[], context: FunctionContext) => Promise<readonly string[]>) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-    await must(context, argv(args, context))
+    await must(context, await argv(args, context))
     return true
   }
 
 const sortUnique = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const source = pathArg(args, 0, context)
-  const dest = args[1] === undefined ? source : pathArg(args, 1, context)
-  if (!(await isThere(source))) return false
+  const source = await programPath(args, 0, context)
+  const dest = args[1] === undefined ? source : await programPath(args, 1, context)
+  if (!(await isThere(source, context))) return false
   await makeFolder(dirname(dest), context)
   await must(context, ['env', 'LC_ALL=C', 'sort', '-u', '-o', dest, '--', source])
   return true
@@ -36,6 +36,7 @@ const download = async (args: readonly Json[], context: FunctionContext): Promis
     args[1] === undefined
       ? join(context.folders.output, basename(new URL(url).pathname) || 'index.html')
       : pathArg(args, 1, context)
+  await refuseLinkOut(dest, context)
   await makeFolder(dirname(dest), context)
   const { exitCode } = await context.exec(['/bin/sh', '-c', 'command -v curl'])
   await must(
@@ -57,6 +58,7 @@ const cloneInto = async (args: readonly Json[], context: FunctionContext): Promi
   const url = repository(textArg(args, 0))
   const dest =
     args[1] === undefined ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
+  await refuseLinkOut(dest, context)
   await makeFolder(dirname(dest), context)
   await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
   return true
@@ -66,20 +68,20 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
   const scratch = join(context.folders.temp, `clone-${context.ports.uuid()}`)
   const sub = textArg(args, 1)
   if (sub.split('/').includes('..')) throw new Error('the subfolder must lie inside of the repository')
-  const dest = pathArg(args, 2, context)
+  const dest = await programPath(args, 2, context)
   try {
     await makeFolder(dirname(scratch), context)
     await must(context, ['git', 'clone', '--depth', '1', '--', repository(textArg(args, 0)), scratch])
     await makeFolder(dest, context)
     await must(context, ['cp', '-R', '--', `${join(scratch, sub)}/.`, dest])
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await removeTree(scratch, context)
   }
   return true
 }
 
 const zip = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [source, dest] = [pathArg(args, 0, context), pathArg(args, 1, context)]
+  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context)]
   await makeFolder(dirname(dest), context)
   await must(context, ['zip', '-q', '-r', dest, basename(source)], dirname(source))
   return true
@@ -127,12 +129,12 @@ const UNPACK: readonly (readonly [RegExp, (archive: string, dest: string) => rea
 const extract =
   (clean: boolean) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-    const archive = pathArg(args, 0, context)
-    const dest = args[1] === undefined ? dirname(archive) : pathArg(args, 1, context)
+    const archive = await programPath(args, 0, context)
+    const dest = args[1] === undefined ? dirname(archive) : await programPath(args, 1, context)
     const unpack = UNPACK.find(([name]) => name.test(archive))?.[1]
     if (unpack === undefined) throw new Error(`${basename(archive)} is no archive of a kind that is known`)
-    if (!(await isThere(archive))) throw new Error(`${archive} does not exist`)
-    if (clean && args[1] !== undefined) await rm(dest, { recursive: true, force: true })
+    if (!(await isThere(archive, context))) throw new Error(`${archive} does not exist`)
+    if (clean && args[1] !== undefined) await removeTree(dest, context)
     await makeFolder(dest, context)
     await must(context, unpack(archive, dest))
     return true
@@ -140,17 +142,17 @@ const extract =
 
 const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
   const known = new Set<string>()
-  for await (const line of linesOf(pathArg(args, 0, context))) known.add(line.trim())
+  for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line.trim())
   const fresh: string[] = []
-  for await (const line of linesOf(pathArg(args, 1, context))) {
+  for await (const line of linesOf(pathArg(args, 1, context), context)) {
     const text = line.trim()
     if (text !== '' && !known.has(text)) fresh.push(text)
   }
   return fresh.join('\n')
 }
 
-const tar = (args: readonly Json[], context: FunctionContext): string[] => {
-  const [source, dest] = [pathArg(args, 0, context), pathArg(args, 1, context)]
+const tar = async (args: readonly Json[], context: FunctionContext): Promise<string[]> => {
+  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context)]
   const compress = /\.(tgz|gz)$/.test(dest)
     ? ['-z']
     : /\.(tbz2?|bz2)$/.test(dest)
@@ -162,17 +164,17 @@ const tar = (args: readonly Json[], context: FunctionContext): string[] => {
 }
 
 /** `sed` with the author's expression; the result goes to a file. */
-const sed = (args: readonly Json[], context: FunctionContext): string[] => [
+const sed = async (args: readonly Json[], context: FunctionContext): Promise<string[]> => [
   '/bin/sh',
   '-c',
   'sed -e "$0" -- "$1" > "$2.tmp" && mv -- "$2.tmp" "$2"',
   textArg(args, 0),
-  pathArg(args, 1, context),
-  args[2] === undefined ? pathArg(args, 1, context) : pathArg(args, 2, context),
+  await programPath(args, 1, context),
+  await programPath(args, args[2] === undefined ? 1 : 2, context),
 ]
 
 const diff = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [a, b] = [pathArg(args, 0, context), pathArg(args, 1, context)]
+  const [a, b] = [await programPath(args, 0, context), await programPath(args, 1, context)]
   const { stdout, stderr, exitCode } = await context.exec(['diff', '--', a, b])
   if (exitCode > 1 || exitCode < 0) throw new Error(`diff: ${stderr.trim()}`)
   if (args[2] === undefined) return stdout
@@ -184,7 +186,7 @@ const cleanSubdomains = async (args: readonly Json[], context: FunctionContext):
   const path = pathArg(args, 0, context)
   const suffix = textArg(args, 1).toLowerCase()
   const names = new Set<string>()
-  for await (const line of linesOf(path)) {
+  for await (const line of linesOf(path, context)) {
     const name = line
       .trim()
       .toLowerCase()
@@ -249,7 +251,6 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
         if (!/^[\w.-]+$/.test(name)) throw new Error('not the name of a workspace')
         const source = name === context.workspace ? folders.output : join(dirname(folders.output), name)
         const dest = args[1] === undefined ? join(folders.temp, `${name}.zip`) : pathArg(args, 1, context)
-        await mkdir(dirname(dest), { recursive: true })
         await zip([source, dest], context)
         return dest
       },
@@ -259,7 +260,14 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
       'bool',
       'Unpacks a packed workspace into the folder of the run.',
       async (args, context) => {
-        await must(context, ['unzip', '-q', '-o', pathArg(args, 0, context), '-d', context.folders.output])
+        await must(context, [
+          'unzip',
+          '-q',
+          '-o',
+          await programPath(args, 0, context),
+          '-d',
+          context.folders.output,
+        ])
         return true
       },
     ),

@@ -5,6 +5,7 @@ import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { fieldOf, parseObject } from './jsonl.ts'
 import { pathArg, writeLines } from './files.ts'
 import { linesOf } from './lines.ts'
+import type { RunPlace } from './run-folder.ts'
 
 const parsed = (text: string): URL | undefined => {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
@@ -50,9 +51,9 @@ const INTERESTING =
 const shapeOf = (url: URL): string =>
   `${url.host}${url.pathname.replaceAll(/\d+/g, '0')}?${[...url.searchParams.keys()].sort().join('&')}`
 
-const interesting = async function* (source: string, field: string): AsyncGenerator<string> {
+const interesting = async function* (source: string, field: string, place: RunPlace): AsyncGenerator<string> {
   const seen = new Set<string>()
-  for await (const line of linesOf(source)) {
+  for await (const line of linesOf(source, place)) {
     const row = field === '' ? undefined : parseObject(line)
     const value: Json | undefined = row === undefined ? line.trim() : fieldOf(row, field)
     const url = typeof value === 'string' ? parsed(value) : undefined
@@ -101,7 +102,7 @@ export const URL_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const seen = new Set<string>()
         const lines = async function* () {
-          for await (const line of linesOf(pathArg(args, 0, at))) {
+          for await (const line of linesOf(pathArg(args, 0, at), at)) {
             const text = line.trim() === '' ? '' : format(line.trim(), textArg(args, 1))
             if (text === '' || seen.has(text)) continue
             seen.add(text)
@@ -121,7 +122,7 @@ export const URL_FUNCTIONS: FunctionGroup = {
       'number',
       'Writes addresses worth a look (with parameters, scripts, APIs), each kind once, pictures and styles left out; `field` names the field of JSONL.',
       async (args, at) =>
-        await writeLines(pathArg(args, 1, at), interesting(pathArg(args, 0, at), textArg(args, 2)), at),
+        await writeLines(pathArg(args, 1, at), interesting(pathArg(args, 0, at), textArg(args, 2), at), at),
     ),
     fn(
       'query_replace(url, value, mode?)',

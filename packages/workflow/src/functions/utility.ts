@@ -3,7 +3,7 @@ import { StopProgram } from '../expression/engine.ts'
 import type { Json } from '../model.ts'
 import { fn, isObject, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
-import { pathArg, writeText } from './files.ts'
+import { pathArg, programPath, writeText } from './files.ts'
 import { join } from 'node:path'
 
 const lengthOf = (value: Json | undefined): number => {
@@ -31,7 +31,7 @@ const script =
   (candidates: readonly (readonly string[])[], extension: string, fromFile: boolean) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
     const path = fromFile
-      ? pathArg(args, 0, context)
+      ? await programPath(args, 0, context)
       : join(context.folders.temp, `script-${context.ports.uuid()}${extension}`)
     if (!fromFile) await writeText(path, textArg(args, 0), context)
     for (const command of candidates) {
@@ -145,7 +145,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       (args) => args.find((value) => !isEmpty(value)) ?? '',
     ),
     fn('cat_file(path)', 'text', 'Prints a file and answers its text.', async (args, context) => {
-      const text = await readText(pathArg(args, 0, context))
+      const text = await readText(pathArg(args, 0, context), context)
       context.print('stdout', text.endsWith('\n') || text === '' ? text : `${text}\n`)
       return text
     }),

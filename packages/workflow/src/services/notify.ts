@@ -1,6 +1,5 @@
 import { openAsBlob } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { messageOf } from '../fault.ts'
 import type { NotifyService } from '../functions/services.ts'
 
@@ -48,19 +47,19 @@ const telegram = async (
   { telegramUrl = TELEGRAM_URL }: NotifySettings,
   { token, chatId }: TelegramChannel,
   text: string,
-  file: string | undefined,
+  file: { readonly name: string; readonly path: string } | undefined,
 ): Promise<void> => {
   const base = `${telegramUrl}/bot${token}`
   if (file === undefined) {
     const body = JSON.stringify({ chat_id: chatId, text: text.slice(0, MAX_TEXT) })
     return await post(`${base}/sendMessage`, body, { 'content-type': 'application/json' }, token)
   }
-  const { size } = await stat(file)
-  if (size > MAX_FILE_BYTES) throw new Error(`${basename(file)} is larger than ${MAX_FILE_BYTES} bytes`)
+  const { size } = await stat(file.path)
+  if (size > MAX_FILE_BYTES) throw new Error(`${file.name} is larger than ${MAX_FILE_BYTES} bytes`)
   const form = new FormData()
   form.set('chat_id', chatId)
   form.set('caption', text.slice(0, MAX_CAPTION))
-  form.set('document', await openAsBlob(file), basename(file))
+  form.set('document', await openAsBlob(file.path), file.name)
   await post(`${base}/sendDocument`, form, {}, token)
 }
 

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { writeText } from '../../functions/files.ts'
 import { readText } from '../../functions/file.ts'
+import type { RunPlace } from '../../functions/run-folder.ts'
 import { askLlm, toChatAnswer, type ChatAnswer, type ToolCall } from '../../llm/client.ts'
 import { providersFor } from '../../llm/providers.ts'
 import type { AgentTool, Json, LlmConfig, SubAgent } from '../../model.ts'
 import { data, fromJson, isTruthy, type Value } from '../../template/value.ts'
 import { parseDuration } from '../duration.ts'
 import { evaluate } from '../evaluate.ts'
-import { functionContext } from '../function-context.ts'
 import type { StepRun } from '../place.ts'
 import { renderPlain } from '../render.ts'
 import { failed, type StepEnd } from '../step-end.ts'
@@ -243,9 +243,9 @@ const assistantMessage = ({ content, toolCalls }: ChatAnswer): Message => ({
       }),
 })
 
-const resumed = async (path: string): Promise<Message[]> => {
+const resumed = async (path: string, place: RunPlace): Promise<Message[]> => {
   if (path === '') return []
-  const text = await readText(path)
+  const text = await readText(path, place)
   const value = text === '' ? [] : (JSON.parse(text) as Json)
   return Array.isArray(value)
     ? value.filter(
@@ -297,7 +297,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
     maxIterations: step.max_iterations ?? MAX_ITERATIONS,
     depth: step.max_agent_depth ?? MAX_DEPTH,
   }
-  const messages = await resumed(plan.resume)
+  const messages = await resumed(plan.resume, run.input)
   if (messages.length === 0 && plan.system !== '') messages.push({ role: 'system', content: plan.system })
   const answers: string[] = []
   let outline = ''
@@ -311,11 +311,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
   }
   const content = answers.at(-1) ?? ''
   if (plan.persist !== '') {
-    await writeText(
-      plan.persist,
-      JSON.stringify(messages, null, 2),
-      functionContext(at, signalOf(at), async () => null),
-    )
+    await writeText(plan.persist, JSON.stringify(messages, null, 2), run.input)
   }
   if (step.output_schema !== undefined && !matchesSchema(content))
     return failed('the answer of the agent is not the JSON that was asked for')

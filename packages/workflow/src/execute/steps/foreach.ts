@@ -1,5 +1,6 @@
-import { access } from 'node:fs/promises'
+import { isThere } from '../../functions/files.ts'
 import { linesOf } from '../../functions/lines.ts'
+import type { RunPlace } from '../../functions/run-folder.ts'
 import { authored, data, fromJson, type Value } from '../../template/value.ts'
 import { Capture } from '../capture.ts'
 import { evaluate } from '../evaluate.ts'
@@ -28,8 +29,8 @@ export const renderLoop = ({ module, step, scope }: StepRun): Loop => {
   }
 }
 
-const items = async function* (path: string): AsyncGenerator<string> {
-  for await (const line of linesOf(path)) {
+const items = async function* (path: string, place: RunPlace): AsyncGenerator<string> {
+  for await (const line of linesOf(path, place)) {
     const item = line.trim()
     if (item !== '') yield item
   }
@@ -85,13 +86,10 @@ export const runForeach = async (at: StepRun, { input, threads }: Loop): Promise
   const { run } = at.module
   if (!Number.isInteger(threads)) return failed(`threads is not a whole number: ${at.step.threads ?? ''}`)
   await run.files.beforeLocal()
-  const missing = await access(input).then(
-    () => false,
-    () => true,
-  )
-  if (missing) return failed(`failed to count input lines: ${input} does not exist`)
+  if (!(await isThere(input, run.input)))
+    return failed(`failed to count input lines: ${input} does not exist`)
   const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
-  const file = streaming === '' ? undefined : await teeFile(streaming, run.input.owner)
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input)
   try {
     return await loop(at, input, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
   } finally {
@@ -112,7 +110,7 @@ const loop = async (
   const tally = new Tally()
   const capture = new Capture(run.limits.captureBytes)
   await pool(
-    items(input),
+    items(input, run.input),
     threads,
     async (item, index) => {
       const scope = new Scope(at.scope)

@@ -1,8 +1,6 @@
-import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { singleQuoted } from '../../shell/quote.ts'
-import { makeFolder } from '../../functions/files.ts'
+import { openNew } from '../../functions/files.ts'
 import type { RunnerConfig } from '../../model.ts'
 import { environmentOf } from '../command.ts'
 import type { StepRun } from '../place.ts'
@@ -36,8 +34,7 @@ export const renderRunner = ({ module, step, scope }: StepRun): RunnerSpec | str
 /** Brings one file back by printing it there and writing it here; what goes wrong is only told. */
 const fetchFile = async (at: StepRun, runner: Runner, remote: string, local: string): Promise<void> => {
   const { run } = at.module
-  await makeFolder(dirname(local), { owner: run.input.owner })
-  const file = await open(local, 'w')
+  const file = await openNew(local, run.input)
   let problem = ''
   try {
     const outcome = await runner.run(
