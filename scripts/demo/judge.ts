@@ -2,6 +2,9 @@ import type { LabTarget } from './lab.ts'
 import type { Result } from './results.ts'
 import type { Infra } from './watch-machines.ts'
 
+/** What the demo's flow leaves of every run. */
+const REPORTS = ['survey-report', 'survey-findings']
+
 /** What is not as the lab says it must be; empty when all is well. */
 export function judge(results: readonly Result[], targets: readonly LabTarget[]): string[] {
   const byTarget = new Map(results.map((result) => [result.target, result]))
@@ -13,7 +16,8 @@ export function judge(results: readonly Result[], targets: readonly LabTarget[])
     const missing = expected.finds.filter((title) => !found.has(title))
     const problems = missing.map((title) => `${expected.target} (${expected.what}): not found: ${title}`)
     if (!expected.open && found.size > 0) problems.push(`${expected.target}: findings on a closed port`)
-    if (result.artifacts < 2) problems.push(`${expected.target}: the report is missing`)
+    const absent = REPORTS.filter((name) => !result.artifacts.includes(name))
+    problems.push(...absent.map((name) => `${expected.target}: the artifact ${name} is missing`))
     return problems
   })
 }

@@ -13,7 +13,8 @@ export interface Result {
   status: string
   error: string
   findings: Finding[]
-  artifacts: number
+  /** Names. */
+  artifacts: readonly string[]
   /** Of a cloud run, by name; else "". */
   machine: string
 }
@@ -80,7 +81,7 @@ export async function showResults(client: Client, runs: readonly { run_uuid: str
     status: run.status,
     error: run.error_message,
     findings,
-    artifacts: artifacts.length,
+    artifacts: artifacts.map(({ name }) => name),
     machine: run.cloud_instance ?? '',
   }))
 }
