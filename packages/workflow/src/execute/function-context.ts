@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import type { ExecResult, FunctionContext } from '../functions/define.ts'
+import { makeFolder } from '../functions/files.ts'
 import type { Json } from '../model.ts'
 import { fromJson, toJson } from '../template/value.ts'
 import { Capture } from './capture.ts'
@@ -73,7 +73,7 @@ export const execOn = async (
   { timeoutMs, cwd, signal }: { timeoutMs?: number; cwd?: string; signal: AbortSignal },
 ): Promise<ExecResult> => {
   const capture = new Capture(run.limits.captureBytes)
-  if (cwd !== undefined) await mkdir(cwd, { recursive: true })
+  if (cwd !== undefined) await makeFolder(cwd, run.input)
   let pid = 0
   const outcome = await runner.run(
     {

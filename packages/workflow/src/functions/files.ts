@@ -23,6 +23,7 @@ import {
   inPlace,
   openFile,
   refuseLinkOut,
+  RefusedPath,
   type RunPlace,
 } from './run-folder.ts'
 
@@ -193,8 +194,8 @@ export const namesIn = async (path: string, place: RunPlace): Promise<string[]> 
 /** Entries of a folder; none when it is not there, or is none. */
 export const entriesOf = async function* (path: string, place: RunPlace) {
   const held = await hold(join(path, 'entry'), place, { lastLink: 'keep' }).catch((error: unknown) => {
-    if (codeOf(error) !== '') return undefined
-    throw error
+    if (error instanceof RefusedPath) throw error
+    return undefined
   })
   if (held === undefined) return
   await using _ = held

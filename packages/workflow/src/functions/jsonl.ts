@@ -144,7 +144,7 @@ const runNmap = async (args: readonly Json[], context: FunctionContext): Promise
   if (target === '' || target.startsWith('-')) throw new Error('run_nmap needs a target')
   const dest = args[2] === undefined ? `${context.folders.output}/nmap.jsonl` : pathArg(args, 2, context)
   const xml = `${dest}.xml`
-  await refuseLinkOut(xml, context)
+  for (const path of [dest, xml]) await refuseLinkOut(path, context)
   const flags = textArg(args, 1, '-sV')
     .split(/\s+/)
     .filter((flag) => flag !== '')

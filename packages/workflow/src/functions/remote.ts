@@ -2,12 +2,13 @@ import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, numberArg, refused, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { makeFolder, programPath } from './files.ts'
+import { refuseLinkOut } from './run-folder.ts'
 import { dirname } from 'node:path'
 
 const sshSpec = (
   args: readonly Json[],
   at: { host: number; user: number; key: number; password: number; port: number },
-): RunnerSpec => {
+): Extract<RunnerSpec, { type: 'ssh' }> => {
   const host = textArg(args, at.host)
   if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
   const [user, keyFile, password] = [
@@ -27,6 +28,7 @@ const sshSpec = (
 
 const sshExec = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
+  if (spec.keyFile !== undefined) await refuseLinkOut(spec.keyFile, context)
   const { stdout, stderr, problem } = await context.execOn(spec, textArg(args, 1))
   if (stderr !== '') context.print('stderr', stderr)
   if (problem !== '') throw new Error(`ssh_exec: ${problem}`)

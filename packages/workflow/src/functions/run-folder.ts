@@ -58,8 +58,14 @@ const spotOf = async (path: string, { folders }: RunPlace): Promise<Spot | undef
   return undefined
 }
 
+/** The run's own doing; the code makes it a failure of the step, as other troubles with files are. */
+export class RefusedPath extends Error {
+  override readonly name = 'RefusedPath'
+  readonly code = 'ERR_REFUSED_PATH'
+}
+
 const linkOut = (parts: readonly string[]): Error =>
-  new Error(`${parts.join('/')} is a link out of the run's folder`)
+  new RefusedPath(`${parts.join('/')} is a link out of the run's folder`)
 
 export const heldPath = (folder: FileHandle): string => `/proc/self/fd/${folder.fd}`
 
@@ -177,12 +183,12 @@ export const hold = async (path: string, place: RunPlace, options: HoldOptions =
     if (next === undefined) throw linkOut(found.link)
     spot = next
   }
-  throw new Error(`${path} goes through more than ${MAX_LINKS} links`)
+  throw new RefusedPath(`${path} goes through more than ${MAX_LINKS} links`)
 }
 
 /** Errors speak of the path that the author wrote. */
 export const inAuthorsWords = (error: unknown, held: string, path: string): Error =>
-  held === path && Error.isError(error)
+  error instanceof RefusedPath || (held === path && Error.isError(error))
     ? error
     : Object.assign(new Error(messageOf(error).replaceAll(held, path), { cause: error }), {
         code: codeOf(error),
@@ -227,15 +233,15 @@ export const openFile = async (path: string, place: RunPlace, flags: number): Pr
 const refuseSpecial = async (held: string, path: string): Promise<void> => {
   const facts = await lstat(held).catch(() => undefined)
   if (facts === undefined || facts.isFile() || facts.isDirectory() || facts.isSymbolicLink()) return
-  throw new Error(`${path} is neither a regular file nor a folder`)
+  throw new RefusedPath(`${path} is neither a regular file nor a folder`)
 }
 
 const refuseForeign = async (file: FileHandle, path: string, { owner }: RunPlace): Promise<void> => {
   const facts = await file.stat()
   if (!facts.isFile() && !facts.isDirectory())
-    throw new Error(`${path} is neither a regular file nor a folder`)
+    throw new RefusedPath(`${path} is neither a regular file nor a folder`)
   if (facts.isFile() && facts.nlink > 1 && owner !== undefined && facts.uid !== owner.uid)
-    throw new Error(`${path} is a hard link to a file of another user`)
+    throw new RefusedPath(`${path} is a hard link to a file of another user`)
 }
 
 /** Rejects when a link on the way leads out of the run's folders; for programs, which open the path themselves. */
@@ -251,8 +257,8 @@ export const factsOf = async (path: string, place: RunPlace) => {
       inside ? await lstat(at) : await stat(at),
     )
   } catch (error) {
-    if (codeOf(error) !== '') return undefined
-    throw error
+    if (error instanceof RefusedPath) throw error
+    return undefined
   }
 }
 
@@ -273,7 +279,7 @@ export const inRunFolder = async <Result>(
   work: (path: string) => Promise<Result>,
 ): Promise<Result> => {
   const refuse = (): never => {
-    throw new Error(`${path} lies outside the run's folders`)
+    throw new RefusedPath(`${path} lies outside the run's folders`)
   }
   if ((await spotOf(path, place)) === undefined) refuse()
   return await inPlace(path, place, { make: true, lastLink: 'keep' }, async (held) => await work(held.path))

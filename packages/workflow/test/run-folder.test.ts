@@ -1,0 +1,437 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import type { FunctionServices } from '../src/index.ts'
+import { readText } from '../src/functions/file.ts'
+import { appendFile, makeFolder, moveFile, removeTree, writeText } from '../src/functions/files.ts'
+import { FUNCTIONS } from '../src/functions/registry.ts'
+import { hold } from '../src/functions/run-folder.ts'
+import { useRuns } from './_execute.ts'
+
+const { run, folder } = useRuns()
+
+/** Parameters that are paths, wherever they occur. */
+const PATHS = new Set(['path', 'source', 'dest', 'folder', 'archive', 'manifest', 'template', 'a', 'b'])
+
+/** Where a name means something else than elsewhere. */
+const ELSEWHERE: Readonly<Record<string, boolean>> = {
+  'get_types.text': true,
+  'glob.pattern': true,
+  'go_getter_with_sshkey.key': true,
+  'ssh_exec.key': true,
+  'is_compress.path': false,
+  'pick_valid.a': false,
+  'pick_valid.b': false,
+  'generate_event.source': false,
+  'generate_event_from_file.source': false,
+  'db_import_port_assets.source': false,
+  'db_import_custom_asset.source': false,
+  'db_import_vigolium.source': false,
+  'git_clone_subfolder.folder': false,
+  'ssh_rsync.dest': false,
+}
+
+/** What the other parameters get. */
+const PLAIN: Readonly<Record<string, string>> = {
+  pattern: '.', keep: 'none', text: 'a', lines: '1', delimiter: ',', field: '1', characters: 'x', part: 'x', target: '127.0.0.1',
+  value: 'x', command: 'true', code: '1', name: 'x', '…': 'x', params: '', length: '1', password: '', keepalive: '', message: 'x',
+  filter: '.', fields: 'a', renames: 'a:b', flags: '-sL', url: 'http://127.0.0.1:1/x', repository: 'https://127.0.0.1:1/x',
+  expression: 's/a/b/', workspace: 'example.com', format: '%d', mode: '', position: '1', method: 'GET', headers: '', body: '', host: '127.0.0.1',
+  topic: 't', data_type: 'x', data: 'x', type: 'x', json: '{}', status: '', severity: '', asset: '', uuid: 'x', channel: '',
+  caption: 'x', key: 'k', prefix: 'up', minutes: '1', depth: '1', '"role:text"': 'x', user: '', port: '1', keys: 'x', list: '',
+  old: 'x', new: 'y', seconds: '0', source: 'x', folder: 'x', dest: 'x', path: 'x', a: 'x', b: 'x',
+} // prettier-ignore
+
+/** These put a file in the place of what is there, or take it away: a link at the end is itself what they work on. */
+const WORKS_ON_LINK = new Set([
+  'remove_file.path', 'remove_folder.path', 'rm_rf.path', 'move_file.dest', 'cdn_download.path', 'chunk_file.manifest',
+  ...['grep_string_to_file', 'grep_regex_to_file', 'cut_to_file', 'jsonl_to_csv', 'csv_to_jsonl', 'jsonl_filter', 'jsonl_unique',
+    'jsonl_rename_key', 'nmap_to_jsonl', 'parse_url_file', 'interesting_urls', 'diff_unix', 'db_asset_diff_to_file',
+    'db_vuln_diff_to_file'].map((name) => `${name}.dest`),
+]) // prettier-ignore
+
+interface Attack {
+  /** `read_file.path` */
+  readonly what: string
+  /** The call with this path there. */
+  readonly call: (path: string) => string
+}
+
+const attacks = (): Attack[] =>
+  [...new Set(FUNCTIONS.values())].flatMap(({ name, signature, refused }) => {
+    const params = signature.split(',').map((param) => param.trim().replace(/\?$/, ''))
+    if (refused || signature === '') return []
+    const isPath = (param: string): boolean => ELSEWHERE[`${name}.${param}`] ?? PATHS.has(param)
+    const unknown = params.filter((param) => !isPath(param) && !Object.hasOwn(PLAIN, param))
+    // A parameter that is new here: say in PATHS, ELSEWHERE or PLAIN whether it is a path.
+    expect({ name, unknown }).toEqual({ name, unknown: [] })
+    return params.filter(isPath).map((attacked) => ({
+      what: `${name}.${attacked}`,
+      call: (path) => {
+        const ending = attacked === 'archive' ? '.zip' : attacked === 'pattern' ? '/*' : ''
+        const args = params.map((param) => {
+          if (param === attacked) return `${path}${ending}`
+          if (!isPath(param)) return PLAIN[param] ?? ''
+          return param === 'dest' || param === 'manifest' ? 'new' : 'mine'
+        })
+        return `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
+      },
+    }))
+  })
+
+const SECRET = 'root:SECRET'
+let count = 0
+
+/** A folder of somebody else beside the run's two folders. */
+const scene = () => {
+  const base = mkdtempSync(join(folder(), `scene-${++count}-`))
+  const [output, temp, foreign] = [join(base, 'out'), join(base, 'tmp'), join(base, 'foreign')]
+  for (const path of [output, temp, foreign, join(foreign, 'sub')]) mkdirSync(path)
+  for (const path of ['secret', 'secret.zip', 'main.py', 'sub/secret'])
+    writeFileSync(join(foreign, path), SECRET)
+  writeFileSync(join(output, 'mine'), '{"a":"mine"}\n')
+  return { base, output, temp, foreign, place: { folders: { output, temp }, owner: undefined } }
+}
+
+/** All below a folder; the recursion of `readdirSync` would go through links. */
+const everything = (root: string): { name: string; text: string }[] =>
+  readdirSync(root, { withFileTypes: true }).flatMap((item) => {
+    const name = join(root, item.name)
+    const { uid, mtimeMs, nlink, mode } = lstatSync(name)
+    const text = item.isFile() ? readFileSync(name, 'utf8') : ''
+    return [{ name, uid, mtimeMs, nlink, mode, text }, ...(item.isDirectory() ? everything(name) : [])]
+  })
+
+const services = (found: string[]): FunctionServices => {
+  const counts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+  const keep = (rows: unknown) => {
+    found.push(JSON.stringify(rows))
+    return counts
+  }
+  return {
+    database: {
+      importAssets: async (_workspace, rows) => keep(rows),
+      importVulnerabilities: async (_workspace, rows) => keep(rows),
+      importReport: async (_workspace, _format, report) => keep(await Array.fromAsync(report)),
+      assets: async () => [{ a: 1 }],
+      vulnerabilities: async () => [{ a: 1 }],
+      count: async (_workspace, _name, add) => (add === 'reset' ? 0 : add),
+      runStatus: async () => [],
+    },
+    notify: { send: async ({ file }) => void keep(file && readFileSync(file.path, 'utf8')) },
+    storage: {
+      upload: async (path) => void keep(readFileSync(path, 'utf8')),
+      download: async (_key, path) => await writeFile(path, 'object', { flag: 'wx' }),
+      remove: async () => undefined,
+      stat: async () => undefined,
+      list: async () => [{ key: 'up/f', size: 1, modified: '' }],
+      presign: async () => '',
+    },
+  }
+}
+
+/** Each call as a step of one run; its answer or its error. */
+const answers = async (at: ReturnType<typeof scene>, calls: readonly string[]): Promise<string[]> => {
+  const found: string[] = []
+  const steps = calls.map((call, index) => ({
+    name: `s${index}`,
+    type: 'function',
+    function: call,
+    on_error: [{ action: 'continue' }],
+  }))
+  const { recorder } = await run(`kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\n`, {
+    folders: { output: at.output, temp: at.temp },
+    services: services(found),
+  })
+  expect(recorder.steps).toHaveLength(calls.length)
+  expect(JSON.stringify([recorder.events, found])).not.toContain(SECRET)
+  expect(recorder.artifacts).toEqual([])
+  return recorder.steps.map(({ errorMessage, output }) => errorMessage || output.trim())
+}
+
+type Links = (at: ReturnType<typeof scene>, index: number) => string
+
+const inFolder = (root: string, index: number): string => {
+  const path = join(root, `a${index}`)
+  mkdirSync(path)
+  return path
+}
+/** A link under each name that a call may make of the path. */
+const links = (path: string, target: string): string => {
+  symlinkSync(target, path)
+  symlinkSync(target, `${path}.zip`)
+  return path
+}
+
+const SCENARIOS: Readonly<Record<string, Links>> = {
+  'to a file': ({ output, foreign }, index) =>
+    links(join(inFolder(output, index), 'x'), join(foreign, 'secret')),
+  'to a folder': ({ output, foreign }, index) => links(join(inFolder(output, index), 'x'), foreign),
+  'that dangles': ({ output, foreign }, index) =>
+    links(join(inFolder(output, index), 'x'), join(foreign, 'none')),
+  'by a relative way': ({ output }, index) =>
+    links(join(inFolder(output, index), 'x'), '../../foreign/secret'),
+  'over a link that stays inside': ({ output, foreign }, index) => {
+    const path = inFolder(output, index)
+    symlinkSync(join(foreign, 'secret'), join(path, 'y'))
+    return links(join(path, 'x'), 'y')
+  },
+  'in the middle of the path': ({ output, foreign }, index) => {
+    const path = inFolder(output, index)
+    symlinkSync(foreign, join(path, 'way'))
+    return join(path, 'way', 'secret')
+  },
+  'in the middle, before what is not there': ({ output, foreign }, index) => {
+    const path = inFolder(output, index)
+    symlinkSync(join(foreign, 'sub'), join(path, 'way'))
+    return join(path, 'way', 'deep', 'none')
+  },
+  "in the middle, in the attempt's folder": ({ temp, foreign }, index) => {
+    const path = inFolder(temp, index)
+    symlinkSync(foreign, join(path, 'way'))
+    return join(path, 'way', 'sub')
+  },
+}
+
+describe.each(Object.entries(SCENARIOS))('a link %s', (title, prepare) => {
+  test('leads no function out of the folders of the run', async () => {
+    const at = scene()
+    const before = everything(at.foreign)
+    const all = attacks()
+    expect(all.length).toBeGreaterThan(100)
+    const got = await answers(
+      at,
+      all.map(({ call }, index) => call(prepare(at, index))),
+    )
+    const wrong = all.flatMap(({ what }, index) => {
+      const answer = got[index] ?? ''
+      const harmless = WORKS_ON_LINK.has(what) && !title.includes('middle')
+      return harmless || /is a link out of the run's folder/.test(answer) ? [] : [{ what, answer }]
+    })
+    expect(wrong).toEqual([])
+    expect(got.join('\n')).not.toContain(SECRET)
+    expect(everything(at.foreign)).toEqual(before)
+    expect(everything(at.output).filter(({ text }) => text.includes(SECRET))).toEqual([])
+  })
+})
+
+describe('in the folders of a run', () => {
+  test('files of a fixed name are written through no link either', async () => {
+    const at = scene()
+    const before = everything(at.foreign)
+    for (const name of ['security-report.md', 'runtime-export.json', 'x', 'nmap.jsonl'])
+      symlinkSync(join(at.foreign, 'secret'), join(at.output, name))
+    const got = await answers(at, [
+      'generate_security_report("mine")',
+      'runtime_export()',
+      'wget_unix("http://127.0.0.1:1/x")',
+      'git_clone("https://127.0.0.1:1/x")',
+      'run_nmap("127.0.0.1", "-sL")',
+    ])
+    for (const answer of got) expect(answer).toMatch(/(\S+) is a link out of the run's folder$/)
+    expect(everything(at.foreign)).toEqual(before)
+  })
+
+  test('links that stay inside work, also between the two folders and for files that are made', async () => {
+    const at = scene()
+    mkdirSync(join(at.output, 'real'))
+    symlinkSync('real', join(at.output, 'way'))
+    symlinkSync('../../tmp', join(at.output, 'real', 'temp'))
+    symlinkSync(join(at.output, 'mine'), join(at.temp, 'mine'))
+    symlinkSync('later', join(at.output, 'soon'))
+    symlinkSync('round', join(at.output, 'round'))
+    expect(
+      await answers(at, [
+        'read_file("way/temp/mine")',
+        'save_content("text", "way/deep/file") && read_file("real/deep/file")',
+        'save_content("later", "soon") && read_file("later")',
+        'glob("way/**/file").length',
+        'sort_unix("way/temp/mine", "way/sorted") && file_length("real/sorted")',
+        'rm_rf("way/temp") && file_length("mine")',
+        'read_file("round")',
+      ]),
+    ).toEqual(['{"a":"mine"}', 'text', 'later', '1', '1', '1', expect.stringMatching(/more than 40 links$/)])
+    expect(existsSync(join(at.temp, 'mine'))).toBe(true)
+  })
+
+  test('what is below a folder is listed and uploaded without what links bring there', async () => {
+    const at = scene()
+    mkdirSync(join(at.output, 'd/real'), { recursive: true })
+    for (const name of ['d/real/secret', 'd/real/f.ts']) writeFileSync(join(at.output, name), 'mine')
+    symlinkSync(at.foreign, join(at.output, 'd/way'))
+    symlinkSync(join(at.foreign, 'secret'), join(at.output, 'd/link'))
+    expect(
+      await answers(at, [
+        'glob("d/*/secret")',
+        'glob("d/**/secret")',
+        'cdn_sync_upload("d", "up")',
+        'detect_language("d")',
+      ]),
+    ).toEqual([
+      JSON.stringify([join(at.output, 'd/real/secret')]),
+      JSON.stringify([join(at.output, 'd/real/secret')]),
+      '2',
+      'TypeScript',
+    ])
+  })
+
+  test('paths elsewhere are taken as they are, links and all', async () => {
+    const at = scene()
+    const [elsewhere, link] = [join(at.base, 'elsewhere'), join(at.base, 'link')]
+    mkdirSync(elsewhere)
+    symlinkSync(elsewhere, link)
+    expect(
+      await answers(at, [
+        `save_content("text", "${link}/deep/file") && read_file("${link}/deep/file")`,
+        `append_file("${link}/all", "mine") && move_file("${link}/all", "back") && read_file("back")`,
+        `glob("${link}/*").length`,
+        `rm_rf("${link}/deep") && dir_length("${link}")`,
+      ]),
+    ).toEqual(['text', '{"a":"mine"}', '1', '0'])
+  })
+
+  test('the real path of a folder is the folder too', async () => {
+    const at = scene()
+    const other = join(at.base, 'other-name')
+    symlinkSync(at.output, other)
+    symlinkSync(join(at.foreign, 'secret'), join(at.output, 'x'))
+    const place = { folders: { output: other, temp: at.temp }, owner: undefined }
+    await expect(readText(join(at.output, 'x'), place)).rejects.toThrow("x is a link out of the run's folder")
+    expect(await readText(join(at.output, 'mine'), place)).toBe('{"a":"mine"}\n')
+  })
+
+  test('only regular files are opened, and no second name of a file of somebody else', async () => {
+    const at = scene()
+    const pipe = spawn('mkfifo', [join(at.output, 'pipe')])
+    await once(pipe, 'close')
+    await expect(readText(join(at.output, 'pipe'), at.place)).rejects.toThrow('neither a regular file')
+    await expect(writeText(join(at.output, 'pipe'), 'x', at.place)).rejects.toThrow('neither a regular file')
+    linkSync(join(at.foreign, 'secret'), join(at.output, 'hard'))
+    const owner = { uid: (process.getuid?.() ?? 0) + 1, gid: 65534 }
+    const message = 'hard link to a file of another user'
+    await expect(readText(join(at.output, 'hard'), { ...at.place, owner })).rejects.toThrow(message)
+    await expect(writeText(join(at.output, 'hard'), 'x', { ...at.place, owner })).rejects.toThrow(message)
+    expect(readFileSync(join(at.foreign, 'secret'), 'utf8')).toBe(SECRET)
+  })
+
+  test('a folder is removed with all in it, and links in it as links', async () => {
+    const at = scene()
+    await makeFolder(join(at.output, 'a/b/c'), at.place)
+    for (const name of ['a/link', 'a/b/link']) symlinkSync(at.foreign, join(at.output, name))
+    await writeText(join(at.output, 'a/b/c/file'), 'x', at.place)
+    await removeTree(join(at.output, 'a'), at.place)
+    expect(existsSync(join(at.output, 'a'))).toBe(false)
+    expect(existsSync(join(at.foreign, 'sub/secret'))).toBe(true)
+    await removeTree(join(at.output, 'a/b'), at.place)
+    await removeTree(at.temp, at.place)
+    expect(existsSync(at.temp)).toBe(false)
+  })
+
+  test('a folder that is swapped for a link while it is held is still the one that is worked in', async () => {
+    const at = scene()
+    mkdirSync(join(at.output, 'a'))
+    await using held = await hold(join(at.output, 'a/secret'), at.place)
+    renameSync(join(at.output, 'a'), join(at.output, 'b'))
+    symlinkSync(at.foreign, join(at.output, 'a'))
+    await writeFile(held.path, 'mine')
+    expect(readFileSync(join(at.output, 'b/secret'), 'utf8')).toBe('mine')
+    expect(readFileSync(join(at.foreign, 'secret'), 'utf8')).toBe(SECRET)
+  })
+
+  test('nobody who swaps folders and links all the time gets anything out or in', async () => {
+    const at = scene()
+    const before = everything(at.foreign)
+    mkdirSync(join(at.output, 'd'))
+    writeFileSync(join(at.output, 'd/secret'), 'mine')
+    const swap =
+      'while :; do mv d real; ln -s "$0" d; rm d; mv -T real d; ln -s "$0/secret" l; mv -T l d/secret; rm d/secret; done'
+    const swapper = spawn('/bin/sh', ['-c', swap, at.foreign], { cwd: at.output, stdio: 'ignore' })
+    const path = join(at.output, 'd/secret')
+    const seen = new Set<string>()
+    try {
+      for (let round = 0; round < 150; round++) {
+        const tries = await Promise.allSettled([
+          readText(path, at.place),
+          writeText(path, 'mine', at.place),
+          appendFile(path, join(at.output, 'mine'), at.place),
+          moveFile(path, join(at.output, 'moved'), at.place),
+          removeTree(path, at.place),
+        ])
+        for (const one of tries)
+          seen.add(one.status === 'fulfilled' ? String(one.value) : String(one.reason).slice(-40))
+      }
+    } finally {
+      swapper.kill('SIGKILL')
+      await once(swapper, 'close')
+    }
+    expect([...seen].join('\n')).not.toContain(SECRET)
+    expect([...seen].some((text) => text.includes("link out of the run's folder"))).toBe(true)
+    expect(everything(at.foreign)).toEqual(before)
+  })
+
+  test('what steps write, read and report goes through no link out', async () => {
+    const at = scene()
+    const before = everything(at.foreign)
+    for (const name of ['std', 'list', 'stream', 'report'])
+      symlinkSync(join(at.foreign, 'secret'), join(at.output, name))
+    const each = { name: 'item', type: 'bash', command: 'echo [[line]]' }
+    const loop = { type: 'foreach', variable: 'line', step: each, on_error: [{ action: 'continue' }] }
+    const steps = [
+      {
+        name: 'std',
+        type: 'bash',
+        command: 'echo x',
+        std_file: '{{Output}}/std',
+        on_error: [{ action: 'continue' }],
+      },
+      { name: 'list', input: '{{Output}}/list', ...loop },
+      {
+        name: 'stream',
+        input: '{{Output}}/mine',
+        ...loop,
+        exports: { streaming_output: '{{Output}}/stream' },
+      },
+    ]
+    const reports = [{ name: 'report', path: '{{Output}}/report', type: 'text' }]
+    const text = `kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\nreports: ${JSON.stringify(reports)}\n`
+    const { recorder } = await run(text, {
+      folders: { output: at.output, temp: at.temp },
+    })
+    expect(recorder.steps.map(({ errorMessage }) => errorMessage)).toEqual(
+      ['std', 'list', 'stream'].map((name) => `${name} is a link out of the run's folder`),
+    )
+    expect(recorder.artifacts.filter(({ type }) => type === 'report')).toEqual([])
+    expect(recorder.lines.join('\n')).toContain("report is a link out of the run's folder")
+    expect(everything(at.foreign)).toEqual(before)
+  })
+
+  test('what functions make belongs to whom commands run as, folders too', async () => {
+    const at = scene()
+    const root = process.getuid?.() === 0
+    const owner = root
+      ? { uid: 65534, gid: 65534 }
+      : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+    chmodSync(at.output, 0o777)
+    const place = { ...at.place, owner }
+    await writeText(join(at.output, 'x/y/file'), 'x', place)
+    await appendFile(join(at.output, 'x/z/all'), join(at.output, 'mine'), place)
+    await moveFile(join(at.output, 'mine'), join(at.output, 'w/moved'), place)
+    for (const name of ['x', 'x/y', 'x/y/file', 'x/z', 'x/z/all', 'w', 'w/moved'])
+      expect({ name, uid: lstatSync(join(at.output, name)).uid }).toEqual({ name, uid: owner.uid })
+  })
+})
