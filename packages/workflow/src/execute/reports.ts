@@ -34,10 +34,10 @@ export const registerReports = async (run: Run, reports: readonly Report[], scop
     const file = isAbsolute(rendered) ? rendered : join(folders.output, rendered)
     const exists = await isThere(file, run.input).catch((error: unknown) => {
       recorder.log('warn', `report '${name}': ${messageOf(error)}`)
-      return false
+      return undefined
     })
-    if (!exists) {
-      if (optional !== true) recorder.log('warn', `report '${name}' is missing: ${file}`)
+    if (exists !== true) {
+      if (exists === false && optional !== true) recorder.log('warn', `report '${name}' is missing: ${file}`)
       continue
     }
     const contentType = CONTENT[type]
