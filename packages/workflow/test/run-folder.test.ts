@@ -18,9 +18,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { FunctionServices } from '../src/index.ts'
 import { readText } from '../src/functions/file.ts'
-import { appendFile, makeFolder, moveFile, removeTree, writeText } from '../src/functions/files.ts'
+import { appendFile, makeFolder, moveFile, writeText } from '../src/functions/files.ts'
+import { removeTree } from '../src/functions/remove.ts'
 import { FUNCTIONS } from '../src/functions/registry.ts'
-import { hold } from '../src/functions/run-folder.ts'
+import { hold } from '../src/functions/hold.ts'
 import { useRuns } from './_execute.ts'
 
 const { run, folder } = useRuns()

@@ -1,5 +1,5 @@
 import { openNew } from '../functions/files.ts'
-import type { RunPlace } from '../functions/run-folder.ts'
+import type { RunPlace } from '../functions/hold.ts'
 
 export interface TeeFile {
   readonly write: (chunk: Buffer) => Promise<void>

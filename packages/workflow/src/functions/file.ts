@@ -1,21 +1,13 @@
 import { constants } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import {
-  appendFile,
-  isThere,
-  makeFolder,
-  moveFile,
-  namesIn,
-  pathArg,
-  removeFile,
-  removeTree,
-  writeLines,
-} from './files.ts'
+import { appendFile, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines } from './files.ts'
+import { removeFile, removeTree } from './remove.ts'
 import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
 import { safeRegExp } from './pattern.ts'
-import { openFile, type RunPlace } from './run-folder.ts'
+import type { RunPlace } from './hold.ts'
+import { openFile } from './run-folder.ts'
 
 /** Longest text that a function takes out of a file into an expression. */
 export const MAX_TEXT_BYTES = 16 << 20

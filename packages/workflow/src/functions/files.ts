@@ -1,33 +1,13 @@
-import {
-  constants,
-  copyFile,
-  lchown,
-  open,
-  opendir,
-  rename,
-  rm,
-  rmdir,
-  unlink,
-  type FileHandle,
-} from 'node:fs/promises'
+import { constants, copyFile, lchown, open, opendir, rename, rm, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
 import { codeOf } from '../fault.ts'
 import { textArg, type FunctionContext } from './define.ts'
-import {
-  factsOf,
-  heldPath,
-  hold,
-  inAuthorsWords,
-  inPlace,
-  openFile,
-  refuseLinkOut,
-  RefusedPath,
-  type RunPlace,
-} from './run-folder.ts'
+import { heldPath, hold, inAuthorsWords, inPlace, RefusedPath, type RunPlace } from './hold.ts'
+import { factsOf, openFile, refuseLinkOut } from './run-folder.ts'
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
 
 /** What functions make belongs to whom commands run as, or the next command could not work with it. */
 const own = async (file: FileHandle, { owner }: RunPlace): Promise<void> => {
@@ -201,51 +181,4 @@ export const entriesOf = async function* (path: string, place: RunPlace) {
   await using _ = held
   const folder = await opendir(held.inside ? join(held.path, '..') : path).catch(() => undefined)
   if (folder !== undefined) yield* folder
-}
-
-/** Folders in folders that are removed. */
-const MAX_DEPTH = 500
-
-/** Removes a file or a folder with all in it; a link itself and never what it leads to. */
-export const removeTree = async (path: string, place: RunPlace): Promise<void> => {
-  try {
-    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) => {
-      if (!inside) return await rm(path, { recursive: true, force: true })
-      if (!held.endsWith('/.')) return await removeHeld(held, 0)
-      await emptyFolder(held, 0)
-      await rmdir(path)
-    })
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
-  }
-}
-
-const removeHeld = async (path: string, depth: number): Promise<void> => {
-  try {
-    return await unlink(path)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return
-    if (codeOf(error) !== 'EISDIR' && codeOf(error) !== 'EPERM') throw error
-  }
-  await emptyFolder(path, depth)
-  await rmdir(path)
-}
-
-const emptyFolder = async (path: string, depth: number): Promise<void> => {
-  if (depth >= MAX_DEPTH)
-    throw new Error(`folders are more than ${MAX_DEPTH} deep; remove them with a command`)
-  await using folder = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-  for await (const { name } of await opendir(heldPath(folder)))
-    await removeHeld(`${heldPath(folder)}/${name}`, depth + 1)
-}
-
-/** Removes a file and no folder; nothing happens when it is not there. */
-export const removeFile = async (path: string, place: RunPlace): Promise<void> => {
-  try {
-    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) =>
-      inside ? await unlink(held) : await rm(held, { force: true }),
-    )
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
-  }
 }

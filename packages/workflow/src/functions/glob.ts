@@ -1,7 +1,8 @@
 import { glob } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { namesIn } from './files.ts'
-import { hold, refuseLinkOut, type RunPlace } from './run-folder.ts'
+import { hold, type RunPlace } from './hold.ts'
+import { refuseLinkOut } from './run-folder.ts'
 
 /** The folders of a pattern before its first part that is none. */
 const plainPart = (pattern: string): string => {

@@ -7,7 +7,8 @@ import { fn, isObject, listArg, textArg, type FunctionContext, type FunctionGrou
 import { readText } from './file.ts'
 import { pathArg, writeLines, writeText } from './files.ts'
 import { linesOf } from './lines.ts'
-import { openFile, refuseLinkOut, type RunPlace } from './run-folder.ts'
+import type { RunPlace } from './hold.ts'
+import { openFile, refuseLinkOut } from './run-folder.ts'
 
 type Row = Record<string, Json>
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { codeOf } from '../fault.ts'
-import { openFile, type RunPlace } from './run-folder.ts'
+import type { RunPlace } from './hold.ts'
+import { openFile } from './run-folder.ts'
 
 /** Lines of a text file one by one, whatever its size; nothing for a file that is not there. */
 export const linesOf = async function* (path: string, place: RunPlace): AsyncGenerator<string> {

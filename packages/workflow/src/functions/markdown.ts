@@ -6,7 +6,8 @@ import { fn, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
 import { isThere, pathArg, writeText } from './files.ts'
 import { rowsOf } from './jsonl.ts'
-import { openFile, type RunPlace } from './run-folder.ts'
+import type { RunPlace } from './hold.ts'
+import { openFile } from './run-folder.ts'
 import { sarifRows } from './sarif.ts'
 
 /** Rows of one table; a report of more is no report any more. */

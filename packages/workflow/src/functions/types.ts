@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isCidr, targetType } from '../execute/target.ts'
 import { fn, textArg, type FunctionGroup } from './define.ts'
 import { entriesOf, kindOf, pathArg } from './files.ts'
-import type { RunPlace } from './run-folder.ts'
+import type { RunPlace } from './hold.ts'
 
 const ARCHIVE = /\.(zip|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|7z|rar)$/i
 

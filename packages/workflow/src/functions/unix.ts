@@ -1,7 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { isThere, makeFolder, pathArg, programPath, removeTree, writeLines } from './files.ts'
+import { isThere, makeFolder, pathArg, programPath, writeLines } from './files.ts'
+import { removeTree } from './remove.ts'
 import { linesOf } from './lines.ts'
 import { refuseLinkOut } from './run-folder.ts'
 

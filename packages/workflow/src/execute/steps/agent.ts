@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { writeText } from '../../functions/files.ts'
 import { readText } from '../../functions/file.ts'
-import type { RunPlace } from '../../functions/run-folder.ts'
+import type { RunPlace } from '../../functions/hold.ts'
 import { askLlm, toChatAnswer, type ChatAnswer, type ToolCall } from '../../llm/client.ts'
 import { providersFor } from '../../llm/providers.ts'
 import type { AgentTool, Json, LlmConfig, SubAgent } from '../../model.ts'

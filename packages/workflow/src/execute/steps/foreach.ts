@@ -1,6 +1,6 @@
 import { isThere } from '../../functions/files.ts'
 import { linesOf } from '../../functions/lines.ts'
-import type { RunPlace } from '../../functions/run-folder.ts'
+import type { RunPlace } from '../../functions/hold.ts'
 import { authored, data, fromJson, type Value } from '../../template/value.ts'
 import { Capture } from '../capture.ts'
 import { evaluate } from '../evaluate.ts'

@@ -1,0 +1,52 @@
+import { constants, open, opendir, rm, rmdir, unlink } from 'node:fs/promises'
+import { codeOf } from '../fault.ts'
+import { heldPath, inPlace, type RunPlace } from './hold.ts'
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+
+/** Folders in folders that are removed. */
+const MAX_DEPTH = 500
+
+/** Removes a file or a folder with all in it; a link itself and never what it leads to. */
+export const removeTree = async (path: string, place: RunPlace): Promise<void> => {
+  try {
+    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) => {
+      if (!inside) return await rm(path, { recursive: true, force: true })
+      if (!held.endsWith('/.')) return await removeHeld(held, 0)
+      await emptyFolder(held, 0)
+      await rmdir(path)
+    })
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+  }
+}
+
+const removeHeld = async (path: string, depth: number): Promise<void> => {
+  try {
+    return await unlink(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return
+    if (codeOf(error) !== 'EISDIR' && codeOf(error) !== 'EPERM') throw error
+  }
+  await emptyFolder(path, depth)
+  await rmdir(path)
+}
+
+const emptyFolder = async (path: string, depth: number): Promise<void> => {
+  if (depth >= MAX_DEPTH)
+    throw new Error(`folders are more than ${MAX_DEPTH} deep; remove them with a command`)
+  await using folder = await open(path, FOLDER)
+  for await (const { name } of await opendir(heldPath(folder)))
+    await removeHeld(`${heldPath(folder)}/${name}`, depth + 1)
+}
+
+/** Removes a file and no folder; nothing happens when it is not there. */
+export const removeFile = async (path: string, place: RunPlace): Promise<void> => {
+  try {
+    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) =>
+      inside ? await unlink(held) : await rm(held, { force: true }),
+    )
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+  }
+}
