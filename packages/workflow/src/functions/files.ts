@@ -45,8 +45,8 @@ export const openNew = async (path: string, place: RunPlace): Promise<FileHandle
 }
 
 export const writeText = async (path: string, text: string, place: RunPlace): Promise<void> => {
-  const file = await openNew(path, place)
-  await file.writeFile(text).finally(() => file.close())
+  await using file = await openNew(path, place)
+  await file.writeFile(text)
 }
 
 /** A file written line by line, beside the real one and put in its place at the end, so that it may also be read. */

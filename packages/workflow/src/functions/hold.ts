@@ -152,8 +152,8 @@ const makeOutside = async (path: string, { owner }: RunPlace): Promise<void> => 
   const first = await mkdir(path, { recursive: true })
   if (first === undefined || owner === undefined) return
   for (let at = resolve(path); at.length >= first.length; at = dirname(at)) {
-    const folder = await open(at, FOLDER | NO_LINK)
-    await folder.chown(owner.uid, owner.gid).finally(() => folder.close())
+    await using folder = await open(at, FOLDER | NO_LINK)
+    await folder.chown(owner.uid, owner.gid)
   }
 }
 
