@@ -47,5 +47,5 @@ test('Gigabytes in small pieces cost no more memory than the limit', () => {
   const before = process.memoryUsage().arrayBuffers
   for (let i = 0; i < 4096; i += 1) tail.push(chunk)
   expect(tail.bytes().length).toBe(LIMIT)
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
 })
