@@ -8,6 +8,8 @@ const RUNS_A_PIECE = 10_000
 
 export interface JobReport {
   readonly counts: Omit<JobStatus, 'runs'>
+  /** The pieces are in memory already. */
+  readonly isHeld: boolean
   /**
    * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. They come as
    * Postgres has put them together, for as rows, or parsed, 10,000 of them would keep this process busy. Above 20,000
@@ -42,7 +44,7 @@ export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<Job
   if (row === undefined) return undefined
   const { no, elements, ...counts } = row
   const isLarge = counts.total_runs > RUNS_AT_ONCE
-  return { counts, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+  return { counts, isHeld: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
 }
 
 async function* one(elements: string | null): AsyncGenerator<string> {

@@ -25,8 +25,6 @@ const overall = ({ total_runs, pending, running, completed, failed, cancelled }:
   return cancelled === total_runs ? ('cancelled' as const) : ('partial' as const)
 }
 
-/** The answer of a larger job goes out as it comes from the database. */
-const HELD_RUNS = 20_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** An object, with its runs as a last field. */
@@ -54,12 +52,13 @@ export const getJob = route(
   async ({ store }, { params }) => {
     const report = await store.jobs.report(params.job_id)
     if (report === undefined) throw noJob(params.job_id)
-    const { counts, pieces } = report
+    const { counts, isHeld, pieces } = report
     const head = { ...counts, run_group_id: counts.job_id, status: overall(counts) }
     const body = jobText(JSON.stringify(head), pieces)
-    return counts.total_runs > HELD_RUNS
-      ? bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
-      : text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
+    // That of a large job goes out as it comes from the database.
+    return isHeld
+      ? text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
+      : bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
   },
 )
 
