@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { alive, token, until } from '../processes.ts'
 import { NEVER, see, sh, type Bench } from './bench.ts'
+import { keptBytes } from './kept-bytes.ts'
 
 const BIG = 100 * 1024 * 1024
-/** What reading may hold at most: buffers in use and those which the collector has not taken back yet. */
-const FLAT = 96 * 1024 * 1024
+/** What reading may hold at most. */
+const FLAT = BIG / 4
 
 /** What a program tells: codes, signals, output. */
 export function whatItTells(bench: Bench): void {
@@ -47,14 +48,14 @@ export function whatItTells(bench: Bench): void {
       const gate = Promise.withResolvers<void>()
       let bytes = 0
       let finished = false
-      const before = process.memoryUsage().rss
-      let most = before
+      let atEnd: number | undefined
+      const before = keptBytes()
       const outcome = bench.runner.run(sh(`head -c ${BIG} /dev/zero; echo finished >&2`), {
         signal: NEVER,
         onOutput(stream, chunk) {
           if (stream === 'stderr') finished = true
           else bytes += chunk.length
-          most = Math.max(most, process.memoryUsage().rss)
+          if (bytes > BIG * 0.95) atEnd ??= keptBytes()
           return gate.promise
         },
       })
@@ -62,10 +63,12 @@ export function whatItTells(bench: Bench): void {
       const first = bytes
       for (let index = 0; index < 3; index += 1) await see(bench.runner, sh('true'))
       expect({ bytes, finished }).toEqual({ bytes: first, finished: false })
+      const whileWaiting = keptBytes()
       gate.resolve()
       expect(await outcome).toEqual({ kind: 'exited', code: 0 })
       expect({ bytes, finished }).toEqual({ bytes: BIG, finished: true })
-      expect(most - before).toBeLessThan(FLAT)
+      expect(whileWaiting - before).toBeLessThan(FLAT)
+      expect(atEnd).toBeLessThan(before + FLAT)
     })
 
     test('a failing receiver ends the command and is reported as the bug it is', async () => {
