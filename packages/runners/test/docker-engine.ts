@@ -140,7 +140,8 @@ async function stop({ engine, ended }: Running, folder: string): Promise<void> {
     .map((line) => line.split(' ')[1] ?? '')
   for (const mount of mounts.filter((path) => path.startsWith(folder)).reverse())
     await exec('umount', ['-l', mount])
-  await rm(folder, { recursive: true, force: true })
+  // Its helpers may be a moment behind it.
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }
 
 /** Made from the static busybox of this machine: no registry is asked. */

@@ -1,11 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { Outcome, Runner } from '@scanfarm/contracts'
 import { createDockerRunners, type DockerRunners } from '../src/index.ts'
 import { importTestImage, startEngine, TEST_IMAGE, type PrivateEngine } from './docker-engine.ts'
-import { alive, token, until } from './processes.ts'
+import { TEST_MS, alive, token, until } from './processes.ts'
+
+jest.setTimeout(TEST_MS)
 
 const NEVER = new AbortController().signal
 const OWNER = 'outage'

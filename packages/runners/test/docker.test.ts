@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from '@jest/globals'
+import { afterAll, beforeAll, jest } from '@jest/globals'
 import { createDockerRunners, type DockerRunnersOptions } from '../src/index.ts'
 import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
 import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+import { TEST_MS } from './processes.ts'
+
+jest.setTimeout(TEST_MS)
 
 let engine: TestEngine
 beforeAll(async () => {

@@ -1,8 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { jest } from '@jest/globals'
 import { createHostRunners, type HostRunnersOptions } from '../src/index.ts'
 import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
+import { TEST_MS } from './processes.ts'
+
+jest.setTimeout(TEST_MS)
 
 async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
   const root = await mkdtemp(join(tmpdir(), 'scanfarm-host-'))

@@ -1,11 +1,14 @@
+import { randomInt } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const DEADLINE_MS = 10_000
-let last = 0
+/** A machine with other work may take many seconds to start a program. */
+const DEADLINE_MS = 60_000
+/** Limit of a test or hook, in milliseconds: room for two waits. It only ends what hangs. */
+export const TEST_MS = 150_000
 
 /** A number for `sleep` by which a process can be found on the machine, whoever started it and wherever it went. */
-export const token = (): string => String(1_000_000 + ((process.pid * 1_000 + ++last) % 8_000_000))
+export const token = (): string => String(randomInt(1_000_000, 2_000_000_000))
 
 /** Processes of this machine with the token as a word of their command line; those in containers show here, too. */
 export async function alive(word: string): Promise<number[]> {

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll } from '@jest/globals'
+import { afterAll, beforeAll, jest } from '@jest/globals'
 import { createSshRunners } from '../src/index.ts'
 import { runnerConformance, type RunnerSubject } from './conformance.ts'
 import { startSshServer, type TestSshServer } from './ssh-server.ts'
+import { TEST_MS } from './processes.ts'
+
+jest.setTimeout(TEST_MS)
 
 let server: TestSshServer
 beforeAll(async () => {
