@@ -1,17 +1,18 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunnerContext } from '@scanfarm/contracts'
 import { createRunners, detectCapabilities, dockerOptions, type DockerSettings } from '../src/index.ts'
 import { startEngine, type PrivateEngine } from './docker-engine.ts'
+import { freePort } from './free-port.ts'
+import { TEST_MS } from './processes.ts'
 import { startRegistry, type TestRegistry } from './registry.ts'
 
 const exec = promisify(execFile)
+jest.setTimeout(TEST_MS)
 const LOGIN = 'farm:s3cret pass'
 
 /** One who signs, and certificates signed: `server` for this machine, `client` for who asks. */
@@ -39,15 +40,6 @@ async function makeCertificates(folder: string): Promise<void> {
     const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`]
     await openssl('x509', '-req', ...signer, ...files)
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 const secret = (text: string | undefined) => (text === undefined ? undefined : { reveal: () => text })

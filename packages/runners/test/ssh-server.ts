@@ -2,10 +2,11 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 import { until } from './processes.ts'
 
 const exec = promisify(execFile)
@@ -104,15 +105,6 @@ PasswordAuthentication yes
 Subsystem sftp internal-sftp
 MaxStartups 100
 `
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 async function answers(server: ChildProcess, port: number): Promise<boolean> {
   if (server.exitCode !== null) throw new Error(`it ended with code ${server.exitCode}`)

@@ -1,0 +1,28 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** Below those that systems give to outgoing connections and to servers that name no port. */
+const [LOWEST, HIGHEST] = [20_000, 32_000]
+const MOST_TRIES = 100
+
+/** A port of this machine that stays free until someone names it, such as a program that is yet to start. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+    const port = randomInt(LOWEST, HIGHEST)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`none of ${MOST_TRIES} ports between ${LOWEST} and ${HIGHEST} is free`)
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}
