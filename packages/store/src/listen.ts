@@ -35,6 +35,14 @@ const openSession = (options: ListenOptions, onWake: () => void): Session => {
   return { client, ended }
 }
 
+/** The client settles nothing when it is told to end while it is still connecting. */
+const connected = async ({ client, ended }: Session): Promise<void> => {
+  const gone = ended.then(() => {
+    throw new Error('the listening connection ended before it was made')
+  })
+  await Promise.race([client.connect(), gone])
+}
+
 /**
  * Listens on a connection of its own (a pooler in transaction mode cannot carry LISTEN) and comes back after a loss,
  * with a call for whatever was missed. Resolves as soon as it listens for the first time, or right away when the
@@ -49,7 +57,7 @@ export async function listen(options: ListenOptions, onWake: () => void): Promis
     while (!closing.signal.aborted) {
       session = openSession(options, onWake)
       try {
-        await session.client.connect()
+        await connected(session)
         await session.client.query(`listen ${CHANNEL}`)
         firstTry.resolve()
         onWake()

@@ -6,6 +6,8 @@ export async function cuttableWay(databaseUrl: string): Promise<{
   url: string
   cut(): Promise<void>
   restore(): Promise<void>
+  /** Cut, but somebody takes new connections and never says a word; resolves when the first one has come. */
+  silence(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }> {
   const target = new URL(databaseUrl)
@@ -13,8 +15,8 @@ export async function cuttableWay(databaseUrl: string): Promise<{
   let server: Server | undefined
   let port = 0
 
-  const restore = async (): Promise<void> => {
-    server = createServer((near) => {
+  const restore = (): Promise<void> =>
+    open((near) => {
       const far = connect(Number(target.port), target.hostname)
       for (const [socket, other] of [
         [near, far],
@@ -29,10 +31,23 @@ export async function cuttableWay(databaseUrl: string): Promise<{
         })
       }
     })
+  const open = async (onConnection: (near: Socket) => void): Promise<void> => {
+    server = createServer(onConnection)
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
     if (address && typeof address === 'object') port = address.port
+  }
+  const silence = async (): Promise<void> => {
+    await cut()
+    const { promise: caller, resolve } = Promise.withResolvers<void>()
+    await open((near) => {
+      sockets.add(near)
+      near.on('error', () => undefined)
+      near.resume()
+      resolve()
+    })
+    await caller
   }
   const cut = async (): Promise<void> => {
     if (!server) return
@@ -47,5 +62,5 @@ export async function cuttableWay(databaseUrl: string): Promise<{
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'
   url.port = String(port)
-  return { url: url.href, cut, restore, [Symbol.asyncDispose]: cut }
+  return { url: url.href, cut, restore, silence, [Symbol.asyncDispose]: cut }
 }

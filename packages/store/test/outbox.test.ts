@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
+import { listen } from '../src/listen.ts'
+import { cuttableWay } from './cut-off.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
 
@@ -159,12 +161,19 @@ describe('waking masters', () => {
     let wakes = 0
     await using listening = await db.store.listen(() => wakes++)
     expect(listening).toBeDefined()
+    const before = wakes
     await sql(`select pg_terminate_backend(pid) from pg_stat_activity
                where datname = current_database() and application_name like '%listener'`)
-    const before = wakes
     await until(async () => wakes > before)
     const reconnected = wakes
     await submitted(db.store)
     await until(async () => wakes > reconnected)
+  })
+
+  test('the listener can be closed while a database that does not answer keeps it waiting', async () => {
+    await using way = await cuttableWay(db.url)
+    const listening = await listen({ url: way.url, applicationName: 'kept waiting' }, () => undefined)
+    await way.silence()
+    await listening[Symbol.asyncDispose]()
   })
 })
