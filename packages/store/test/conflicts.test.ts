@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ClaimedRun } from '@scanfarm/contracts'
+import type pg from 'pg'
 import { openRunStore } from '../src/index.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+import { closedStep, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
-  db = await testDatabase()
+  // A connection for each call: who waits for one of a full pool is refused after some seconds.
+  db = await testDatabase({ poolSize: 100 })
 })
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(() => wipe(db.url))
@@ -79,26 +81,38 @@ describe('batched statements', () => {
 
   test('a deadlock that Postgres breaks is tried again until it gets through', async () => {
     const before = await deadlocks()
-    await submitted(db.store, {}, targets(2))
+    await submitted(db.store, {}, targets(3))
     const workerId = await joined(db.runStore)
-    const [a, b] = (await db.runStore.claim(workerId, await take(db.store))).sort((x, y) => x.runId - y.runId)
-    if (!a || !b) throw new Error('nothing claimed')
-    await asSuperuser(async (rude) => {
-      // Locks against the order of ids; the other side waits for a, then this one for b.
-      await rude.query(
-        `set deadlock_timeout = '10s'; begin; select from runs where id = ${b.runId} for update`,
-      )
-      const recording = db.runStore.record([
-        { ...keyOf(a), totalSteps: 5 },
-        { ...keyOf(b), totalSteps: 5 },
-      ])
-      const waiting =
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-      while ((await rude.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve))
-      await rude.query(`select from runs where id = ${a.runId} for update; commit`)
-      expect(await recording).toEqual([])
+    const [a, b, c] = (await db.runStore.claim(workerId, await take(db.store))).sort(
+      (x, y) => x.runId - y.runId,
+    )
+    if (!a || !b || !c) throw new Error('nothing claimed')
+    const lock = (client: pg.Client, run: ClaimedRun) =>
+      client.query(`select from runs where id = ${run.runId} for update`)
+    await asSuperuser(async (holder) => {
+      await asSuperuser(async (rude) => {
+        const waitFor = async (count: number) => {
+          const waiting =
+            "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+          await until(async () => (await holder.query(waiting)).rowCount === count)
+        }
+        // Who waits last closes the circle and breaks it: so the store has to come to the lock of the rude one after
+        // that waits already, for a lock that the store has. Until then the holder stops it between the two.
+        await rude.query("set deadlock_timeout = '10min'; begin")
+        await holder.query('begin')
+        await lock(holder, b)
+        await lock(rude, c)
+        const recording = db.runStore.record([a, b, c].map((run) => ({ ...keyOf(run), totalSteps: 5 })))
+        await waitFor(1)
+        const locking = lock(rude, a)
+        await waitFor(2)
+        await holder.query('commit')
+        await locking
+        await rude.query('commit')
+        expect(await recording).toEqual([])
+      }, db.url)
     }, db.url)
-    expect((await deadlocks()) - before).toBe(1)
+    await until(async () => (await deadlocks()) - before === 1)
     expect((await db.store.runs.find(a.runUuid))?.total_steps).toBe(5)
   })
 })
