@@ -6,7 +6,8 @@ import { claimAll, ended, joined, keyOf, statusOf, step, submitted, take, target
 let db: TestDatabase
 let workerId: string
 beforeAll(async () => {
-  db = await testDatabase()
+  // A connection for each call: who waits for one of a full pool is refused after some seconds.
+  db = await testDatabase({ poolSize: 100 })
 })
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {

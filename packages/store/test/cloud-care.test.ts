@@ -78,12 +78,12 @@ describe('looking after an infrastructure', () => {
 
   test('goes on as long as its server renews the hold', async () => {
     await request(db.store)
-    const { no } = (await take('a', 1_500)) ?? { no: 0 }
-    const giveUpAt = performance.now() + 2_000
-    while (performance.now() < giveUpAt) {
-      expect(await db.store.cloud.again(no, 'a', 1_500)).toMatchObject({ no })
-      expect(await take('b')).toBeUndefined()
-    }
+    const { no } = (await take()) ?? { no: 0 }
+    expect(await db.store.cloud.again(no, 'a', 3 * LONG_MS)).toMatchObject({ no })
+    const { rows } = await sql(`select owner, owner_until - now() > interval '${LONG_MS} ms' as renewed
+      from cloud_infras`)
+    expect(rows).toEqual([{ owner: 'a', renewed: true }])
+    expect(await take('b')).toBeUndefined()
   })
 
   test('is due after the time that was said when it was let go', async () => {
@@ -192,7 +192,7 @@ describe('asking a provider for a machine', () => {
     expect(await db.store.cloud.asking(machine, 'a')).toBe(true)
     const { askedMsAgo } = (await db.store.cloud.again(no, 'a', LONG_MS))?.instances[0] ?? {}
     expect(askedMsAgo).toBeGreaterThanOrEqual(0)
-    expect(askedMsAgo).toBeLessThan(10_000)
+    expect(askedMsAgo).toBeLessThan(LONG_MS)
     await db.store.cloud.noteInstance(machine, 'the quota is used up, trying again')
     expect((await db.store.cloud.find(infraId))?.details).toMatchObject([
       { status: 'requested', message: 'the quota is used up, trying again' },

@@ -133,7 +133,7 @@ export const statusOf = async (store: Store, runId: number): Promise<string | un
   (await store.runs.find(String(runId)))?.status
 
 /** Tries until the condition holds; rejects after the deadline. */
-export async function until(condition: () => Promise<boolean>, deadlineMs = 15_000): Promise<void> {
+export async function until(condition: () => Promise<boolean>, deadlineMs = 60_000): Promise<void> {
   const giveUpAt = performance.now() + deadlineMs
   while (!(await condition())) {
     if (performance.now() > giveUpAt) throw new Error('the condition did not come true in time')

@@ -1,14 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, joined, statusOf, step, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+import { claimAll, joined, statusOf, step, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
+
+/** Longer than anything stops a test between two turns of the reaper, which would be a gap. */
+const LEASE_MS = 20_000
+const START_MS = 120_000
+const OVER_A_LEASE = `interval '${LEASE_MS + 1_000} ms'`
 
 let db: TestDatabase
 beforeAll(async () => {
   db = await testDatabase()
-})
+  // The reaper holds back within one lease of a start of the database.
+  await until(async () => (await upMs()) > LEASE_MS, START_MS)
+}, START_MS)
 afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-const LEASE_MS = 5_000
+const upMs = async (): Promise<number> => {
+  const { rows } = await sql(
+    'select (extract(epoch from now() - pg_postmaster_start_time()) * 1000)::int as up_ms',
+  )
+  return Number(rows[0]?.up_ms)
+}
 const reap = (changes: Partial<{ maxAttempts: number; leaseMs: number; limit: number }> = {}) =>
   db.store.recovery.reapOnce({ maxAttempts: 3, leaseMs: LEASE_MS, limit: 1_000, ...changes })
 const expire = (...workerIds: string[]) =>
@@ -122,7 +134,7 @@ describe('the reaper holds back', () => {
   test('within one lease of a gap in its turns', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
-    await sql("update farm set reaper_turn_at = now() - interval '6 s'")
+    await sql(`update farm set reaper_turn_at = now() - ${OVER_A_LEASE}`)
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
     await sql("update farm set reaper_hold_until = now() - interval '1 ms'")
@@ -139,12 +151,8 @@ describe('the reaper holds back', () => {
   test('within one lease of a start of the database', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
-    const { rows } = await sql(
-      'select (extract(epoch from now() - pg_postmaster_start_time()) * 1000)::int as up_ms',
-    )
-    const upMs = Number(rows[0]?.up_ms)
     await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
-    expect(await reap({ leaseMs: upMs + 60_000 })).toEqual({ ...NOTHING, heldBack: 'gap' })
+    expect(await reap({ leaseMs: (await upMs()) + 60_000 })).toEqual({ ...NOTHING, heldBack: 'gap' })
   })
 
   test('when several workers with over 30 % of the runs expire at once, until that has lasted a lease', async () => {
@@ -153,7 +161,7 @@ describe('the reaper holds back', () => {
     await expire(...lost.map((one) => one.workerId))
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
-    await sql("update farm set mass_expiry_since = now() - interval '6 s'")
+    await sql(`update farm set mass_expiry_since = now() - ${OVER_A_LEASE}`)
     expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 3 })
     expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 1 })
   })

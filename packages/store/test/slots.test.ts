@@ -74,11 +74,13 @@ describe('a slot of a job', () => {
 
   test('is freed when the reaper gives a run up', async () => {
     const { runIds, a, b } = await twoRunning()
-    await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
+    // At one moment, so that there is no gap between turns of the reaper.
     await sql(
-      `update workers set lease_until = now() - interval '1 s'; update runs set crashes = 2 where id = ${a.runId}`,
+      `update farm set reaper_turn_at = now(), reaper_hold_until = now();
+       update workers set lease_until = now() - interval '1 s';
+       update runs set crashes = 2 where id = ${a.runId};
+       select reap_runs(3, 1, 100)`,
     )
-    await sql('select reap_runs(3, 1000, 100)')
     expect(await statusOf(db.store, a.runId)).toBe('failed')
     expect(await statusOf(db.store, b.runId)).toBe('queued')
     expect(await nextIds()).toEqual([b.runId, runIds[2]])
