@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import { belongsTo } from '../marker.ts'
-import { isAlive, listPids, readMarker, readProcess, type ProcessInfo } from './process-table.ts'
+import { carries, isAlive, listPids, readProcess, type ProcessInfo } from './process-table.ts'
 
 /** A command's process and everything that came from it. */
 export interface Family {
@@ -15,9 +14,18 @@ const SCAN_BATCH = 64
 const POLL_MS = 10
 /** Processes that survive KILL for so long hang in the kernel and end when it lets go of them. */
 const GIVE_UP_MS = 10_000
+/** A process that shows neither words nor environment for so long is not one that is just starting. */
+export const STARTING_MS = 5_000
+
+interface Found {
+  readonly members: readonly ProcessInfo[]
+  /** Some process did not show yet whose it is: look again. */
+  readonly untold: boolean
+}
 
 /** Living members, by group, session, descent and marker. Costs about 60 µs for each process of the machine. */
-export async function findFamily({ leader, marker }: Family): Promise<ProcessInfo[]> {
+export async function findFamily({ leader, marker }: Family): Promise<Found> {
+  let untold = false
   const found = new Map<number, ProcessInfo>()
   const others: ProcessInfo[] = []
   for (const [index, pid] of listPids().entries()) {
@@ -25,11 +33,13 @@ export async function findFamily({ leader, marker }: Family): Promise<ProcessInf
     const info = readProcess(pid)
     if (info === undefined || info.dead || pid === process.pid) continue
     const inGroup = leader !== undefined && (info.group === leader || info.session === leader)
-    if (inGroup || belongsTo(readMarker(pid) ?? '', marker)) found.set(pid, info)
+    const belongs = inGroup || carries(info, marker)
+    if (belongs === true) found.set(pid, info)
     else others.push(info)
+    if (belongs === 'untold') untold = true
   }
   addDescendants(found, others)
-  return [...found.values()]
+  return { members: [...found.values()], untold }
 }
 
 /** Catches members whose environment is closed to us or was overwritten, while their parents live. */
@@ -50,11 +60,11 @@ function addDescendants(found: Map<number, ProcessInfo>, others: readonly Proces
 export async function killFamily(family: Family, graceMs: number): Promise<number[]> {
   const killed = new Set<number>()
   if (graceMs > 0) await terminate(family, graceMs, killed)
-  const giveUpAt = Date.now() + GIVE_UP_MS
-  while (Date.now() < giveUpAt) {
+  const since = Date.now()
+  while (Date.now() - since < GIVE_UP_MS) {
     if (family.leader !== undefined) sendToGroup(family.leader, 'SIGKILL', killed)
-    const members = await findFamily(family)
-    if (members.length === 0) break
+    const { members, untold } = await findFamily(family)
+    if (members.length === 0 && !(untold && Date.now() - since < STARTING_MS)) break
     signalAll(members, 'SIGKILL', killed)
     await delay(POLL_MS)
   }
@@ -62,7 +72,7 @@ export async function killFamily(family: Family, graceMs: number): Promise<numbe
 }
 
 async function terminate(family: Family, graceMs: number, killed: Set<number>): Promise<void> {
-  const members = await findFamily(family)
+  const { members } = await findFamily(family)
   signalAll(members, 'SIGTERM', killed)
   // A stopped process acts on TERM only when it goes on.
   signalAll(members, 'SIGCONT', killed)

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
-import { MARKER_VARIABLE } from '../marker.ts'
+import { belongsTo, MARKER_VARIABLE } from '../marker.ts'
 
 /** One line of the machine's process table, read from /proc. Elsewhere than on Linux the table looks empty. */
 export interface ProcessInfo {
@@ -11,9 +11,13 @@ export interface ProcessInfo {
   readonly startedTicks: number
   /** Ended, and only waiting to be reaped. */
   readonly dead: boolean
+  /** One of the kernel's own. */
+  readonly ofKernel: boolean
 }
 
 const TICKS_PER_SECOND = 100
+/** `PF_KTHREAD` of the kernel's include/linux/sched.h. */
+const KERNEL_THREAD = 0x00200000
 export const TICK_MS = 1_000 / TICKS_PER_SECOND
 
 export const ticksNow = (): number => {
@@ -42,6 +46,7 @@ export function readProcess(pid: number): ProcessInfo | undefined {
     session: Number(session),
     startedTicks: Number(rest[15]),
     dead: state === 'Z' || state === 'X',
+    ofKernel: (Number(rest[2]) & KERNEL_THREAD) !== 0,
   }
 }
 
@@ -50,11 +55,25 @@ export const isAlive = (known: ProcessInfo): boolean => {
   return now !== undefined && !now.dead && now.startedTicks === known.startedTicks
 }
 
-/** The marker a process was started with; missing too when its environment may not be read. */
-export function readMarker(pid: number): string | undefined {
-  const environment = `\0${readText(`/proc/${pid}/environ`) ?? ''}`
+/**
+ * Whether a process was started with the marker; false too when its environment may not be read. `untold` for the
+ * instant in which one program takes the place of another: then the process shows neither words nor environment.
+ */
+export function carries({ pid, ofKernel }: ProcessInfo, marker: string): boolean | 'untold' {
+  const environment = readText(`/proc/${pid}/environ`) ?? ''
+  if (environment === '') return !ofKernel && isStarting(pid) ? 'untold' : false
+  return belongsTo(markerIn(`\0${environment}`), marker)
+}
+
+/** Of a process whose environment was just found to be empty: it has none, or it is there by now, or comes. */
+const isStarting = (pid: number): boolean => {
+  const words = readText(`/proc/${pid}/cmdline`)
+  return words === '' || Boolean(readText(`/proc/${pid}/environ`))
+}
+
+function markerIn(environment: string): string {
   const start = environment.indexOf(`\0${MARKER_VARIABLE}=`)
-  if (start < 0) return undefined
+  if (start < 0) return ''
   const from = start + MARKER_VARIABLE.length + 2
   const end = environment.indexOf('\0', from)
   return environment.slice(from, end < 0 ? undefined : end)

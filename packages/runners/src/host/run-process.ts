@@ -148,7 +148,7 @@ async function groupEnds(family: Family): Promise<boolean> {
   if (family.leader === undefined) return true
   let waitMs = FIRST_LOOK_MS
   for (const until = Date.now() + LINGER_MS; Date.now() < until; waitMs *= 2) {
-    if (!send(-family.leader, 0) || (await findFamily(family)).length === 0) return true
+    if (!send(-family.leader, 0) || (await findFamily(family)).members.length === 0) return true
     await delay(waitMs)
   }
   return false

@@ -11,6 +11,7 @@ use constant READ_BYTES => 65536;
 use constant LOOK_AGAIN_S => 0.05;
 use constant MOST_SWEEPS  => 1000;
 use constant SWEEP_S      => 0.01;
+use constant KERNEL_THREAD => 0x00200000;
 
 my ($pipe_folder) = @ARGV;
 my @deaf_to = qw(TERM INT HUP QUIT PIPE);
@@ -111,16 +112,31 @@ sub leave {
     POSIX::_exit(0);
 }
 
-# How many processes with one of our markers were still there; they are killed.
+# How many processes were still there that have one of our markers, or do not show yet what they have; the first are
+# killed.
 sub sweep {
     my ($ours) = @_;
     opendir my $processes, '/proc' or return 0;
     my $found = 0;
     for my $pid (grep { /\A\d+\z/ } readdir $processes) {
-        open my $file, '<', "/proc/$pid/environ" or next;
-        local $/;
-        my $environment = <$file>;
-        $found += kill 'KILL', $pid if defined $environment && $environment =~ $ours;
+        my $environment = content("/proc/$pid/environ");
+        if ($environment eq '') { $found += is_starting($pid) }
+        elsif ($environment =~ $ours) { $found += kill 'KILL', $pid }
     }
     return $found;
+}
+
+# One program is just taking the place of another; process-table.ts says more.
+sub is_starting {
+    my ($pid) = @_;
+    my ($state, @fields) = split / /, content("/proc/$pid/stat") =~ s/.*\) //sr;
+    return 0 if not defined $state or $state eq 'Z' or $fields[5] & KERNEL_THREAD;
+    return content("/proc/$pid/cmdline") eq '' || content("/proc/$pid/environ") ne '' ? 1 : 0;
+}
+
+sub content {
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/;
+    return <$file> // '';
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { belongsTo } from '../marker.ts'
-import { listPids, readMarker, readProcess, TICK_MS, ticksNow } from './process-table.ts'
+import { STARTING_MS } from './family.ts'
+import { carries, listPids, readProcess, TICK_MS, ticksNow } from './process-table.ts'
 
 /**
  * How long a process's start time is believed without looking again: shorter than pids need to come round at a
@@ -29,11 +29,20 @@ export class StrayFinder {
   /** Living processes of the attempt with this marker which started at or after `sinceTicks`. */
   async find(marker: string, sinceTicks: number, commandGroups: ReadonlySet<number>): Promise<number[]> {
     const pids = await (this.#nextLook ??= this.#look())
-    const now = Date.now()
     if (this.#known.size > 2 * pids.length) this.#known.clear()
-    return pids.filter(
-      (pid) => !commandGroups.has(pid) && this.#isStray(pid, marker, sinceTicks, commandGroups, now),
-    )
+    const found: number[] = []
+    let rest = pids.filter((pid) => !commandGroups.has(pid))
+    for (const until = Date.now() + STARTING_MS; Date.now() < until; await delay(PAUSE_MS)) {
+      const untold: number[] = []
+      for (const pid of rest) {
+        const isStray = this.#isStray(pid, marker, sinceTicks, commandGroups)
+        if (isStray === 'untold') untold.push(pid)
+        else if (isStray) found.push(pid)
+      }
+      if (untold.length === 0) break
+      rest = untold
+    }
+    return found
   }
 
   async #look(): Promise<readonly number[]> {
@@ -43,19 +52,14 @@ export class StrayFinder {
     return listPids()
   }
 
-  #isStray(
-    pid: number,
-    marker: string,
-    sinceTicks: number,
-    groups: ReadonlySet<number>,
-    now: number,
-  ): boolean {
+  #isStray(pid: number, marker: string, sinceTicks: number, groups: ReadonlySet<number>): boolean | 'untold' {
+    const now = Date.now()
     const known = this.#known.get(pid)
     if (known !== undefined && known.startedTicks < sinceTicks && now - known.seenAt < TRUST_MS) return false
     const info = readProcess(pid)
     if (info === undefined) return false
     this.#known.set(pid, { startedTicks: info.startedTicks, seenAt: now })
     if (info.startedTicks < sinceTicks || info.dead || groups.has(info.group)) return false
-    return belongsTo(readMarker(pid) ?? '', marker)
+    return carries(info, marker)
   }
 }

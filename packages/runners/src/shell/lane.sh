@@ -16,10 +16,26 @@ scanfarm_probe=$(/bin/sh -c 'echo $$')
 scanfarm_newest_pid
 [ "$newest" -ge "$scanfarm_probe" ] && [ "$newest" -lt $((scanfarm_probe + 1000)) ] || scanfarm_tells_pid=
 
+# Rounds of 50 ms that are waited for a process to show what it carries.
+scanfarm_start_rounds=100
+
+# starting FOLDER: of a process whose environment was just found to be empty, whether it lives, is none of the kernel's,
+# and shows its environment by now or shows no words either: one program is taking the place of another.
+scanfarm_starting() {
+  read -r line <"$1/stat" || return
+  set -- "$1" ${line##*) }
+  [ "$2" != Z ] && [ $(($8 & 2097152)) -eq 0 ] || return
+  line=
+  IFS= read -r line <"$1/cmdline"
+  [ -z "$line" ] || grep -qsF -e '' "$1/environ"
+} 2>/dev/null
+
 # find_marked MARKER PID: in $found the living processes newer than the pid that carry the marker. Mostly there is no
 # newer process at all, and no program needs to be started to know that. Where pids came round all of them count.
+# Where none is found, $starting tells whether there are any that do not show yet what they carry.
 scanfarm_find_marked() {
   found=
+  starting=
   files=
   scanfarm_newest_pid
   [ "$newest" -ge "$2" ] && oldest=$2 || oldest=0
@@ -30,6 +46,10 @@ scanfarm_find_marked() {
   for file in $(grep -lsF -e "SCANFARM_MARKER=$1" $files); do
     file=${file#/proc/}
     found="$found ${file%/environ}"
+  done
+  [ -z "$found" ] || return
+  for file in $(grep -LsF -e '' $files); do
+    scanfarm_starting "${file%/environ}" && starting=yes && return
   done
 }
 
@@ -50,13 +70,13 @@ scanfarm_kill_all() {
   round=0
   while [ $round -lt $(($4 + 200)) ]; do
     scanfarm_find_family "$2" "$3"
-    [ -n "$found" ] || break
-    killed="$killed $found"
-    if [ $round -ge "$4" ]; then
-      kill -KILL $found
-    elif [ $round -eq 0 ]; then
-      kill -TERM $found
-      kill -CONT $found
+    if [ -z "$found" ]; then
+      [ -n "$starting" ] && [ $round -lt $(($4 + scanfarm_start_rounds)) ] || break
+    else
+      [ $round -lt "$4" ] || kill -KILL $found
+      [ -n "$killed" ] || kill -TERM $found
+      [ -n "$killed" ] || kill -CONT $found
+      killed="$killed $found"
     fi
     round=$((round + 1))
     sleep 0.05
@@ -81,8 +101,11 @@ scanfarm_finish() {
   round=0
   while [ $round -lt 200 ]; do
     scanfarm_find_marked "$2" "$3"
-    [ -n "$found" ] || break
-    [ $round -ge 10 ] && kill -KILL $found
+    if [ -z "$found" ]; then
+      [ -n "$starting" ] && [ $round -lt $scanfarm_start_rounds ] || break
+    elif [ $round -ge 10 ]; then
+      kill -KILL $found
+    fi
     round=$((round + 1))
     sleep 0.05
   done 2>/dev/null
