@@ -24,10 +24,11 @@ test('Any number of cancelled ids costs bounded memory, and the latest are kept'
 test('An alarm rings once after its time, and a long one does not ring at once', async () => {
   const rung = await new Promise<number>((resolve) => {
     const start = performance.now()
+    // The event loop reads its clock once a turn: what takes long before a timer is set brings it forward.
+    while (performance.now() < start + 50);
     startAlarm(20, () => resolve(performance.now() - start))
   })
-  // The event loop reads its clock once a turn, so that a timer may ring a little before its time.
-  expect(rung).toBeGreaterThanOrEqual(15)
+  expect(rung).toBeGreaterThanOrEqual(70)
   let early = false
   using _year = startAlarm(365 * 86_400_000, () => (early = true))
   await new Promise((resolve) => startAlarm(20, () => resolve(undefined)))
