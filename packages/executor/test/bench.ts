@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
@@ -32,12 +32,17 @@ export interface Bench extends AsyncDisposable {
   /** Resolves to the run as soon as it satisfies the condition. */
   until(runId: number, what: (run: RunDetail) => boolean): Promise<RunDetail>
   ended(runId: number): Promise<RunDetail>
+  /** Makes an empty file in the workspace of a target, for a command that waits for it. */
+  makeFile(target: string, name: string): Promise<void>
   /** Asks for its end and waits for it, so that no later test meets it in the queue. */
   cancelled(runId: number): Promise<RunDetail>
 }
 
 const ENDED = ['completed', 'failed', 'cancelled']
-const DEADLINE_MS = 20_000
+/** A machine with other work may take many seconds to start a program. */
+const DEADLINE_MS = 60_000
+/** Limit of a test or hook, in milliseconds: room for two waits. It only ends what hangs. */
+export const TEST_MS = 150_000
 
 export async function openBench(): Promise<Bench> {
   await using scope = new AsyncDisposableStack()
@@ -56,14 +61,13 @@ export async function openBench(): Promise<Bench> {
     return found
   }
   const until: Bench['until'] = async (runId, what) => {
-    const deadline = performance.now() + DEADLINE_MS
-    for (;;) {
+    let last = ''
+    const look = async (): Promise<RunDetail | undefined> => {
       const found = await run(runId)
-      if (what(found)) return found
-      if (performance.now() > deadline)
-        throw new Error(`run ${runId} stays ${found.status} ${found.error_message}`)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      last = `${found.status} ${found.error_message}`
+      return what(found) ? found : undefined
     }
+    return await eventually(look, () => `run ${runId} stays ${last}`)
   }
   const ended = (runId: number) => until(runId, ({ status }) => ENDED.includes(status))
   const opened = scope.move()
@@ -104,6 +108,7 @@ export async function openBench(): Promise<Bench> {
     steps: async (runId) => (await store.runs.steps(String(runId))) ?? [],
     until,
     ended,
+    makeFile: (target, name) => writeFile(join(folder, 'work/workspaces', target, name), ''),
     async cancelled(runId) {
       await store.runs.requestCancel(String(runId))
       return ended(runId)
@@ -111,6 +116,23 @@ export async function openBench(): Promise<Bench> {
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
+
+/** What the look finds, as soon as it finds something. */
+export async function eventually<T>(
+  look: () => Promise<T | undefined>,
+  otherwise = () => 'it did not come',
+): Promise<T> {
+  const deadline = performance.now() + DEADLINE_MS
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() > deadline) throw new Error(otherwise())
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Shell text that waits until the file is there. */
+export const waitFor = (file: string): string => `until [ -e ${file} ]; do sleep 0.02; done`
 
 export const introduction = (slots: number, leaseMs: number): ExecutorOptions['intro'] => ({
   name: 'bench',

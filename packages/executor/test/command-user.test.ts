@@ -1,11 +1,13 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { createHostRunners } from '@scanfarm/runners'
 import { WorkFolders } from '../src/folders.ts'
 import { commandUser } from '../src/index.ts'
-import { bash, openBench, type Bench } from './bench.ts'
+import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let bench: Bench
 beforeAll(async () => {

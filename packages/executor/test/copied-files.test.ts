@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { createRunners, type Runners } from '@scanfarm/runners'
 import { TEST_IMAGE, useEngine, type TestEngine } from '@scanfarm/runners/testing'
-import { bash, openBench, type Bench } from './bench.ts'
+import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let engine: TestEngine
 let runners: Runners

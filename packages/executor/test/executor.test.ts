@@ -1,9 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunStore } from '@scanfarm/contracts'
-import { bash, isAlive, openBench, type Bench } from './bench.ts'
+import { bash, eventually, isAlive, openBench, TEST_MS, waitFor, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let bench: Bench
 beforeAll(async () => {
@@ -31,6 +33,8 @@ const pidsIn = async (folder: string, name: string): Promise<number[]> => {
   return content.trim().split(/\s+/).filter(Boolean).map(Number)
 }
 const workspace = (target: string): string => join(bench.folder, 'work/workspaces', target)
+
+const HOUR_MS = 3_600_000
 
 describe('A run', () => {
   test('is executed and recorded step by step, with exact counters', async () => {
@@ -84,7 +88,7 @@ describe('A run', () => {
       { targets: ['files.test'] },
     )
     await bench.ended(runId)
-    await executor.drain(5_000)
+    await executor.drain(HOUR_MS)
     expect(await readFile(join(workspace('files.test'), 'kept.txt'), 'utf8')).toBe('kept\n')
     expect(await readdir(join(bench.folder, 'work/runs'))).toEqual([])
   })
@@ -92,10 +96,11 @@ describe('A run', () => {
   test('that ends at once costs one statement of the store', async () => {
     const calls: string[] = []
     const store = counting(bench.runStore, calls)
-    await using executor = bench.executor({ store })
+    // It ends before the first flush, however slow the machine.
+    await using executor = bench.executor({ store, times: { flushMs: HOUR_MS } })
     const [runId = 0] = await bench.submit([bash('noop', 'true')])
     await bench.ended(runId)
-    await executor.drain(5_000)
+    await executor.drain(HOUR_MS)
     expect(calls.filter((call) => call === 'record' || call === 'finish')).toEqual(['finish'])
     expect(await bench.steps(runId)).toMatchObject([{ status: 'completed' }])
   })
@@ -105,10 +110,10 @@ describe('A run', () => {
     const [runId = 0] = await bench.submit([bash('one', 'true'), bash('two', 'echo begun; sleep 60')])
     const run = await bench.until(runId, ({ completed_steps }) => completed_steps === 1)
     expect(run).toMatchObject({ status: 'running', total_steps: 2 })
-    await bench.until(runId, () => true)
-    const deadline = performance.now() + 5_000
-    let steps = await bench.steps(runId)
-    while (steps[1]?.output !== 'begun\n' && performance.now() < deadline) steps = await bench.steps(runId)
+    const steps = await eventually(async () => {
+      const found = await bench.steps(runId)
+      return found[1]?.output ? found : undefined
+    })
     expect(steps).toMatchObject([{ status: 'completed' }, { status: 'running', output: 'begun\n' }])
     const [item] = (await bench.store.runs.list({}, { offset: 0, limit: 1 })).data
     expect(await isAlive(item?.current_pid ?? 0)).toBe(true)
@@ -189,52 +194,54 @@ describe('A cancel', () => {
   const forest =
     'echo $$ > {{Output}}/pids; (setsid sleep 300 & echo $! >> {{Output}}/pids; wait) & trap "" TERM; wait; sleep 300'
 
-  const spawned = async (target: string): Promise<number[]> => {
-    const deadline = performance.now() + 10_000
-    let pids: number[] = []
-    while (pids.length < 2 && performance.now() < deadline) pids = await pidsIn(workspace(target), 'pids')
-    expect(pids.length).toBe(2)
-    return pids
-  }
+  const spawned = (target: string): Promise<number[]> =>
+    eventually(async () => {
+      const pids = await pidsIn(workspace(target), 'pids')
+      return pids.length === 2 ? pids : undefined
+    })
   const allDead = async (pids: readonly number[]): Promise<boolean> =>
     (await Promise.all(pids.map(isAlive))).every((alive) => !alive)
 
-  test('by signal kills the whole tree within two seconds and tells which processes', async () => {
-    await using executor = bench.executor({ graceMs: 500 })
+  test('by signal kills the whole tree before any heartbeat, and tells which processes', async () => {
+    const times = { cancelPollMs: HOUR_MS }
+    await using executor = bench.executor({ graceMs: 500, leaseMs: 3 * HOUR_MS, times })
     const [runId = 0] = await bench.submit([bash('stubborn', forest), bash('later', 'true')], {
       targets: ['signal.test'],
     })
     const pids = await spawned('signal.test')
-    const asked = performance.now()
     await bench.store.runs.requestCancel(String(runId))
     executor.cancel([runId])
     const run = await bench.ended(runId)
-    expect(performance.now() - asked).toBeLessThan(2_000)
     expect(await allDead(pids)).toBe(true)
     expect(run).toMatchObject({ status: 'cancelled' })
     expect(run.killed_pids).toEqual(expect.arrayContaining([pids[0]]))
     expect((await bench.steps(runId))[0]).toMatchObject({ status: 'cancelled' })
   })
 
-  test('is found by the heartbeat where the signal was lost', async () => {
-    await using _executor = bench.executor({ graceMs: 100 })
+  test('is found by the heartbeat where the signal was lost, long before the lease is renewed', async () => {
+    await using _executor = bench.executor({ graceMs: 100, leaseMs: 3 * HOUR_MS })
     const [runId = 0] = await bench.submit([bash('slow', forest)], { targets: ['poll.test'] })
     const pids = await spawned('poll.test')
-    const asked = performance.now()
     await bench.store.runs.requestCancel(String(runId))
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
-    expect(performance.now() - asked).toBeLessThan(3_000)
     expect(await allDead(pids)).toBe(true)
   })
 
   test('that is heard of before the claim keeps the run from starting anything', async () => {
     await using executor = bench.executor({ slots: 1 })
-    const [blocker = 0] = await bench.submit([bash('block', 'sleep 0.5')])
-    await bench.until(blocker, ({ status }) => status === 'running')
+    const [blocker = 0] = await bench.submit(
+      [bash('block', `touch {{Output}}/up; ${waitFor('{{Output}}/go')}`)],
+      {
+        targets: ['block.test'],
+      },
+    )
+    await eventually(() => readFile(join(workspace('block.test'), 'up')).catch(() => undefined))
     const [runId = 0] = await bench.submit([bash('mark', 'touch {{Output}}/ran')], {
       targets: ['early.test'],
     })
     executor.cancel([runId])
+    await bench.makeFile('block.test', 'go')
+    expect(await bench.ended(blocker)).toMatchObject({ status: 'completed' })
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled', attempt: 1 })
     expect(await bench.steps(runId)).toEqual([])
     await expect(readdir(workspace('early.test'))).rejects.toThrow('ENOENT')
@@ -242,25 +249,37 @@ describe('A cancel', () => {
 })
 
 test('A run that lasts longer than it may is killed and fails, saying so', async () => {
-  await using _executor = bench.executor({ defaultTimeoutMs: 500 })
-  const [runId = 0] = await bench.submit([bash('slow', 'echo $$ > {{Output}}/pids; sleep 60 & sleep 300')], {
-    targets: ['timeout.test'],
-  })
-  expect(await bench.ended(runId)).toMatchObject({
-    status: 'failed',
-    error_message: 'run timed out after 0.5 seconds',
-    killed_pids: expect.arrayContaining([expect.any(Number)]),
-  })
-  const pids = await pidsIn(workspace('timeout.test'), 'pids')
+  let pids: number[] = []
+  // A busy machine may not have begun its command before half a second is over.
+  for (let seconds = 0.5; pids.length === 0 && seconds < 60; seconds *= 8) {
+    await using _executor = bench.executor({ defaultTimeoutMs: seconds * 1_000 })
+    const target = `timeout-${seconds}.test`
+    const [runId = 0] = await bench.submit(
+      [bash('slow', 'echo $$ > {{Output}}/pids; sleep 60 & sleep 300')],
+      {
+        targets: [target],
+      },
+    )
+    const run = await bench.ended(runId)
+    pids = await pidsIn(workspace(target), 'pids')
+    expect(run).toMatchObject({
+      status: 'failed',
+      error_message: `run timed out after ${seconds} seconds`,
+      killed_pids: expect.arrayContaining(pids),
+    })
+  }
   expect(await Promise.all(pids.map(isAlive))).toEqual([false])
 })
 
 test('No more runs than slots are under way at once', async () => {
   await using executor = bench.executor({ slots: 3 })
   const targets = Array.from({ length: 12 }, (_, n) => `slot-${n}.test`)
-  const runIds = await bench.submit([bash('short', 'sleep 0.05')], { targets, job: { concurrency: 100 } })
+  const go = join(bench.folder, 'go')
+  const runIds = await bench.submit([bash('short', waitFor(go))], { targets, job: { concurrency: 100 } })
   let most = 0
   const watch = setInterval(() => (most = Math.max(most, executor.status.busy)), 2)
+  await eventually(async () => (most >= 3 ? true : undefined))
+  await writeFile(go, '')
   for (const runId of runIds) expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
   clearInterval(watch)
   expect(most).toBe(3)

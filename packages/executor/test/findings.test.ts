@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { readFindings, type ImportFormat } from '@scanfarm/findings'
 import type { Step } from '@scanfarm/workflow'
-import { bash, openBench, type Bench } from './bench.ts'
+import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let bench: Bench
 beforeAll(async () => {

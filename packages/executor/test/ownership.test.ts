@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { RunStore, RunUpdate } from '@scanfarm/contracts'
-import { bash, isAlive, openBench, type Bench } from './bench.ts'
+import { bash, eventually, isAlive, openBench, TEST_MS, waitFor, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let bench: Bench
 beforeAll(async () => {
@@ -12,15 +14,6 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-const eventually = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
-  const deadline = performance.now() + 15_000
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    if (performance.now() > deadline) throw new Error('it did not come')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 const pidOf = (target: string, attempt: number): Promise<number> =>
   eventually(async () => {
     const file = join(bench.folder, 'work/workspaces', target, `pid-${attempt}`)
@@ -30,6 +23,7 @@ const pidOf = (target: string, attempt: number): Promise<number> =>
 const gone = (pid: number): Promise<boolean> =>
   eventually(async () => ((await isAlive(pid)) ? undefined : true))
 
+const HOUR_MS = 3_600_000
 const SLOW = bash(
   'slow',
   'echo $$ > {{Output}}/pid-$SCANFARM_ATTEMPT; echo attempt $SCANFARM_ATTEMPT; sleep 300',
@@ -85,14 +79,32 @@ test('A run that Postgres believes to be here, and that is not, is handed back',
   expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 2 })
 })
 
-test('A drain lets short runs end, kills the others and hands them back', async () => {
+test('A drain lets runs end that do so in time, and takes no more', async () => {
   const executor = bench.executor({ slots: 2 })
-  const [short = 0] = await bench.submit([bash('short', 'sleep 0.3')], { targets: ['short.test'] })
+  const [short = 0] = await bench.submit([bash('short', waitFor('{{Output}}/go'))], {
+    targets: ['short.test'],
+  })
+  await bench.until(short, ({ status }) => status === 'running')
+  const drained = executor.drain(HOUR_MS)
+  const [left = 0] = await bench.submit([bash('noop', 'true')])
+  await eventually(() =>
+    bench.makeFile('short.test', 'go').then(
+      () => true,
+      () => undefined,
+    ),
+  )
+  await drained
+  expect(await bench.run(short)).toMatchObject({ status: 'completed' })
+  expect(await bench.run(left)).toMatchObject({ status: 'queued' })
+  expect(await bench.store.workers.list()).toEqual([])
+  await bench.cancelled(left)
+})
+
+test('A drain kills what does not end in time and hands it back', async () => {
+  const executor = bench.executor({ slots: 2 })
   const [long = 0] = await bench.submit([SLOW], { targets: ['long.test'] })
   const pid = await pidOf('long.test', 1)
-  await bench.until(short, ({ status }) => status !== 'queued')
-  await executor.drain(1_500)
-  expect(await bench.run(short)).toMatchObject({ status: 'completed' })
+  await executor.drain(100)
   expect(await bench.run(long)).toMatchObject({ status: 'queued', attempt: 1 })
   expect(await isAlive(pid)).toBe(false)
   expect(await bench.store.workers.list()).toEqual([])

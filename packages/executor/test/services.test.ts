@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { openObjectStorage } from '@scanfarm/artifacts'
 import { startS3Server } from '@scanfarm/artifacts/testing'
 import { createHostRunners } from '@scanfarm/runners'
 import type { Step } from '@scanfarm/workflow'
 import { commandUser } from '../src/command-user.ts'
 import { llmSettings } from '../src/llm-settings.ts'
-import { bash, openBench, type Bench } from './bench.ts'
+import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 let bench: Bench
 beforeAll(async () => {
