@@ -2,8 +2,8 @@
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Rings once after any time, by the monotonic clock, never early: a timer of Node counts from where the turn of the event
- * loop began that set it. Disposing it before means silence.
+ * Rings once after any time, by the monotonic clock and never early: a timer of Node counts whole milliseconds and may
+ * be one ahead. Disposing it before means silence.
  */
 export function startAlarm(ms: number, ring: () => void): Disposable {
   const due = performance.now() + ms

