@@ -46,34 +46,35 @@ const STOP_GRACE_MS = 250
 
 /**
  * Ends what does not end by itself: the engine looks at its clock only between operations, and some of them (out of
- * memory in the middle of an error, say) never come to that. Stands still while a function is at work.
+ * memory in the middle of an error, say) never come to that. Stands still while a function is at work, and counts anew
+ * after it: the program's own clock is the engine's.
  */
 class Watchdog {
   readonly #bark: () => void
-  #left: number
-  #since = 0
+  readonly #ms: number
   #timer: NodeJS.Timeout | undefined
+  #last: NodeJS.Immediate | undefined
   #over = false
 
   constructor(ms: number, bark: () => void) {
-    this.#left = ms
+    this.#ms = ms
     this.#bark = bark
   }
 
   go(): void {
     if (this.#over) return
-    this.#since = performance.now()
-    this.#timer = setTimeout(this.#bark, this.#left)
+    // When it was this side that stood still, the program's word is here by now and read before the immediate.
+    this.#timer = setTimeout(() => (this.#last = setImmediate(this.#bark)), this.#ms)
   }
 
   pause(): void {
     clearTimeout(this.#timer)
-    this.#left -= performance.now() - this.#since
+    clearImmediate(this.#last)
   }
 
   end(): void {
     this.#over = true
-    clearTimeout(this.#timer)
+    this.pause()
   }
 }
 
@@ -225,10 +226,10 @@ export class ExpressionEngine implements AsyncDisposable {
   }
 
   async #take(): Promise<Thread> {
-    const idle = this.#idle.pop()
-    if (idle !== undefined) {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer)
-      return idle.thread
+      if (!idle.thread.dead) return idle.thread
+      this.#all.delete(idle.thread)
     }
     if (this.#all.size < this.#maxThreads) return this.#start()
     return await new Promise<Thread>((resolve) => this.#waiting.push(resolve))
