@@ -1,7 +1,9 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import type { Runner } from '@scanfarm/contracts'
 import { useRuns } from './_execute.ts'
+import { hostRunner } from './_host-runner.ts'
 
 const { run } = useRuns()
 
@@ -191,6 +193,16 @@ steps:
   })
 })
 
+/** Tells when a command has printed something: it runs. */
+const telling = (told: () => void): Runner => {
+  const runner = hostRunner()
+  return {
+    ...runner,
+    run: (command, io) =>
+      runner.run(command, { ...io, onOutput: (...output) => (told(), io.onOutput?.(...output)) }),
+  }
+}
+
 describe('a cancelled run', () => {
   test('kills what runs, closes its step as cancelled and starts no other', async () => {
     const abort = new AbortController()
@@ -202,7 +214,7 @@ steps:
   - {name: wait, type: bash, command: "echo started; sleep 60"}
   - {name: never, type: bash, command: echo}
 `,
-      { signal: abort.signal, ports: { now: () => { setTimeout(() => abort.abort('cancel'), 100); return new Date() } } }, // prettier-ignore
+      { signal: abort.signal, openRunner: async () => telling(() => abort.abort('cancel')) },
     )
     expect(status).toBe('cancelled')
     expect(recorder.story).toEqual(['wait cancelled'])
@@ -211,14 +223,13 @@ steps:
 
   test('fails instead when the reason is its time limit', async () => {
     const abort = new AbortController()
-    setTimeout(() => abort.abort('timeout'), 100)
     const { status, errorMessage, recorder } = await run(
       `
 kind: module
 name: long
-steps: [{name: wait, type: bash, command: sleep 60}]
+steps: [{name: wait, type: bash, command: "echo started; sleep 60"}]
 `,
-      { signal: abort.signal },
+      { signal: abort.signal, openRunner: async () => telling(() => abort.abort('timeout')) },
     )
     expect([status, errorMessage]).toEqual(['failed', 'the run timed out'])
     expect(recorder.byName('wait')).toMatchObject({
