@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { makeKeyPair } from '../src/keys.ts'
 import { LIFE_DEFAULTS } from '../src/life/settings.ts'
 import { checkMachine, type Readiness } from '../src/machine/ssh-check.ts'
@@ -6,7 +6,9 @@ import type { SshPlace } from '../src/machine/ssh-question.ts'
 import { userDataOf } from '../src/machine/user-data.ts'
 import { openTestCloud, type TestCloud } from './life/test-cloud.ts'
 
-const DEADLINE_MS = 15_000
+jest.setTimeout(120_000)
+const DEADLINE_MS = 60_000
+const CHECK_MS = 20_000
 const key = makeKeyPair('user')
 const never = new AbortController().signal
 
@@ -39,7 +41,7 @@ describe('The check of a new machine', () => {
     return { address: '127.0.0.1', port, user, privateKey: key.privateKey, hostKey: hostKey.publicKey }
   }
   const check = (place: SshPlace, tools: readonly string[] = []): Promise<Readiness> =>
-    checkMachine(place, { tools, timeoutMs: 5_000, signal: never, path: LIFE_DEFAULTS.path })
+    checkMachine(place, { tools, timeoutMs: CHECK_MS, signal: never, path: LIFE_DEFAULTS.path })
   const until = async (place: SshPlace, kind: Readiness['kind'], tools?: readonly string[]) => {
     const deadline = Date.now() + DEADLINE_MS
     for (;;) {
@@ -104,7 +106,7 @@ describe('The check of a new machine', () => {
 
   test('ends with the signal', async () => {
     const place = await start([])
-    const options = { tools: [], timeoutMs: 5_000, path: LIFE_DEFAULTS.path }
+    const options = { tools: [], timeoutMs: CHECK_MS, path: LIFE_DEFAULTS.path }
     await expect(
       checkMachine(place, { ...options, signal: AbortSignal.abort(new Error('enough')) }),
     ).rejects.toThrow('enough')

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { CloudError } from '../../src/provider.ts'
 import { clearAway, isEnded, isReady, openFarm, statuses, until, type TestFarm } from './farm.ts'
 
+jest.setTimeout(120_000)
 let farm: TestFarm
 beforeAll(async () => {
   farm = await openFarm()
@@ -86,7 +87,11 @@ describe('An infrastructure', () => {
     farm.cloud.faults = {
       beforeBoot: (config) => ({ ...config, ssh_keys: { ed25519_private: farm.cloud.strangeHostKey } }),
     }
-    await using _loops = farm.loops({ bootMinutes: 0.03 })
+    {
+      await using _loops = farm.loops()
+      await farm.untilInfra(id, ({ details }) => /another host key/.test(details[0]?.message ?? ''))
+    }
+    await using _loops = farm.loops({ bootMinutes: 0 })
     const infra = await farm.untilInfra(id, isEnded)
     expect(infra.details[0]).toMatchObject({ status: 'failed', ready_at: null })
     expect(infra.message).toContain('another host key')
@@ -133,19 +138,21 @@ describe('An infrastructure', () => {
     const { infra_id: id } = await farm.request()
     await using _loops = farm.loops()
     await farm.untilInfra(id, isReady)
-    let refusals = 3
+    let isBusy = true
     farm.cloud.faults = {
       beforeDestroy() {
-        if (refusals-- > 0) throw new CloudError('refused', 'a snapshot is being taken')
+        if (isBusy) throw new CloudError('refused', 'a snapshot is being taken')
       },
     }
     await farm.store.cloud.drain(id, 'enough')
     const held = await farm.untilInfra(id, ({ details }) => /snapshot/.test(details[0]?.message ?? ''))
     expect(held).toMatchObject({ status: 'draining', destroyed_at: null })
     expect(held.details[0]?.message).toBe('enough; it cannot be destroyed yet: a snapshot is being taken')
+    expect(farm.cloud.names).toEqual([held.details[0]?.name])
+    isBusy = false
     const infra = await farm.untilInfra(id, isEnded)
     expect(infra.details[0]).toMatchObject({ status: 'destroyed', message: 'enough' })
-    expect(refusals).toBeLessThan(0)
+    expect(farm.cloud.names).toEqual([])
   })
 })
 

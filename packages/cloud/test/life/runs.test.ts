@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
 import type { RunnerContext, RunnerProvider } from '@scanfarm/contracts'
 import { Executor, type RunSource } from '@scanfarm/executor'
@@ -13,6 +13,7 @@ import { createCloudRunners, type CloudRunnersOptions } from '../../src/runners/
 import { KeyFiles } from '../../src/runners/key-files.ts'
 import { openFarm, until, type TestFarm } from './farm.ts'
 
+jest.setTimeout(120_000)
 const ENDED = ['completed', 'failed', 'cancelled']
 let farm: TestFarm
 let folder: string
@@ -35,8 +36,8 @@ const openRunners = (changes: Partial<CloudRunnersOptions> = {}): RunnerProvider
     providers: farm.providers,
     log: silentLogger,
     keyFolder: keyFolder(),
-    connections: { graceMs: 200, attempts: 2, keepAlive: { intervalMs: 200, count: 3 } },
-    judgeMs: 3_000,
+    connections: { graceMs: 200, attempts: 2 },
+    judgeMs: 60_000,
     ...changes,
   })
 
@@ -101,7 +102,7 @@ describe('Cloud runs', () => {
   })
 
   test('move when their machine goes away under them', async () => {
-    const command = '[ "$SCANFARM_ATTEMPT" -gt 1 ] || sleep 360001; echo done'
+    const command = `[ "$SCANFARM_ATTEMPT" -gt 1 ] || sleep ${sleeper('360001')}; echo done`
     await using _loops = farm.loops({ lookSeconds: 30 })
     await using runners = openRunners()
     await using _executor = startExecutor(runners)
@@ -109,7 +110,7 @@ describe('Cloud runs', () => {
       { name: 'work', type: 'bash', command },
     ])
     const [runId = 0] = runIds
-    await until(() => alive('360001'), Boolean)
+    await until(() => alive(sleeper('360001')), Boolean)
     const run = await farm.run(runId)
     await farm.cloud.vanish(run.cloud_instance)
     const end = await ended(runId)
@@ -123,13 +124,19 @@ describe('Cloud runs', () => {
     await using _loops = farm.loops()
     await using runners = openRunners()
     await using _executor = startExecutor(runners)
-    const steps = [{ name: 'work', type: 'bash', command: 'sleep 360002 & sleep 360003' }]
+    const steps = [
+      { name: 'work', type: 'bash', command: `sleep ${sleeper('360002')} & sleep ${sleeper('360003')}` },
+    ]
     const { infraId, runIds } = await farm.submit(1, {}, steps)
     const [runId = 0] = runIds
-    await until(() => alive('360003'), Boolean)
+    await until(() => alive(sleeper('360003')), Boolean)
     await farm.store.runs.requestCancel(String(runId))
     expect(await ended(runId)).toMatchObject({ status: 'cancelled' })
-    expect(await Promise.all(['360002', '360003'].map(alive))).toEqual([false, false])
+    for (const one of ['360002', '360003'].map(sleeper))
+      await until(
+        () => alive(one),
+        (is) => !is,
+      )
     await farm.store.cloud.drain(infraId, 'done')
     await farm.untilInfra(infraId, ({ status }) => status === 'destroyed')
   })
@@ -138,13 +145,16 @@ describe('Cloud runs', () => {
     await using _loops = farm.loops()
     await using runners = openRunners()
     await using _executor = startExecutor(runners)
-    const steps = [{ name: 'work', type: 'bash', command: 'sleep 360004' }]
+    const steps = [{ name: 'work', type: 'bash', command: `sleep ${sleeper('360004')}` }]
     const { infraId, runIds } = await farm.submit(2, {}, steps)
-    await until(() => alive('360004'), Boolean)
+    await until(() => alive(sleeper('360004')), Boolean)
     await farm.store.cloud.drain(infraId, 'not wanted any more')
     for (const runId of runIds) expect(await ended(runId)).toMatchObject({ status: 'cancelled' })
     await farm.untilInfra(infraId, ({ status }) => status === 'destroyed')
-    expect(await alive('360004')).toBe(false)
+    await until(
+      () => alive(sleeper('360004')),
+      (is) => !is,
+    )
   })
 })
 
@@ -255,7 +265,8 @@ describe('The runners of cloud runs', () => {
   })
 
   test('never talk to a machine that shows another host key', async () => {
-    await using runners = runnersAt({ ...place, sshUser: 'root', hostKey: makeKeyPair('other').publicKey })
+    const hostKey = makeKeyPair('other').publicKey
+    await using runners = runnersAt({ ...place, sshUser: 'root', hostKey }, { judgeMs: 300 })
     await expect(opened(runners)).rejects.toThrow(/shows another key/)
     expect(lost).toEqual([])
     expect(await keysLeft()).toEqual([])
@@ -290,6 +301,9 @@ describe('The runners of cloud runs', () => {
     expect(lost).toEqual([])
   })
 })
+
+/** Seconds to sleep, which no other process of this machine does: not one that an earlier run of the tests left. */
+const sleeper = (seconds: string): string => `${seconds}.${process.pid}`
 
 /** Whether a process anywhere on this machine, other machines on it included, has the word in its command line. */
 async function alive(word: string): Promise<boolean> {

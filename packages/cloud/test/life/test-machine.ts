@@ -9,6 +9,9 @@ import { promisify } from 'node:util'
 
 const exec = promisify(execFile)
 const UID = 60_124
+/** Below the ports that the system hands out by itself: nobody gets one between our look and the start of sshd. */
+const FIRST_PORT = 20_000
+const PORTS = 12_000
 
 /** What the user data of the farm asks for. */
 export interface CloudConfig {
@@ -34,11 +37,14 @@ export class TestMachine {
     this.#folder = folder
   }
 
-  /** At once, with everything that runs there. */
+  /**
+   * At once. Its first process ends with its input, and the kernel kills everything else there: when `unshare`, which waits
+   * for that, has ended, nothing is left. Killed itself, `unshare` would leave them dying.
+   */
   async kill(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = once(this.#process, 'exit')
-      this.#process.kill('SIGKILL')
+      this.#process.stdin?.end()
       await ended
     }
     await rm(this.#folder, { recursive: true, force: true })
@@ -108,11 +114,25 @@ Subsystem sftp internal-sftp
 MaxStartups 100
 `
 
+let tried = Math.floor(Math.random() * PORTS)
+
+/** Each one once. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  for (let tries = 0; tries < PORTS; tries += 1) {
+    const port = FIRST_PORT + (tried++ % PORTS)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS} is free`)
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch {
+    return false
+  }
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
+  return true
 }
