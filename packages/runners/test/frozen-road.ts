@@ -4,6 +4,8 @@ import { connect, createServer, type Socket } from 'node:net'
 /** A TCP road to a port of this machine that can fall silent without breaking, like a host that vanishes. */
 export interface Road extends AsyncDisposable {
   readonly port: number
+  /** Connections that are under way. */
+  readonly travellers: number
   freeze(): void
   /** New connections pass again; the old ones are cut. */
   repair(): void
@@ -32,6 +34,9 @@ export async function buildRoad(to: number): Promise<Road> {
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    get travellers() {
+      return pairs.size
+    },
     freeze() {
       frozen = true
       for (const pair of pairs) halt(pair)

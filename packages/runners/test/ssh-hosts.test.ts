@@ -296,6 +296,27 @@ describe('the ssh runner', () => {
     expect(await other).toEqual({ kind: 'exited', code: 0 })
   })
 
+  test('a run that is cancelled while it connects for others, too, is the only one that ends', async () => {
+    await using road = await buildRoad(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+    const provider = createSshRunners({ keyFile: server.keyFile, knownHosts })
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: road.port, user: server.user }
+    const cancel = new AbortController()
+    road.freeze()
+    const first = provider.open(spec, { ...context(), signal: cancel.signal })
+    const second = provider.open(spec, context())
+    first.catch(() => {})
+    second.catch(() => {})
+    await until(() => road.travellers > 0)
+    cancel.abort()
+    road.repair()
+    await expect(first).rejects.toThrow(/abort/i)
+    const runner = await second
+    expect((await text(runner, 'echo here')).said).toBe('here\n')
+    await runner[Symbol.asyncDispose]()
+    await provider[Symbol.asyncDispose]()
+  })
+
   test('runs share a connection', async () => {
     const provider = createSshRunners({ keyFile: server.keyFile, knownHosts: server.knownHosts })
     opened.push(provider)

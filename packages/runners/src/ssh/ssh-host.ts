@@ -33,7 +33,7 @@ export class SshHost {
   readonly #target: SshTarget
   readonly #limits: HostLimits
   readonly #used = new Set<Used>()
-  #connecting: Promise<Used> | undefined
+  #connecting: { readonly by: AbortSignal; readonly used: Promise<Used> } | undefined
   #hostKey = ''
 
   constructor(target: SshTarget, limits: HostLimits) {
@@ -55,8 +55,8 @@ export class SshHost {
   async open<T>(what: (connection: Connection) => Promise<T>, signal: AbortSignal): Promise<Session<T>> {
     for (;;) {
       signal.throwIfAborted()
-      const used = this.#free() ?? (await (this.#connecting ??= this.#connect(signal)))
-      if (used.sessions >= used.most) continue
+      const used = this.#free() ?? (await this.#connected(signal))
+      if (used === undefined || used.sessions >= used.most) continue
       clearTimeout(used.idle)
       used.sessions += 1
       const { connection } = used
@@ -73,7 +73,7 @@ export class SshHost {
   }
 
   async close(): Promise<void> {
-    await this.#connecting?.catch(() => {})
+    await this.#connecting?.used.catch(() => {})
     for (const used of this.#used) {
       clearTimeout(used.idle)
       used.connection.close()
@@ -89,6 +89,17 @@ export class SshHost {
     used.sessions -= 1
     if (used.sessions > 0 || !used.connection.usable) return
     used.idle = setTimeout(() => used.connection.close(), this.#limits.idleMs)
+  }
+
+  /** One connects for all who ask meanwhile. None when that one was stopped: whoever is left connects anew. */
+  async #connected(signal: AbortSignal): Promise<Used | undefined> {
+    const { by, used } = (this.#connecting ??= { by: signal, used: this.#connect(signal) })
+    try {
+      return await used
+    } catch (error) {
+      if (by !== signal && by.aborted) return undefined
+      throw error
+    }
   }
 
   async #connect(signal: AbortSignal): Promise<Used> {
