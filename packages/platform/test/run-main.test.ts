@@ -6,11 +6,16 @@ import { expect, test } from '@jest/globals'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/main.ts', import.meta.url))
 
+/** Never over while a test runs. */
+const AMPLE_MS = 3_600_000
+
 /** Runs the fixture, sends a signal at each of the given lines, and returns all lines and how it ended. */
 const runProgram = async (
-  args: readonly string[],
+  how: string,
   signals: readonly { at: string; signal: NodeJS.Signals }[] = [],
+  { stopMs = AMPLE_MS, crash = false } = {},
 ) => {
+  const args = [how, String(stopMs), ...(crash ? ['crash'] : [])]
   const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
   const lines: string[] = []
@@ -23,42 +28,39 @@ const runProgram = async (
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the program in order, exit code 0', async (signal) => {
-  const { code, text } = await runProgram(['well'], [{ at: 'ready', signal }])
+  const { code, text } = await runProgram('well', [{ at: 'ready', signal }])
   expect(code).toBe(0)
   expect(text).toMatch(/ready[^]*stopping[^]*stopped/)
 })
 
 test('a second signal ends the program at once, exit code 128 + signal', async () => {
-  const { code } = await runProgram(
-    ['never'],
-    [
-      { at: 'ready', signal: 'SIGTERM' },
-      { at: 'stopping', signal: 'SIGINT' },
-    ],
-  )
+  const { code } = await runProgram('never', [
+    { at: 'ready', signal: 'SIGTERM' },
+    { at: 'stopping', signal: 'SIGINT' },
+  ])
   expect(code).toBe(130)
 })
 
 test('a stop that takes longer than its deadline ends with exit code 1 and says so', async () => {
-  const { code, text } = await runProgram(['never'], [{ at: 'ready', signal: 'SIGTERM' }])
+  const { code, text } = await runProgram('never', [{ at: 'ready', signal: 'SIGTERM' }], { stopMs: 50 })
   expect(code).toBe(1)
   expect(text).toMatch('took too long')
 })
 
 test('a stop that fails ends with exit code 1 and the reason', async () => {
-  const { code, text } = await runProgram(['badly'], [{ at: 'ready', signal: 'SIGTERM' }])
+  const { code, text } = await runProgram('badly', [{ at: 'ready', signal: 'SIGTERM' }])
   expect(code).toBe(1)
   expect(text).toMatch('cannot stop')
 })
 
 test('a start that fails ends with exit code 1 and the reason', async () => {
-  const { code, text } = await runProgram(['unstarted'])
+  const { code, text } = await runProgram('unstarted')
   expect(code).toBe(1)
   expect(text).toMatch('no room')
 })
 
 test('a rejection that nobody handles stops the program in order, exit code 1', async () => {
-  const { code, text } = await runProgram(['well', 'crash'])
+  const { code, text } = await runProgram('well', [], { crash: true })
   expect(code).toBe(1)
   expect(text).toMatch(/a bug[^]*stopped/)
 })
