@@ -1,12 +1,18 @@
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import pg from 'pg'
 import { openServices, readConfig, removeDataDir, silentLogger, type Services } from '../src/index.ts'
+import { stopPostmaster } from '../src/embedded/postmaster.ts'
+import { identityOf } from '../src/embedded/process-identity.ts'
 import { startUser, stopUser } from './service-user.ts'
+
+// Ends a hang, no more: the first start makes a cluster, which takes long on a busy machine.
+jest.setTimeout(300_000)
 
 let dataDir = ''
 beforeAll(() => {
@@ -102,6 +108,14 @@ describe('embedded Postgres', () => {
     await first[Symbol.asyncDispose]()
     await using second = await open()
     expect(await ask(second.databaseUrl, 'select n from survived')).toEqual([{ n: 8 }])
+  })
+
+  test('that has ended by itself just before it was to be stopped is stopped', async () => {
+    const child = spawn('true', { stdio: 'ignore' })
+    const { pid = 0 } = child
+    const identity = identityOf(pid) ?? `${pid}-gone`
+    await once(child, 'exit')
+    await expect(stopPostmaster({ pid, identity, port: 0, ready: true })).resolves.toBeUndefined()
   })
 
   test('starts although an old pid file names a living process of the same user', async () => {

@@ -15,7 +15,8 @@ import type { ServerKind } from './shared-server.ts'
 const USER = 'scanfarm'
 const DATABASE = 'scanfarm'
 const READY_MS = 300_000
-const START_TRIES = 5
+/** With growing pauses, eleven seconds in all: that long may processes of a killed server need to go. */
+const START_TRIES = 10
 const RETRY_MS = 200
 const LOG_TAIL = 2_000
 

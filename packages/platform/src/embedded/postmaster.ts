@@ -1,6 +1,6 @@
 import { readFile, readlink, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identityOf } from './process-identity.ts'
+import { identityOf, signalTo } from './process-identity.ts'
 import { poll } from './poll.ts'
 
 /** What a running server says of itself in `postmaster.pid`. */
@@ -54,8 +54,8 @@ const gone = (identity: string, limitMs: number): Promise<true | undefined> =>
 
 /** Ends open transactions and stops; a server that does not obey is aborted and recovers at its next start. */
 export const stopPostmaster = async ({ pid, identity }: Postmaster): Promise<void> => {
-  process.kill(pid, 'SIGINT')
+  signalTo(pid, 'SIGINT')
   if (await gone(identity, STOP_MS)) return
-  process.kill(pid, 'SIGQUIT')
+  signalTo(pid, 'SIGQUIT')
   if (!(await gone(identity, ABORT_MS))) throw new Error(`Postgres (process ${pid}) does not stop`)
 }

@@ -20,3 +20,12 @@ export const identityOf = (pid: number): string | undefined => {
 }
 
 export const isAlive = (identity: string): boolean => identityOf(Number.parseInt(identity, 10)) === identity
+
+/** Sends a signal; a process that has ended meanwhile needs none. */
+export const signalTo = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { credentials, serviceAccount, type Account } from './account.ts'
 import { freePort } from './free-port.ts'
 import { poll } from './poll.ts'
-import { identityOf, isAlive } from './process-identity.ts'
-import { keptPassword, makeOwnFolder } from './service-folder.ts'
+import { identityOf, isAlive, signalTo } from './process-identity.ts'
+import { keptPassword, makeOwnFolder, writeWhole } from './service-folder.ts'
 import type { ServerKind } from './shared-server.ts'
 
 const READY_MS = 60_000
@@ -100,7 +100,7 @@ const launch = async (place: Place, port: number, password: string): Promise<Sta
   child.unref()
   const identity = identityOf(child.pid ?? 0)
   if (identity === undefined) return undefined
-  await writeFile(stateFile(place.folder), JSON.stringify({ identity, port } satisfies Started))
+  await writeWhole(stateFile(place.folder), JSON.stringify({ identity, port } satisfies Started))
   const ready = await poll(() => (isAlive(identity) ? answers(port, password) : false), READY_MS)
   return ready ? { identity, port } : undefined
 }
@@ -141,9 +141,9 @@ const stop = async (place: Place): Promise<void> => {
   await rm(stateFile(place.folder), { force: true })
   if (!started || !isAlive(started.identity)) return
   const pid = Number.parseInt(started.identity, 10)
-  process.kill(pid, 'SIGTERM')
+  signalTo(pid, 'SIGTERM')
   if (await poll(() => !isAlive(started.identity) || undefined, STOP_MS)) return
-  process.kill(pid, 'SIGKILL')
+  signalTo(pid, 'SIGKILL')
 }
 
 /** A Redis of our own in this folder, by a program of the machine. Listens on 127.0.0.1 alone. */

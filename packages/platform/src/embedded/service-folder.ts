@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { canTraverse, type Account } from './account.ts'
 
@@ -44,9 +44,15 @@ export const makeOwnFolder = async (folder: string, { drop, uid, gid }: Account)
   return folder
 }
 
-/** The password kept in this file; the first caller makes it. Only this program's user may read it. */
+/** Readable by this program's user alone. A program that is killed meanwhile leaves the file whole, or none. */
+export const writeWhole = async (file: string, text: string): Promise<void> => {
+  const unfinished = `${file}.unfinished`
+  await writeFile(unfinished, text, { mode: 0o600 })
+  await rename(unfinished, file)
+}
+
+/** The password kept in this file; the first caller makes it. Call under the folder's lock. */
 export const keptPassword = async (file: string): Promise<string> => {
-  if (!existsSync(file))
-    await writeFile(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' })
+  if (!existsSync(file)) await writeWhole(file, randomBytes(24).toString('base64url'))
   return readFile(file, 'utf8')
 }
