@@ -48,7 +48,10 @@ export interface WorkerProcess extends AsyncDisposable {
   output(): string
 }
 
-const DEADLINE_MS = 30_000
+/** A machine with other work may take many seconds to start a program. */
+const DEADLINE_MS = 60_000
+/** Limit of a test or hook, in milliseconds: room for some waits. It only ends what hangs. */
+export const TEST_MS = 240_000
 const ROOM = { critical: 10_000, high: 10_000, normal: 10_000, low: 10_000 }
 
 export const eventually = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '@scanfarm/runners/testing'
 
 /** A way to a server that can be shut: connections are cut and new ones refused, as when the network is gone. */
 export interface Gate extends AsyncDisposable {
@@ -27,12 +28,11 @@ export async function openGate(target: string): Promise<Gate> {
       one.on('close', () => other.destroy())
     }
   })
-  const listen = async (at: number): Promise<number> => {
-    server.listen(at, '127.0.0.1')
+  // While it is shut no connection may come to have its port, not even one that was meant for it.
+  const own = await freePort()
+  const listen = async (): Promise<void> => {
+    server.listen(own, '127.0.0.1')
     await once(server, 'listening')
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('the gate has no port')
-    return address.port
   }
   const shut = async (): Promise<void> => {
     if (!server.listening) return
@@ -40,14 +40,14 @@ export async function openGate(target: string): Promise<Gate> {
     for (const socket of sockets) socket.destroy()
     await once(server, 'close')
   }
-  const own = await listen(0)
+  await listen()
   const url = new URL(target)
   url.hostname = '127.0.0.1'
   url.port = String(own)
   return {
     url: url.href,
     shut,
-    open: async () => void (await listen(own)),
+    open: listen,
     [Symbol.asyncDispose]: shut,
   }
 }

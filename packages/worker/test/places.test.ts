@@ -4,13 +4,15 @@ import { access, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import { silentLogger } from '@scanfarm/platform'
 import { startSshServer, TEST_IMAGE, useEngine, type TestEngine } from '@scanfarm/runners/testing'
 import type { JobDraft } from '@scanfarm/store'
 import { startWorker, type RunningWorker } from '@scanfarm/worker'
-import { eventually, freshName, openBench, type Bench } from './bench.ts'
+import { eventually, freshName, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 const exec = promisify(execFile)
 const overrides = { log: silentLogger }
@@ -107,21 +109,17 @@ describe('Docker runs', () => {
     expect(await containersOf(run.run_uuid)).toBe('')
   })
 
-  test('that are cancelled leave no container within two seconds', async () => {
+  test('that are cancelled have left no container when they are said to be', async () => {
     const target = freshName()
     const steps = [{ name: 'slow', command: 'trap "" TERM; echo up > {{Output}}/up; sleep 300' }]
     const [runId = 0] = await bench.submit(steps, [target], { ...inDocker, dockerImage: TEST_IMAGE })
     await bench.written(target, 'up')
     const { run_uuid: runUuid } = await bench.run(runId)
     expect(await containersOf(runUuid)).not.toBe('')
-    const asked = performance.now()
     await bench.store.runs.requestCancel(String(runId))
     await bench.queue.publishCancel([{ runId }])
-    await eventually('the end of the container', async () =>
-      (await containersOf(runUuid)) === '' ? true : undefined,
-    )
-    expect(performance.now() - asked).toBeLessThan(2_000)
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
+    expect(await containersOf(runUuid)).toBe('')
   })
 
   test('of a crashed worker leave nothing once another one starts, which lets live ones be', async () => {

@@ -1,12 +1,15 @@
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import { silentLogger } from '@scanfarm/platform'
 import { startRedis } from '@scanfarm/queue/testing'
+import { freePort } from '@scanfarm/runners/testing'
 import { migrate } from '@scanfarm/store'
 import { asSuperuser, emptyDatabase } from '@scanfarm/store/testing'
 import { startWorker, type RunningWorker } from '@scanfarm/worker'
-import { eventually, freshName, openBench, type Bench } from './bench.ts'
+import { eventually, freshName, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
 
 const overrides = { log: silentLogger }
 
@@ -61,11 +64,9 @@ describe.each(['redis', 'postgres'] as const)('With a queue on %s', (kind) => {
       [target],
     )
     await bench.written(target, 'up')
-    const asked = performance.now()
-    await bench.store.runs.requestCancel(String(runId))
+    // Postgres is not told, so that no heartbeat can bring it.
     await bench.queue.publishCancel([{ runId }])
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
-    expect(performance.now() - asked).toBeLessThan(2_000)
   })
 
   test('a message for a run that is cancelled already is dropped', async () => {
@@ -91,7 +92,7 @@ describe('A worker', () => {
   })
 
   test('says how it is over HTTP, and is gone from the farm when it stops', async () => {
-    const port = '18377'
+    const port = String(await freePort())
     const worker = await startWorker(bench.config({ SCANFARM_WORKER_HEALTH_PORT: port }), overrides)
     const get = (path: string) => fetch(`${worker.healthUrl}${path}`)
     expect(await (await get('/health')).json()).toEqual({ status: 'ok' })
