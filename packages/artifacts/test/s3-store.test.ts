@@ -8,10 +8,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import { artifactStoreConformance } from './conformance.ts'
-import { startS3Server, type S3Server } from './s3-server.ts'
+import { INSTALL_MS, startS3Server, type S3Server } from './s3-server.ts'
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'secret-of-test' }
-const INSTALL_MS = 300_000
 
 let server: S3Server
 let client: S3Client
