@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { makeKeyPair } from '../src/keys.ts'
 import { LIFE_DEFAULTS } from '../src/life/settings.ts'
 import { checkMachine, type Readiness } from '../src/machine/ssh-check.ts'
-import type { SshPlace } from '../src/machine/ssh-question.ts'
+import { askOverSsh, type SshPlace } from '../src/machine/ssh-question.ts'
 import { userDataOf } from '../src/machine/user-data.ts'
 import { openTestCloud, type TestCloud } from './life/test-cloud.ts'
 
@@ -101,6 +101,15 @@ describe('The check of a new machine', () => {
     expect(await check({ ...place, port: 1 })).toMatchObject({
       kind: 'not-yet',
       reason: expect.stringContaining('ECONNREFUSED'),
+    })
+  })
+
+  test('waits no longer than it may for a machine that lets us in and then says nothing', async () => {
+    const place = await start([])
+    await until(place, 'ready')
+    expect(await askOverSsh(place, 'exec sleep 3600', { timeoutMs: 1_000, signal: never })).toEqual({
+      kind: 'silent',
+      reason: 'no answer within 1 s',
     })
   })
 

@@ -59,7 +59,8 @@ class Question {
     // Errors may come more than once, and one that nobody listens to would end the program.
     client.on('error', reject)
     client.once('close', () => reject(new Error('the machine ended the connection')))
-    client.once('ready', () => resolve(answerOf(client, line)))
+    // Not resolved with the promise itself: that would leave nothing for the limit to reject.
+    client.once('ready', () => answerOf(client, line).then(resolve, reject))
     const end = () => reject(limit.reason)
     limit.addEventListener('abort', end, { once: true })
     try {
