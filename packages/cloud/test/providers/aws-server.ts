@@ -14,6 +14,7 @@ const HOME = join(import.meta.dirname, '../../../../.cache/ec2-peer')
 const PACKAGES = ['moto[ec2]==5.2.5', 'flask==3.1.3', 'flask-cors==6.0.5']
 export const INSTALL_DEADLINE_MS = 600_000
 const START_DEADLINE_MS = 60_000
+const START_TRIES = 3
 /** Written last: what is there without it is half an installation. */
 const COMPLETE = join(HOME, 'complete')
 
@@ -42,30 +43,12 @@ export interface Keys {
 /** A server written by others that speaks EC2, in its own process, with those images; installed into `.cache` when it is not there. */
 export async function startEc2Server(images: readonly Ec2Image[]): Promise<Ec2Server> {
   await install()
-  const port = await freePort()
   const file = join(HOME, `images.${process.pid}.json`)
   await writeFile(file, JSON.stringify(images.map(amiOf)))
-  const child = spawn(join(HOME, 'bin/moto_server'), ['-H', '127.0.0.1', '-p', String(port)], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      MOTO_AMIS_PATH: file,
-      MOTO_ENABLE_AMI_VALIDATION: 'yes',
-      MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION: 'yes',
-    },
-  })
-  const ended = once(child, 'exit')
-  const endpoint = `http://127.0.0.1:${port}`
+  const { endpoint, kill } = await startAnywhere(file)
   const stop = async () => {
-    child.kill('SIGKILL')
-    await ended
+    await kill()
     await rm(file, { force: true })
-  }
-  try {
-    await answering(endpoint, ended)
-  } catch (error) {
-    await stop()
-    throw error
   }
   const post = async (path: string, body: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await fetch(`${endpoint}${path}`, { method: 'POST', body, headers })
@@ -97,6 +80,46 @@ export async function startEc2Server(images: readonly Ec2Image[]): Promise<Ec2Se
       await post('/moto-api/reset-auth', on ? '0' : 'inf')
     },
     [Symbol.asyncDispose]: stop,
+  }
+}
+
+interface Started {
+  readonly endpoint: string
+  kill(): Promise<void>
+}
+
+/** The server wants to be told its port: one that somebody else took meanwhile is given up for another. */
+async function startAnywhere(images: string): Promise<Started> {
+  for (let left = START_TRIES; ; left -= 1) {
+    const started = await startAt(await freePort(), images).catch((error: unknown) => {
+      if (left === 1) throw error
+    })
+    if (started) return started
+  }
+}
+
+async function startAt(port: number, images: string): Promise<Started> {
+  const child = spawn(join(HOME, 'bin/moto_server'), ['-H', '127.0.0.1', '-p', String(port)], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      MOTO_AMIS_PATH: images,
+      MOTO_ENABLE_AMI_VALIDATION: 'yes',
+      MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION: 'yes',
+    },
+  })
+  const ended = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  const endpoint = `http://127.0.0.1:${port}`
+  try {
+    await answering(endpoint, ended)
+    return { endpoint, kill }
+  } catch (error) {
+    await kill()
+    throw error
   }
 }
 
@@ -161,7 +184,7 @@ const installLocked = async (): Promise<void> => {
   try {
     await rm(HOME, { recursive: true, force: true })
     await run('python3', ['-m', 'venv', HOME])
-    await run(join(HOME, 'bin/pip'), ['install', '--quiet', ...PACKAGES])
+    await run(join(HOME, 'bin/pip'), ['install', '--quiet', '--retries=10', '--timeout=60', ...PACKAGES])
     await writeFile(COMPLETE, PACKAGES.join('\n'))
   } catch (error) {
     await rename(HOME, `${HOME}.failed.${process.pid}`).catch(() => undefined)

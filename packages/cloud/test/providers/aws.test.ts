@@ -21,6 +21,7 @@ import {
   type Ec2Image,
   type Ec2Server,
 } from './aws-server.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 
 // The server (moto) enforces what EC2 does with instances: images, subnets, states, filters, pages by reservation. The requests
@@ -96,10 +97,13 @@ interface AwsWorld extends World {
   readonly endpoint: string
 }
 
-async function openWorld(over: Partial<AwsSettings> = {}): Promise<AwsWorld> {
+async function openWorld(
+  over: Partial<AwsSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<AwsWorld> {
   await server.reset()
   const faulty = await startFaultyEc2(server.endpoint, check)
-  const provider = createAwsProvider({ ...SETTINGS, ...over, endpoint: faulty.endpoint }, CALL_LIMITS)
+  const provider = createAwsProvider({ ...SETTINGS, ...over, endpoint: faulty.endpoint }, limits)
   const at = (region: string) =>
     new EC2Client({ region, endpoint: server.endpoint, credentials: CREDENTIALS })
   const direct = at('us-east-1')
@@ -153,9 +157,9 @@ async function openWorld(over: Partial<AwsSettings> = {}): Promise<AwsWorld> {
 }
 
 const nameOf = ({ Tags = [] }: Instance): string => Tags.find(({ Key }) => Key === 'Name')?.Value ?? ''
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 
-providerConformance('aws', openWorld, {
+providerConformance('aws', (limits) => openWorld({}, limits), {
   region: 'us-east-1',
   type: 't3.micro',
   price: 0.0104,

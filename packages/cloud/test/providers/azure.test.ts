@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import type { MachineRequest } from '../../src/provider.ts'
 import { createAzureProvider, type AzureSettings } from '../../src/providers/azure/index.ts'
 import { azureCloud, GROUP, SUBSCRIPTION, TOKEN, WORDS, type AzureCloud } from './azure-cloud.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import { openStandIn, type StandIn } from './stand-in.ts'
 import { openTlsFront, trustedCertificate, type Certificate } from './tls-front.ts'
@@ -34,7 +35,10 @@ afterAll(async () => {
 
 type AzureWorld = World & StandIn & { readonly cloud: AzureCloud; readonly tokens: TokenServer }
 
-async function openWorld(over: Partial<AzureSettings> = {}): Promise<AzureWorld> {
+async function openWorld(
+  over: Partial<AzureSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<AzureWorld> {
   const tokens = await openTokenServer(TOKEN)
   const cloud = azureCloud()
   const standIn = await openStandIn(cloud)
@@ -56,7 +60,7 @@ async function openWorld(over: Partial<AzureSettings> = {}): Promise<AzureWorld>
       prices: {},
       ...over,
     },
-    CALL_LIMITS,
+    limits,
   )
   return {
     ...standIn,
@@ -75,9 +79,9 @@ async function openWorld(over: Partial<AzureSettings> = {}): Promise<AzureWorld>
   }
 }
 
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 
-providerConformance('azure', openWorld, {
+providerConformance('azure', (limits) => openWorld({}, limits), {
   region: 'westeurope',
   type: 'Standard_B2s',
   price: 0.052,

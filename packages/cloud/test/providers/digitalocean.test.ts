@@ -3,6 +3,7 @@ import {
   createDigitalOceanProvider,
   type DigitalOceanSettings,
 } from '../../src/providers/digitalocean/index.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import {
   CAPACITY,
@@ -30,9 +31,12 @@ const settings = (over: Partial<DigitalOceanSettings> = {}): DigitalOceanSetting
   ...over,
 })
 
-async function open(over: Partial<DigitalOceanSettings> = {}): Promise<DigitalOcean & World> {
+async function open(
+  over: Partial<DigitalOceanSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<DigitalOcean & World> {
   const cloud = await openDigitalOcean()
-  const provider = createDigitalOceanProvider(settings({ endpoint: cloud.url, ...over }), CALL_LIMITS)
+  const provider = createDigitalOceanProvider(settings({ endpoint: cloud.url, ...over }), limits)
   return {
     ...cloud,
     provider,
@@ -43,7 +47,7 @@ async function open(over: Partial<DigitalOceanSettings> = {}): Promise<DigitalOc
   }
 }
 
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 const request = {
   name: 'scanfarm-0123456789abcdef-1',
   labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
@@ -55,7 +59,7 @@ const request = {
   publicKey: 'ssh-ed25519 AAAA farm',
 }
 
-providerConformance('digitalocean', () => open(), {
+providerConformance('digitalocean', (limits) => open({}, limits), {
   region: 'fra1',
   type: TYPE,
   price: PRICE,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import type { MachineRequest } from '../../src/provider.ts'
 import { createGcpProvider, type GcpSettings } from '../../src/providers/gcp/index.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import { gcpCloud, PROJECT, TOKEN, WORDS, type GcpCloud } from './gcp-cloud.ts'
 import { describeCompute, type Description } from './gcp-description.ts'
@@ -37,7 +38,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 type GcpWorld = World & StandIn & { readonly cloud: GcpCloud; readonly tokens: TokenServer }
 
 /** Signed in as a workload of another cloud is: with a token of its own, exchanged for one of Google's. */
-async function openWorld(over: Partial<GcpSettings> = {}): Promise<GcpWorld> {
+async function openWorld(
+  over: Partial<GcpSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<GcpWorld> {
   const tokens = await openTokenServer(TOKEN)
   const cloud = gcpCloud(description)
   const standIn = await openStandIn(cloud)
@@ -67,7 +71,7 @@ async function openWorld(over: Partial<GcpSettings> = {}): Promise<GcpWorld> {
       prices: {},
       ...over,
     },
-    CALL_LIMITS,
+    limits,
   )
   return {
     ...standIn,
@@ -85,9 +89,9 @@ async function openWorld(over: Partial<GcpSettings> = {}): Promise<GcpWorld> {
   }
 }
 
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 
-providerConformance('gcp', openWorld, {
+providerConformance('gcp', (limits) => openWorld({}, limits), {
   region: 'us-central1-a',
   type: 'e2-medium',
   price: 0.03351,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHetznerProvider, type HetznerSettings } from '../../src/providers/hetzner/index.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE, type Hetzner } from './hetzner-cloud.ts'
 import { restProviderConformance } from './rest-conformance.ts'
@@ -19,9 +20,12 @@ const settings = (over: Partial<HetznerSettings> = {}): HetznerSettings => ({
   ...over,
 })
 
-async function open(over: Partial<HetznerSettings> = {}): Promise<Hetzner & World> {
+async function open(
+  over: Partial<HetznerSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<Hetzner & World> {
   const cloud = await openHetzner()
-  const provider = createHetznerProvider(settings({ endpoint: cloud.url, ...over }), CALL_LIMITS)
+  const provider = createHetznerProvider(settings({ endpoint: cloud.url, ...over }), limits)
   return {
     ...cloud,
     provider,
@@ -32,7 +36,7 @@ async function open(over: Partial<HetznerSettings> = {}): Promise<Hetzner & Worl
   }
 }
 
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 const request = {
   name: 'scanfarm-0123456789abcdef-1',
   labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
@@ -44,7 +48,7 @@ const request = {
   publicKey: 'ssh-ed25519 AAAA farm',
 }
 
-providerConformance('hetzner', () => open(), {
+providerConformance('hetzner', (limits) => open({}, limits), {
   region: REGION,
   type: TYPE,
   price: PRICE,

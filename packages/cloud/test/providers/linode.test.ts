@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLinodeProvider, type LinodeSettings } from '../../src/providers/linode/index.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import {
   CAPACITY,
@@ -27,9 +28,12 @@ const settings = (over: Partial<LinodeSettings> = {}): LinodeSettings => ({
   ...over,
 })
 
-async function open(over: Partial<LinodeSettings> = {}): Promise<Linode & World> {
+async function open(
+  over: Partial<LinodeSettings> = {},
+  limits: CallLimits = CALL_LIMITS,
+): Promise<Linode & World> {
   const cloud = await openLinode()
-  const provider = createLinodeProvider(settings({ endpoint: cloud.url, ...over }), CALL_LIMITS)
+  const provider = createLinodeProvider(settings({ endpoint: cloud.url, ...over }), limits)
   return {
     ...cloud,
     provider,
@@ -40,7 +44,7 @@ async function open(over: Partial<LinodeSettings> = {}): Promise<Linode & World>
   }
 }
 
-const signal = () => AbortSignal.timeout(20_000)
+const signal = () => AbortSignal.timeout(60_000)
 const request = {
   name: 'scanfarm-0123456789abcdef-1',
   labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
@@ -52,7 +56,7 @@ const request = {
   publicKey: 'ssh-ed25519 AAAA farm',
 }
 
-providerConformance('linode', () => open(), {
+providerConformance('linode', (limits) => open({}, limits), {
   region: REGION,
   type: TYPE,
   price: PRICE,

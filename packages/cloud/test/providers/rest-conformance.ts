@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { inspect } from 'node:util'
 import type { CloudProvider, MachineRequest } from '../../src/provider.ts'
-import type { World } from './conformance.ts'
+import type { CallLimits } from '../../src/providers/calls.ts'
+import { IMPATIENT, type World } from './conformance.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** What tests vary in the settings. */
@@ -15,7 +16,7 @@ export interface Varied {
 export type RestWorld = World & StandIn
 
 export interface RestFacts {
-  open(over?: Varied): Promise<RestWorld>
+  open(over?: Varied, limits?: CallLimits): Promise<RestWorld>
   make(over: Varied): CloudProvider
   readonly token: string
   readonly request: MachineRequest
@@ -29,7 +30,7 @@ export interface RestFacts {
 
 /** What clients of our three providers with plain tokens do besides. */
 export function restProviderConformance(title: string, facts: RestFacts): void {
-  const signal = () => AbortSignal.timeout(20_000)
+  const signal = () => AbortSignal.timeout(60_000)
   const caught = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
   describe(`${title}, over its API`, () => {
@@ -98,14 +99,10 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
     })
 
     test('keeps the token out of its errors', async () => {
-      await using world = await facts.open()
-      world.fault('create', { kind: 'cut' })
-      world.fault('create', { kind: 'quota' })
-      world.fault('create', { kind: 'silent' })
-      for (let made = 0; made < 3; made++) {
-        const error = await caught(
-          world.provider.create({ ...facts.request, name: `made-${made}` }, signal()),
-        )
+      for (const kind of ['cut', 'quota', 'silent'] as const) {
+        await using world = await facts.open({}, kind === 'silent' ? IMPATIENT : undefined)
+        world.fault('create', { kind })
+        const error = await caught(world.provider.create(facts.request, signal()))
         expect(error).toMatchObject({ name: 'CloudError' })
         expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(facts.token)
       }

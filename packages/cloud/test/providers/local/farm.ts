@@ -8,8 +8,8 @@ import { checkMachine, type Readiness } from '../../../src/machine/ssh-check.ts'
 import { userDataOf, type MachineSetup } from '../../../src/machine/user-data.ts'
 import type { CloudProvider, Machine, MachineRequest } from '../../../src/provider.ts'
 
-const PATIENCE_MS = 25_000
-const TIMEOUT_MS = 5_000
+const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 export interface Said {
@@ -91,7 +91,7 @@ export class TestFarm implements AsyncDisposable {
       'IdentityAgent=none',
       `UserKnownHostsFile=${at('known_hosts')}`,
       'GlobalKnownHostsFile=/dev/null',
-      'ConnectTimeout=5',
+      'ConnectTimeout=20',
       ...options,
     ].flatMap((option) => ['-o', option])
     const args = [

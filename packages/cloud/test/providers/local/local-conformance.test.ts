@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll } from '@jest/globals'
 import { useEngine, type TestEngine } from '@scanfarm/runners/testing'
+import type { CallLimits } from '../../../src/providers/calls.ts'
 import { createLocalProvider } from '../../../src/providers/local/index.ts'
 import { FARM, OTHER_FARM, providerConformance, type World } from '../conformance.ts'
 import { openEngineProxy } from './engine-proxy.ts'
@@ -11,8 +12,8 @@ import { TestFarm } from './farm.ts'
 
 const exec = promisify(execFile)
 const WARM_UP = `farm-${crypto.randomUUID()}`
-/** Starting a container takes a second or two on a busy machine. */
-const LIMITS = { timeoutMs: 10_000, firstWaitMs: 10 }
+/** An engine makes or removes a container before it answers, which takes longer than others' answers. */
+const SLOWER = 4
 
 let engine: TestEngine
 let image: string
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const { id } = await provider.create(farm.request('warm-up'), AbortSignal.timeout(60_000))
   image = await docker('inspect', '--format', '{{.Image}}', id)
   await provider.destroy(id, AbortSignal.timeout(60_000))
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await engine?.[Symbol.asyncDispose]()
 }, 60_000)
@@ -43,9 +44,12 @@ const containers = async (): Promise<{ readonly id: string; readonly name: strin
   return lines.map((line) => ({ id: line.split(' ')[0] ?? '', name: line.split(' ')[1] ?? '' }))
 }
 
-async function openWorld(): Promise<World> {
+async function openWorld({ timeoutMs = 0, ...limits }: CallLimits): Promise<World> {
   const road = await openEngineProxy(engine.address)
-  const provider = createLocalProvider({ dockerSocket: road.address, image }, LIMITS)
+  const provider = createLocalProvider(
+    { dockerSocket: road.address, image },
+    { ...limits, timeoutMs: timeoutMs * SLOWER },
+  )
   return {
     provider,
     fault: road.fault,

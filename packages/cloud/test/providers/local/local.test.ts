@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { TEST_IMAGE, useEngine, type TestEngine } from '@scanfarm/runners/testing'
 import { makeKeyPair } from '../../../src/keys.ts'
 import type { CloudProvider } from '../../../src/provider.ts'
@@ -17,6 +17,7 @@ const exec = promisify(execFile)
 const FARM = `farm-${crypto.randomUUID()}`
 const OTHER_FARM = `farm-${crypto.randomUUID()}`
 const MIB = 2 ** 20
+jest.setTimeout(180_000)
 
 describe('the local provider', () => {
   let engine: TestEngine
@@ -33,7 +34,7 @@ describe('the local provider', () => {
     // The first one takes its time: it makes the image.
     const { id } = await provider.create(farm.request('first'), signal())
     await provider.destroy(id, signal())
-  }, 120_000)
+  }, 300_000)
   afterEach(async () => {
     for (const each of [FARM, OTHER_FARM])
       for (const { id } of await provider.list(each, signal())) await provider.destroy(id, signal())
@@ -138,7 +139,7 @@ describe('the local provider', () => {
     await other.destroy(machine.id, signal())
     await docker('rmi', '--force', image).catch(() => '')
     expect((await other.create(farm.request('last'), signal())).state).toBe('running')
-  }, 60_000)
+  })
 
   describe('knows machines', () => {
     test('by farm, though two farms give the same name', async () => {
