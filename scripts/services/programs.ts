@@ -41,8 +41,11 @@ const missingOf = (programs: readonly Program[]): Program[] =>
 
 const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
+/** A mirror may stumble, and another apt-get may be at work. */
+const APT_OPTIONS = ['Dpkg::Use-Pty=0', 'Acquire::Retries=5', 'DPkg::Lock::Timeout=300']
+
 const apt = (...args: string[]): void => {
-  execFileSync('apt-get', ['-q', '-y', '-o', 'Dpkg::Use-Pty=0', ...args], {
+  execFileSync('apt-get', ['-q', '-y', ...APT_OPTIONS.flatMap((option) => ['-o', option]), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
     // No questions, and no starting of daemons: those that are needed are started on private ports.
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Something that a test left open keeps Jest from ending: it is stopped this long after its results are there. */
-const LINGER_MS = 20_000
+const LINGER_MS = 60_000
 const LOOK_MS = 1_000
 
 export interface TestCounts {
