@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { useRuns } from './_execute.ts'
+import { MemoryRecorder } from './_recorder.ts'
 
 const { run, folder } = useRuns()
 
@@ -358,11 +359,17 @@ describe('around the steps', () => {
     })
     expect(status).toBe('cancelled')
     const sleeping = new AbortController()
-    setTimeout(() => sleeping.abort('cancel'), 100)
-    const slept = await run(module('  - {name: a, type: function, function: "sleep(60)"}\n'), {
+    const recorder = new MemoryRecorder()
+    const opened = recorder.stepOpened.bind(recorder)
+    recorder.stepOpened = (step) => {
+      opened(step)
+      setTimeout(() => sleeping.abort('cancel'), 100)
+    }
+    await run(module('  - {name: a, type: function, function: "sleep(60)"}\n'), {
       signal: sleeping.signal,
+      recorder,
     })
-    expect(slept.recorder.story).toEqual(['a cancelled'])
+    expect(recorder.story).toEqual(['a cancelled'])
   })
 
   test('structured arguments are appended in their order', async () => {
