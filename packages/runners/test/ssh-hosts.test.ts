@@ -247,6 +247,21 @@ describe('the ssh runner', () => {
     for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
   })
 
+  test('commands that reconnect at once leave no shell behind, and their connection ends with the run', async () => {
+    await using road = await buildRoad(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+    const runner = await open({ port: road.port, knownHosts }, { idleMs: 1 })
+    const lost = await runner.run(
+      { argv: ['sh', '-c', 'echo begun; sleep 300'], env: {} },
+      { signal: NEVER, onOutput: () => road.repair() },
+    )
+    expect(lost.kind).toBe('lost')
+    const texts = await Promise.all([1, 2, 3].map(async (n) => (await text(runner, `echo ${n}`)).said))
+    expect(texts).toEqual(['1\n', '2\n', '3\n'])
+    await runner[Symbol.asyncDispose]()
+    await until(() => road.travellers === 0)
+  })
+
   test('what runs on the host ends when the program is killed', async () => {
     const [word, stray] = [token(), token()]
     const program = fileURLToPath(new URL('./stand-in-ssh-worker.ts', import.meta.url))

@@ -45,9 +45,11 @@ export class SshPlace implements ShellPlace {
 
   /** Makes sure that there is a shell that can kill, and that kills by itself when the connection ends. */
   async connect(signal: AbortSignal): Promise<ControlLane> {
-    const control = await (this.#control ??= this.#openControl(signal))
+    const opening = (this.#control ??= this.#openControl(signal))
+    const control = await opening
     if (control.usable) return control
-    this.#control = undefined
+    // Another command that saw the same may have opened a new one already.
+    if (this.#control === opening) this.#control = undefined
     return await this.connect(signal)
   }
 
