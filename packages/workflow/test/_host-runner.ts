@@ -24,7 +24,7 @@ const runProcess = async ({ argv, env, cwd, timeoutMs }: Command, io: CommandIo)
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let ended: Outcome | undefined
   const kill = (kind: 'cancelled' | 'timed-out') => {
-    if (child.pid === undefined) return
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
     ended = { kind, killed: [child.pid] }
     process.kill(-child.pid, 'SIGKILL')
   }
