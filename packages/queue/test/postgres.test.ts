@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import pg from 'pg'
 import { openRunQueue } from '../src/index.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
 import { until } from './until.ts'
 
+// Ends a hang, no more: the machine may be busy.
+jest.setTimeout(120_000)
+
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }
-const patience = () => AbortSignal.timeout(15_000)
+const patience = () => AbortSignal.timeout(60_000)
 
 let at: TestBackend
 beforeAll(async () => {
@@ -50,14 +55,69 @@ test('consumers and listeners outlast the loss of their connections', async () =
   })
 })
 
+test('a connection that is lost while the tables are being made is an error of the caller, and no more', async () => {
+  await using holder = await connected()
+  await makeWorkerRole(holder.client)
+  // Masters wait for each other before they open the tables to workers.
+  await holder.client.query(`select pg_advisory_lock(hashtext('scanfarm queue grants'))`)
+  await using way = await openWay(new URL(at.backend.url))
+  await using queue = await openRunQueue(
+    { kind: 'postgres', url: way.url },
+    { farmId: newFarm(), role: 'master', log: quiet },
+  )
+  const adding = queue.add([message(1)]).then(
+    () => 'added',
+    (error: Error) => error.message,
+  )
+  const waiting = `select from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'`
+  await until(async () => (await holder.client.query(waiting)).rowCount === 1)
+  way.cut()
+  expect(await adding).toMatch('Connection terminated')
+  way.mend()
+  await holder.client.query(`select pg_advisory_unlock(hashtext('scanfarm queue grants'))`)
+  await queue.add([message(1)])
+  expect(await queue.has([message(1)])).toEqual([true])
+})
+
+test('what was asked for first while Postgres was away works when it is back', async () => {
+  await using way = await openWay(new URL(at.backend.url))
+  await using queue = await openRunQueue(
+    { kind: 'postgres', url: way.url },
+    { farmId: newFarm(), role: 'master', log: quiet },
+  )
+  await queue.check()
+  way.cut()
+  await expect(queue.add([message(1)])).rejects.toThrow()
+  await expect(queue.waiting('')).rejects.toThrow()
+  way.mend()
+  await until(() =>
+    queue.add([message(1)]).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await using consumer = queue.consumer(serveAll)
+  expect((await consumer.take(1, patience())).map(({ runId }) => runId)).toEqual([1])
+})
+
+test('a consumer that is closed while it connects leaves no connection behind', async () => {
+  await using holder = await connected()
+  await using queue = await openRunQueue(at.backend, { farmId: newFarm(), role: 'master', log: quiet })
+  const consumer = queue.consumer(serveAll)
+  const taking = consumer.take(1, patience())
+  await consumer[Symbol.asyncDispose]()
+  expect(await taking).toEqual([])
+  const listening = `select from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
+  await until(async () => (await holder.client.query(listening)).rowCount === 0)
+})
+
 test('a login with only the role of workers can do a worker’s part', async () => {
   const login = `scanfarm_test_queue_${randomUUID().slice(0, 8)}`
   const client = new pg.Client({ connectionString: at.backend.url })
   await client.connect()
   try {
-    // As the migrations of the farm's database make it; another test may be making it at this moment.
-    await client.query(`do $$ begin create role scanfarm_worker nologin; exception
-      when duplicate_object or unique_violation then null; end $$`)
+    await makeWorkerRole(client)
     await client.query(`create role ${login} login password 'secret' in role scanfarm_worker`)
     const url = new URL(at.backend.url)
     url.username = login
@@ -95,12 +155,61 @@ test('a login with only the role of workers can do a worker’s part', async () 
   }
 })
 
-const cutConnections = async (): Promise<void> => {
+/** As the migrations of the farm's database make it; another test may be making it at this moment. */
+const makeWorkerRole = async (client: pg.Client): Promise<void> => {
+  await client.query(`do $$ begin create role scanfarm_worker nologin; exception
+    when duplicate_object or unique_violation then null; end $$`)
+}
+
+const connected = async (): Promise<AsyncDisposable & { readonly client: pg.Client }> => {
   const client = new pg.Client({ connectionString: at.backend.url })
   await client.connect()
-  await client.query(
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+/** A way to Postgres that can be cut without a word, as a network does, until it is mended. */
+const openWay = async (
+  to: URL,
+): Promise<AsyncDisposable & { readonly url: string; cut(): void; mend(): void }> => {
+  const sockets = new Set<Socket>()
+  let open = true
+  const server = createServer((from) => {
+    if (!open) return void from.destroy()
+    const target = connect(Number(to.port || 5432), to.hostname)
+    for (const socket of [from, target]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        from.destroy()
+        target.destroy()
+        sockets.delete(socket)
+      })
+    }
+    from.pipe(target).pipe(from)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    open = false
+    for (const socket of sockets) socket.destroy()
+  }
+  const url = new URL(to)
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: url.href,
+    cut,
+    mend: () => void (open = true),
+    async [Symbol.asyncDispose]() {
+      cut()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const cutConnections = async (): Promise<void> => {
+  await using own = await connected()
+  await own.client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`,
   )
-  await client.end()
 }

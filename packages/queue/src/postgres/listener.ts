@@ -47,6 +47,8 @@ export class PgListener implements AsyncDisposable {
       connectionTimeoutMillis: KEEP_ALIVE_MS,
     })
     client.on('error', () => undefined)
+    // Before it listens: the first signal may come in the same packet as the answer.
+    client.on('notification', ({ channel, payload }) => channels[channel]?.(payload ?? ''))
     try {
       await client.connect()
       for (const channel of Object.keys(channels))
@@ -55,7 +57,6 @@ export class PgListener implements AsyncDisposable {
       await client.end().catch(() => undefined)
       throw error
     }
-    client.on('notification', ({ channel, payload }) => channels[channel]?.(payload ?? ''))
     client.once('end', () => this.#lost(client))
     this.#client = client
   }

@@ -53,9 +53,11 @@ export class PostgresLink implements Link {
       // A crash may lose the last messages, as a flushed Redis does: the reconciler brings them back.
       options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     })
-    // Each queue listens for errors; without a listener a lost idle connection would end the process.
+    // Each queue listens for errors. A connection may be lost while it is idle or lent out; whoever uses it is told by
+    // its statement, but without a listener the event itself would end the process.
     this.#pool.setMaxListeners(0)
     this.#pool.on('error', (error) => this.#log.warn('a queue connection to Postgres was lost', { error }))
+    this.#pool.on('connect', (client) => client.on('error', () => undefined))
   }
 
   /** The pool connects when it is asked to, and says itself what is wrong. */
@@ -74,7 +76,7 @@ export class PostgresLink implements Link {
       PostgresConnectionOptions
     >(queue, { connection: this.#pool, skipMetasUpdate: true }, withoutListening)
     sender.on('error', () => undefined)
-    return sender
+    return await whenReady(sender)
   }
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
@@ -99,7 +101,7 @@ export class PostgresLink implements Link {
       withoutListening,
     )
     receiver.on('error', () => undefined)
-    return receiver
+    return await whenReady(receiver)
   }
 
   waiter(): Waiter {
@@ -198,6 +200,7 @@ export class PostgresLink implements Link {
   async #prepare(): Promise<void> {
     if (this.#prepared) return
     const client = await this.#pool.connect()
+    let failed = true
     try {
       if (this.#mayMigrate) {
         await runMigrations(client)
@@ -206,6 +209,7 @@ export class PostgresLink implements Link {
         await assertSchemaCompatibility(client)
       }
       this.#prepared = true
+      failed = false
     } catch (error) {
       if (error instanceof SchemaMigrationRequiredError)
         throw new Error('the queue does not exist yet: start a master first, it makes the tables.', {
@@ -213,7 +217,21 @@ export class PostgresLink implements Link {
         })
       throw error
     } finally {
-      client.release()
+      // A connection that was cut may not know it yet: nobody else is to get it.
+      client.release(failed)
     }
+  }
+}
+
+/** BullMQ asks Postgres once whether it may begin, and keeps a refusal for ever: whoever got one is of no more use. */
+const whenReady = async <Q extends { waitUntilReady(): Promise<unknown>; close(): Promise<void> }>(
+  queue: Q,
+): Promise<Q> => {
+  try {
+    await queue.waitUntilReady()
+    return queue
+  } catch (error) {
+    await queue.close().catch(() => undefined)
+    throw error
   }
 }

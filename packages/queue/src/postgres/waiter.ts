@@ -11,7 +11,8 @@ export class PostgresWaiter implements Waiter {
   readonly #url: string
   readonly #log: QueueLog
   readonly #isOurs: (queue: string) => boolean
-  #listener: PgListener | undefined
+  #listener: Promise<PgListener> | undefined
+  #closed = false
   #rung = false
   #ring: (() => void) | undefined
 
@@ -26,12 +27,11 @@ export class PostgresWaiter implements Waiter {
   }
 
   async wait(_queues: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#listener) {
-      this.#listener = await this.#open()
-      // What came before the connection stood was not heard: look again at once.
-      return
-    }
-    if (this.#rung) return
+    if (this.#closed) return
+    const first = this.#listener === undefined
+    await (this.#listener ??= this.#open())
+    // What came before the connection stood was not heard: look again at once.
+    if (first || this.#rung || this.#closed) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#ring = resolve
     const done = new AbortController()
@@ -44,17 +44,25 @@ export class PostgresWaiter implements Waiter {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
     this.#wake()
-    await this.#listener?.[Symbol.asyncDispose]()
+    // One that is only being opened must not stay behind either.
+    const listener = await this.#listener?.catch(() => undefined)
+    await listener?.[Symbol.asyncDispose]()
   }
 
-  #open(): Promise<PgListener> {
-    return PgListener.open({
-      url: this.#url,
-      log: this.#log,
-      channels: { [CHANNEL]: (queue) => this.#isOurs(queue) && this.#wake() },
-      onBack: () => this.#wake(),
-    })
+  async #open(): Promise<PgListener> {
+    try {
+      return await PgListener.open({
+        url: this.#url,
+        log: this.#log,
+        channels: { [CHANNEL]: (queue) => this.#isOurs(queue) && this.#wake() },
+        onBack: () => this.#wake(),
+      })
+    } catch (error) {
+      this.#listener = undefined
+      throw error
+    }
   }
 
   #wake(): void {
