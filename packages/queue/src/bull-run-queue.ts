@@ -6,7 +6,7 @@ import { queueName } from './names.ts'
 import type { Consumer, MessageRef, QueueLog, QueueMessage, RunQueue } from './run-queue.ts'
 
 /** Messages of one round trip; keeps the event loop and Redis free for others in between. */
-const BATCH = 1_000
+const BATCH = 250
 
 export class BullRunQueue implements RunQueue {
   readonly #link: Link
