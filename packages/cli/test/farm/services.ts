@@ -1,17 +1,28 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/platform'
 import { until } from './until.ts'
 
-/** A port of the loopback address that nobody listens on at this moment. */
+/** Below those that systems give to outgoing connections and to servers that name no port. */
+const [LOWEST_PORT, HIGHEST_PORT] = [20_000, 32_000]
+const PORTS_TRIED = 100
+
+/** A port of the loopback address that stays free until someone names it, also while its server is away. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (let tried = 0; tried < PORTS_TRIED; tried++) {
+    const server = createServer().listen(randomInt(LOWEST_PORT, HIGHEST_PORT), '127.0.0.1')
+    const port = await once(server, 'listening').then(
+      () => (server.address() as AddressInfo).port,
+      () => undefined,
+    )
+    if (port === undefined) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+  throw new Error(`none of ${PORTS_TRIED} ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`)
 }
 
 /** A Redis of the farm's own that keeps nothing on disk, so that a killed one comes back empty. */
