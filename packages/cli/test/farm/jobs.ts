@@ -62,7 +62,7 @@ export const someCompleted = (client: Client, jobId: string, count: number): Pro
   })
 
 /** Waits until no run of the job waits or runs. Calls that fail meanwhile are made again. */
-export const jobEnded = (client: Client, jobId: string, limitMs = 60_000): Promise<Job> =>
+export const jobEnded = (client: Client, jobId: string, limitMs = 240_000): Promise<Job> =>
   until(
     'the job has ended',
     async () => {

@@ -71,7 +71,7 @@ export class Program implements AsyncDisposable {
   }
 
   /** Waits until `ready`; fails at once, with the end of the log, when the program ends meanwhile. */
-  async until<T>(what: string, ready: () => Promise<T | undefined | false>, limitMs = 60_000): Promise<T> {
+  async until<T>(what: string, ready: () => Promise<T | undefined | false>, limitMs = 180_000): Promise<T> {
     const answer = await until(
       `${this.name} ${what}`,
       async () => (this.running ? ready() : ('ended' as const)),

@@ -9,7 +9,7 @@ const POLL_MS = 25
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
-  limitMs = 30_000,
+  limitMs = 120_000,
   pollMs = POLL_MS,
 ): Promise<T> {
   const deadline = performance.now() + limitMs
