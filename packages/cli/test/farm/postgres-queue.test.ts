@@ -2,15 +2,24 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Farm, until } from './farm.ts'
 import { expectExactlyOnce } from './expect-exactly-once.ts'
 import { jobEnded, readJob, readRun, submit, targets } from './jobs.ts'
-import { lives, pidsOf } from './traces.ts'
+import { begun, lives, openGate, pidsOf } from './traces.ts'
 
-const START_MS = 120_000
-const TEST_MS = 90_000
+const START_MS = 300_000
+const TEST_MS = 600_000
+const SLOTS = 8
+const LOW_RUNS = 100
+/** The server waits so long for the worker: an answer that comes sooner is the worker's, sent as soon as it was asked. */
+const ANSWER_MS = 5_000
 
 let farm: Farm
 
 beforeAll(async () => {
-  farm = await Farm.start({ queue: 'postgres', workers: 2, slots: 4 })
+  farm = await Farm.start({
+    queue: 'postgres',
+    workers: 2,
+    slots: SLOTS / 2,
+    env: { SCANFARM_RUNS_CANCEL_GRACE_MS: '200' },
+  })
 }, START_MS)
 
 afterAll(async () => {
@@ -32,23 +41,38 @@ test(
 test(
   'on the Postgres queue a critical run overtakes low ones',
   async () => {
-    const low = await submit(farm.client, { module: 'brief', targets: targets(300, 'low'), priority: 'low' })
-    await until('low runs have started', async () => (await readJob(farm.client, low)).completed > 8)
+    const [folder, blocked] = [await farm.traces(), await farm.traces()]
+    const busy = await submit(farm.client, {
+      module: 'gate',
+      targets: targets(SLOTS, 'busy'),
+      params: { folder },
+    })
+    await until('all slots are busy', () => begun(folder).length === SLOTS)
+    const sent = await farm.messagesSent()
+    // Low ones never end: when they take all slots before the critical one, nothing ever starts again.
+    const low = await submit(farm.client, {
+      module: 'gate',
+      targets: targets(LOW_RUNS, 'low'),
+      priority: 'low',
+      params: { folder: blocked },
+    })
     const critical = await submit(farm.client, {
       module: 'noop',
       targets: ['first.test'],
       priority: 'critical',
     })
-    await jobEnded(farm.client, critical)
-    expect((await readJob(farm.client, low)).pending).toBeGreaterThan(200)
+    await until('all messages wait', async () => (await farm.messagesSent()) - sent > LOW_RUNS)
+    await openGate(folder)
+    expect((await jobEnded(farm.client, critical)).completed).toBe(1)
+    await jobEnded(farm.client, busy)
     await farm.client.post(`/jobs/${low}/cancel`)
-    await jobEnded(farm.client, low)
+    expect(await jobEnded(farm.client, low)).toMatchObject({ cancelled: LOW_RUNS })
   },
   TEST_MS,
 )
 
 test(
-  'on the Postgres queue a cancel reaches the worker and its processes within two seconds',
+  'on the Postgres queue a cancel reaches the worker and its processes at once',
   async () => {
     const folder = await farm.traces()
     const jobId = await submit(farm.client, { module: 'tree', targets: ['tree.test'], params: { folder } })
@@ -56,7 +80,7 @@ test(
     const [run] = (await readJob(farm.client, jobId)).runs
     const asked = performance.now()
     await farm.client.delete(`/runs/${run?.run_uuid}`)
-    expect(performance.now() - asked).toBeLessThan(2_000)
+    expect(performance.now() - asked).toBeLessThan(ANSWER_MS)
     expect(pidsOf(folder, 'tree.test').filter(lives)).toEqual([])
     expect((await readRun(farm.client, run?.run_uuid ?? '')).status).toBe('cancelled')
   },

@@ -31,14 +31,30 @@ steps:
     type: bash
     command: echo {{Target}}
 `,
-  /** Writes down when it began and when it ended, in nanoseconds. */
+  /** The same, but targets that the test names wait for the file `open`, each with a line in `began`. */
+  held: `
+steps:
+  - name: rest
+    type: bash
+    command: |
+      sleep 0.05
+      if [ -e {{folder}}/hold-{{Target}} ]; then
+        echo {{Target}} >> {{folder}}/began
+        while [ ! -e {{folder}}/open ]; do sleep 0.05; done
+      fi
+  - name: say
+    type: bash
+    command: echo {{Target}}
+`,
+  /** Writes down when it began and when it ended, in nanoseconds; ends a moment after the file `open` appears. */
   stamp: `
 steps:
   - name: stamp
     type: bash
     command: |
       date +%s%N > {{folder}}/{{Target}}.began
-      sleep 0.15
+      while [ ! -e {{folder}}/open ]; do sleep 0.05; done
+      sleep 0.1
       date +%s%N > {{folder}}/{{Target}}.ended
 `,
   /** Goes on until the file \`open\` appears; a line in \`began\` for every start. */
