@@ -7,23 +7,27 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { CloudInfra } from '@scanfarm/contracts'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Farm } from './farm/farm.ts'
+import { Farm, until } from './farm/farm.ts'
 
 const TOKEN = 'a-token-for-the-tests-of-cloud-commands'
+const START_MS = 300_000
 const SIZE = { slug: 's-2vcpu-4gb', price_hourly: 0.5 }
 const FULL = {
   id: 'unprocessable_entity',
   message: 'creating this/these droplet(s) will exceed your droplet limit',
 }
 
+/** The provider answers calls that make machines after this. */
+let making = Promise.resolve()
 let folder = ''
 let provider: Server
 let farm: Farm
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
   // DigitalOcean as an account sees it that may have no more machines.
-  provider = createServer((request, response) => {
+  provider = createServer(async (request, response) => {
     const refused = request.method === 'POST'
+    if (refused) await making
     response.writeHead(refused ? 422 : 200, { 'content-type': 'application/json' })
     response.end(
       JSON.stringify(refused ? FULL : { droplets: [], sizes: [SIZE], links: {}, meta: { total: 1 } }),
@@ -41,20 +45,19 @@ beforeAll(async () => {
       SCANFARM_CLOUD_DIGITALOCEAN_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     },
   })
-}, 120_000)
+}, START_MS)
 afterAll(async () => {
   await farm[Symbol.asyncDispose]()
   provider.close()
   provider.closeAllConnections()
   rmSync(folder, { recursive: true })
-})
+}, START_MS)
+
+const terminalOfFarm = () =>
+  captureTerminal({ SCANFARM_DATA_DIR: folder, SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN })
 
 const run = async (...args: string[]) => {
-  const terminal = captureTerminal({
-    SCANFARM_DATA_DIR: folder,
-    SCANFARM_URL: farm.client.url,
-    SCANFARM_TOKEN: TOKEN,
-  })
+  const terminal = terminalOfFarm()
   const code = await runProgram(args, terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
@@ -94,10 +97,14 @@ test('a cloud run that is waited for shows its machines, and fails when they do'
     '1',
     '--auto-destroy',
   ]
-  const { code, err } = await run('run', '-m', 'noop', '-t', 'a.example', ...options, '--wait')
-  expect(code).toBe(1)
-  expect(err).toMatch(/0\/1 {2}1 pending {2}1 machine (requested|provisioning): 1 requested/)
-  expect(err).toMatch('1 of 1 runs did not complete')
+  const { promise, resolve: answer } = Promise.withResolvers<void>()
+  making = promise
+  const terminal = terminalOfFarm()
+  const command = runProgram(['run', '-m', 'noop', '-t', 'a.example', ...options, '--wait'], terminal)
+  const machines = /0\/1 {2}1 pending {2}1 machine (requested|provisioning): 1 requested/
+  await until('the machines are shown', () => machines.test(terminal.stderr())).finally(answer)
+  expect(await command).toBe(1)
+  expect(terminal.stderr()).toMatch('1 of 1 runs did not complete')
   const refused = await run('run', '-m', 'noop', '-t', 'a.example', '--instances', '1')
   expect(refused.code).toBe(3)
   expect(refused.err).toMatch('/cloud_instances: goes only with run_mode cloud')
