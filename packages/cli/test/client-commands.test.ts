@@ -7,6 +7,7 @@ import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
 import { Farm } from './farm/farm.ts'
 
+const START_MS = 300_000
 const TOKEN = 'a-token-for-the-tests-of-the-command-line'
 
 let folder = ''
@@ -18,11 +19,11 @@ beforeAll(async () => {
     workers: 0,
     env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
   })
-}, 120_000)
+}, START_MS)
 afterAll(async () => {
   await farm[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
-})
+}, START_MS)
 
 const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
   const terminal = captureTerminal({

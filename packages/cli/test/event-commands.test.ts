@@ -4,15 +4,16 @@ import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
 import { Farm } from './farm/farm.ts'
 
+const START_MS = 300_000
 const TOKEN = 'a-token-for-the-tests-of-the-command-line'
 
 let farm: Farm
 beforeAll(async () => {
   farm = await Farm.start({ queue: 'postgres', workers: 0, env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN } })
-}, 120_000)
+}, START_MS)
 afterAll(async () => {
   await farm[Symbol.asyncDispose]()
-})
+}, START_MS)
 
 const run = async (...args: string[]) => {
   const terminal = captureTerminal({ SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN })
