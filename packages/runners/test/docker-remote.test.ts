@@ -1,11 +1,20 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunnerContext } from '@scanfarm/contracts'
-import { createRunners, detectCapabilities, dockerOptions, type DockerSettings } from '../src/index.ts'
+import {
+  connectEngine,
+  createRunners,
+  detectCapabilities,
+  dockerOptions,
+  reachEngine,
+  type DockerSettings,
+} from '../src/index.ts'
 import { startEngine, type PrivateEngine } from './docker-engine.ts'
 import { freePort } from './free-port.ts'
 import { TEST_MS } from './processes.ts'
@@ -140,6 +149,19 @@ describe('an engine on another machine', () => {
     await expect(open({ auth })).rejects.toThrow(
       `${host} does not take the credentials of runner.docker_auth`,
     )
+  })
+
+  test('that cuts the connection is taken for one that wants a certificate, where none is given', async () => {
+    const key = await readFile(join(folder, 'server.key'), 'utf8')
+    const cert = await readFile(join(folder, 'server.pem'), 'utf8')
+    const server = createServer({ key, cert }, (socket) => socket.destroy())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const at = { engine: `tcp://127.0.0.1:${port}`, tls: { ca: pem.ca } }
+    await expect(reachEngine(connectEngine(at), at)).rejects.toThrow('maybe it asks for a certificate')
+    server.close()
+    await once(server, 'close')
   })
 
   test('says what is wrong with certificates', async () => {

@@ -74,6 +74,12 @@ const ADVICE: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not know the authority that signed runner.docker_cert',
 }
 
+/** An engine that wants a certificate may have ended the connection before its reason was read. */
+const adviceOn = (code: string, tls: EngineAddress['tls']): string | undefined =>
+  tls !== undefined && tls.cert === undefined && (code === 'ECONNRESET' || code === 'EPIPE')
+    ? `it ended the connection; maybe ${NO_CERTIFICATE}`
+    : ADVICE[code]
+
 export interface EngineFacts {
   readonly cpus: number
   /** Root of a container is somebody else outside (rootless engine, user namespaces). */
@@ -81,7 +87,7 @@ export interface EngineFacts {
 }
 
 /** The engine's facts, or an error that says what to do. */
-export async function reachEngine(docker: Docker, { engine }: EngineAddress): Promise<EngineFacts> {
+export async function reachEngine(docker: Docker, { engine, tls }: EngineAddress): Promise<EngineFacts> {
   try {
     const info: unknown = await answer(docker.info())
     const security = property(info, 'SecurityOptions')
@@ -89,7 +95,7 @@ export async function reachEngine(docker: Docker, { engine }: EngineAddress): Pr
     return { cpus: Number(property(info, 'NCPU')), mapsUsers }
   } catch (error) {
     throw new RunnerUnavailableError(
-      `the docker engine at ${engine} cannot be reached: ${ADVICE[codeOf(error)] ?? engineMessage(error)}`,
+      `the docker engine at ${engine} cannot be reached: ${adviceOn(codeOf(error), tls) ?? engineMessage(error)}`,
       { cause: error },
     )
   }
