@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 
-const START_TIMEOUT_MS = 10_000
+/** Ends a hang, no more: the machine may be busy. */
+const START_TIMEOUT_MS = 60_000
+const START_TRIES = 5
 
 /** A redis-server of the test's own, that it may flush, freeze and kill. */
 export interface RedisServer extends AsyncDisposable {
@@ -21,8 +23,9 @@ export interface RedisServer extends AsyncDisposable {
 
 /** Starts `redis-server` from PATH on a free port, without persistence. */
 export const startRedis = async (settings: readonly string[] = []): Promise<RedisServer> => {
-  const port = await freePort()
-  let child = await launch(port, settings)
+  const started = await launchAnywhere(settings)
+  const { port } = started
+  let { child } = started
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
@@ -46,6 +49,24 @@ export const startRedis = async (settings: readonly string[] = []): Promise<Redi
   }
 }
 
+/** Tries again where another program took the port before Redis did. */
+const launchAnywhere = async (
+  settings: readonly string[],
+): Promise<{ port: number; child: ChildProcess }> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort()
+    try {
+      return { port, child: await launch(port, settings) }
+    } catch (error) {
+      if (attempt === START_TRIES || !(error instanceof EndedEarly)) throw error
+    }
+  }
+}
+
+class EndedEarly extends Error {
+  override readonly name = 'EndedEarly'
+}
+
 const launch = async (port: number, settings: readonly string[]): Promise<ChildProcess> => {
   const base = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', [...base, ...settings], { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -53,7 +74,12 @@ const launch = async (port: number, settings: readonly string[]): Promise<ChildP
     throw new Error('redis-server could not be started: install Redis, or put it on PATH', { cause: error })
   })
   const late = AbortSignal.timeout(START_TIMEOUT_MS)
-  await Promise.race([ready(child, late), failed])
+  try {
+    await Promise.race([ready(child, late), failed])
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
   child.stdout?.resume()
   return child
 }
@@ -62,7 +88,7 @@ const ready = async (child: ChildProcess, signal: AbortSignal): Promise<void> =>
   if (!child.stdout) throw new Error('redis-server has no output')
   const lines = createInterface({ input: child.stdout, signal })
   for await (const line of lines) if (line.includes('Ready to accept connections')) return
-  throw new Error('redis-server ended before it was ready')
+  throw new EndedEarly('redis-server ended before it was ready')
 }
 
 const freePort = async (): Promise<number> => {

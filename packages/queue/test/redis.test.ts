@@ -1,12 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
 import { until } from './until.ts'
 
+// Ends a hang, no more: the machine may be busy.
+jest.setTimeout(120_000)
+
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }
-const patience = () => AbortSignal.timeout(15_000)
+const patience = () => AbortSignal.timeout(60_000)
 
 const command = async (server: RedisServer, ...words: [string, ...string[]]): Promise<unknown> => {
   const client = new Redis(server.url)
@@ -110,9 +113,14 @@ describe('a Redis that fails', () => {
     await queue.check()
     server.freeze()
     const started = performance.now()
-    await expect(queue.add([message(1)])).rejects.toThrow()
-    await expect(queue.check()).rejects.toThrow()
-    expect(performance.now() - started).toBeLessThan(12_000)
+    await Promise.all([
+      expect(queue.add([message(1)])).rejects.toThrow(),
+      expect(queue.check()).rejects.toThrow(),
+    ])
+    const waited = performance.now() - started
+    expect(waited).toBeGreaterThan(4_500)
+    // It would never answer.
+    expect(waited).toBeLessThan(30_000)
     const taking = consumer.take(1, patience())
     server.thaw()
     await until(() => added(queue, 2))
@@ -154,12 +162,24 @@ describe('a Redis that fails', () => {
 
   test('holds less than a kilobyte for each waiting message', async () => {
     await using queue = await open()
-    const used = async () =>
-      Number(/used_memory:(\d+)/.exec(String(await command(server, 'info', 'memory')))?.[1])
+    // Without the buffers of connections, which grow and shrink as they like.
+    const used = async () => {
+      const memory = String(await command(server, 'info', 'memory'))
+      const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(memory)?.[1])
+      return figure('used_memory') - figure('mem_clients_normal')
+    }
     await queue.add([message(1)])
     const before = await used()
     const count = 5_000
-    await queue.add(Array.from({ length: count }, (_, index) => message(index + 2)))
-    expect(((await used()) - before) / count).toBeLessThan(1_024)
+    const many = Array.from({ length: count }, (_, index) => message(index + 2))
+    // A machine that is too busy may keep Redis from answering in time: adding again what is there adds nothing.
+    await until(() =>
+      queue.add(many).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const perMessage = ((await used()) - before) / count
+    expect(perMessage).toBeLessThan(1_024)
   })
 })
