@@ -105,7 +105,7 @@ const DRAFT: JobDraft = {
 }
 
 /** Looks again and again until the condition holds; rejects when it still does not after `patienceMs`. */
-export const until = async (condition: () => Promise<boolean>, patienceMs = 15_000): Promise<void> => {
+export const until = async (condition: () => Promise<boolean>, patienceMs = 60_000): Promise<void> => {
   const deadline = performance.now() + patienceMs
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`still not so after ${patienceMs} ms`)

@@ -1,7 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
 import type { RunQueue } from '@scanfarm/queue'
 import { Dispatcher } from '../../src/loops/dispatcher/dispatcher.ts'
 import { openFarm, until, type TestFarm } from './_farm.ts'
+
+// Ends a hang, no more: the machine may be busy.
+jest.setTimeout(120_000)
 
 const NONE = { critical: 0, high: 0, normal: 0, low: 0 }
 
@@ -34,13 +37,13 @@ const consumeAll = async (): Promise<number[]> => {
   const workerId = await farm.join({ capabilities: ['docker'] })
   await using consumer = farm.queue.consumer({ serves: () => true })
   const order: number[] = []
-  for (;;) {
-    const batch = await consumer.take(50, AbortSignal.timeout(300))
-    if (batch.length === 0) return order
+  while (Object.values(await farm.queue.waiting('')).some((count) => count > 0)) {
+    const batch = await consumer.take(50, AbortSignal.timeout(60_000))
     const claimed = await farm.runStore.claim(workerId, batch)
     order.push(...claimed.map(({ runId }) => runId))
     await Promise.all(batch.map((message) => message.ack()))
   }
+  return order
 }
 
 test('sends ready runs with class and priority, and empties the outbox', async () => {
@@ -152,9 +155,12 @@ test('sends at once what was under way when the queue went down', async () => {
   })
   await expect(dispatcher.dispatchOnce()).rejects.toThrow()
   await farm.redis.restart()
-  const started = performance.now()
-  await until(() => sent(dispatcher))
-  expect(performance.now() - started).toBeLessThan(8_000)
+  // As if they had been marked just now, however long this takes: they do not grow stale first.
+  const young = () => farm.sql('update outbox set sent_at = now() where sent_at is not null')
+  await until(async () => {
+    await young()
+    return sent(dispatcher)
+  })
   expect(await farm.queue.waiting('')).toEqual({ ...NONE, normal: 3 })
 })
 

@@ -90,8 +90,11 @@ test(
       }
     }
     const killer = kill()
+    const kills = (): number => first.kills + second.kills
     const begun = performance.now()
     for (let n = 0; n < EVENTS; n++) {
+      // However slowly the masters come up: some events come after a kill.
+      if (n === EVENTS / 2) await until(async () => kills() > 0, PATIENCE_MS)
       await farm.store.triggers.record({
         topic: 'custom.load',
         eventId: `evt_${n}`,
@@ -108,9 +111,8 @@ test(
     await until(async () => (await left()) === 0, PATIENCE_MS)
     killing = false
     await killer
-    const [seconds, kills] = [Math.round((performance.now() - begun) / 1_000), first.kills + second.kills]
-    if (SOAK !== undefined) console.info(`${EVENTS} events in ${seconds} s, masters killed ${kills} times`)
-    expect(kills).toBeGreaterThan(0)
+    const seconds = Math.round((performance.now() - begun) / 1_000)
+    if (SOAK !== undefined) console.info(`${EVENTS} events in ${seconds} s, masters killed ${kills()} times`)
     for (const [name, wanted] of [
       ['plain', EVENTS],
       ['even', Math.ceil(EVENTS / 2)],
@@ -120,5 +122,5 @@ test(
       expect(await count(`select count(distinct target)::int as n ${of}`)).toBe(wanted)
     }
   },
-  PATIENCE_MS + 60_000,
+  PATIENCE_MS * 2 + 60_000,
 )
