@@ -4,7 +4,10 @@ import { CloudError } from '@scanfarm/cloud'
 import type { Artifact, CloudInfra, JobStatus, Step } from '@scanfarm/contracts'
 import { openCloudFarm, type CloudFarm } from './farm.ts'
 
-jest.setTimeout(120_000)
+jest.setTimeout(300_000)
+
+/** No server falls silent here, so none may be taken for lost when the machine is busy. */
+const LASTING = { 'worker.lease_ms': 60_000 }
 
 let farm: CloudFarm
 beforeAll(async () => {
@@ -25,7 +28,7 @@ const targets = (count: number): string[] => Array.from({ length: count }, (_, n
 
 describe('a cloud job', () => {
   test('gets machines, runs on them, brings its results back, and its machines are destroyed', async () => {
-    await using server = await farm.start()
+    await using server = await farm.start(LASTING)
     const { url } = server
     const job = await farm.submit(url, {
       module: 'scan',
@@ -200,8 +203,8 @@ describe('machines that are there', () => {
 
 describe('several servers', () => {
   test('share the work of one job without doing any of it twice', async () => {
-    await using one = await farm.start()
-    await using other = await farm.start()
+    await using one = await farm.start(LASTING)
+    await using other = await farm.start(LASTING)
     const job = await farm.submit(one.url, {
       module: 'scan',
       targets: targets(12),

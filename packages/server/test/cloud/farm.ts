@@ -14,7 +14,7 @@ import { startServer, type RunningServer } from '../../src/index.ts'
 import { openGate, type Gate } from './gate.ts'
 
 const TOKEN = 'sft_cloud_farm'
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 120_000
 
 /** Nothing waits for long. */
 export const QUICK: Partial<LifeSettings> = {
