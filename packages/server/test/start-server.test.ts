@@ -4,14 +4,17 @@ import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
 
+// Ends a hang, no more: the machine may be busy.
+jest.setTimeout(120_000)
+
 const TOKEN = 'sft_start_server_test'
 const OPEN_TO_COMMANDS = 0o711
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 60_000
 
 const module = (name: string, command: string): string => `kind: module
 name: ${name}

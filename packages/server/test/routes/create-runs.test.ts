@@ -733,5 +733,5 @@ describe('POST /runs with a file of 150,000 targets', () => {
     expect(await totalRuns(large)).toBe(150_000)
     const last = await large.viewer.get('/api/runs?target=host-149999.example').expect(200)
     expect(last.body.data).toMatchObject([{ status: 'queued', workspace: 'host-149999.example' }])
-  })
+  }, 120_000)
 })
