@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { TargetDraft, TargetStream } from '../src/store.ts'
 import { testDatabase, asSuperuser, type TestDatabase } from './database.ts'
 import { claimAll, draft, ended, joined, statusOf, submitted, take, targets } from './fixtures.ts'
 
@@ -193,6 +194,14 @@ describe('an idempotency key', () => {
   })
 })
 
+/** Targets that become runs a chunk at a time, as those of a large job do. */
+const chunked = (...chunks: TargetDraft[][]): TargetStream => ({
+  count: chunks.flat().length,
+  chunks: async function* () {
+    yield* chunks
+  },
+})
+
 describe('large jobs', () => {
   test('10,000 targets are one statement, and the job counts them', async () => {
     const answer = await db.store.jobs.submit(draft(), targets(10_000))
@@ -248,26 +257,35 @@ describe('large jobs', () => {
   })
 
   test('a large job that is cancelled before it is expanded ends up with cancelled runs only', async () => {
-    const answer = await db.store.jobs.submit(draft({ concurrency: 1 }), targets(100_001, 'gone'))
+    const answer = await db.store.jobs.submit(
+      draft({ concurrency: 1 }),
+      chunked(targets(4, 'gone'), targets(3, 'gone-too')),
+    )
     const jobId = 'job' in answer ? answer.job.jobId : ''
     await db.store.jobs.expandOnce()
-    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 10_000, requested: [] })
-    expect(await db.store.jobs.status(jobId)).toMatchObject({ pending: 0, cancelled: 100_001 })
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 4, requested: [] })
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ pending: 0, cancelled: 7 })
     await db.store.jobs.expandOnce()
     const status = await db.store.jobs.status(jobId)
-    expect(status).toMatchObject({ pending: 0, cancelled: 100_001 })
+    expect(status).toMatchObject({ pending: 0, cancelled: 7 })
     expect(new Set(status?.runs.map((run) => run.status))).toEqual(new Set(['cancelled']))
     expect(await outboxOf(jobId)).toEqual([])
     await sql('delete from job_targets')
   })
 
   test('the targets of an urgent job are expanded first', async () => {
-    const low = await db.store.jobs.submit(draft({ priority: 'low' }), targets(100_001, 'low'))
-    const urgent = await db.store.jobs.submit(draft({ priority: 'critical' }), targets(100_001, 'urgent'))
+    const low = await db.store.jobs.submit(
+      draft({ priority: 'low' }),
+      chunked(targets(2, 'low'), targets(2, 'lower')),
+    )
+    const urgent = await db.store.jobs.submit(
+      draft({ priority: 'critical' }),
+      chunked(targets(3, 'urgent'), targets(3, 'more')),
+    )
     await db.store.jobs.expandOnce()
     const made = async (answer: typeof low) =>
       'job' in answer ? (await db.store.jobs.status(answer.job.jobId))?.runs.length : undefined
-    expect([await made(low), await made(urgent)]).toEqual([0, 10_000])
+    expect([await made(low), await made(urgent)]).toEqual([0, 3])
     await sql('delete from job_targets')
   })
 })
