@@ -46,4 +46,15 @@ describe('streams of events', () => {
     again.destroy()
     await once(again, 'close')
   })
+
+  test('are refused as well when too many come at the same moment', async () => {
+    using streams = new EventStreams(database.store.feed, new Wake())
+    const client = new AbortController()
+    const opened = await Promise.allSettled(
+      Array.from({ length: 101 }, () => streams.open(undefined, {}, client.signal)),
+    )
+    client.abort()
+    const failures = opened.filter(({ status }) => status === 'rejected')
+    expect(failures).toMatchObject([{ reason: { code: 'unavailable' } }])
+  })
 })

@@ -20,6 +20,8 @@ export class EventStreams implements Disposable {
   readonly #wake: Wake
   readonly #open = new Set<Readable>()
   readonly #ending = new AbortController()
+  /** Streams that are open or are being opened. */
+  #count = 0
 
   constructor(feed: Store['feed'], wake: Wake) {
     this.#feed = feed
@@ -31,15 +33,27 @@ export class EventStreams implements Disposable {
    * gone: a stream that is destroyed would wait for its next frame.
    */
   async open(after: FeedPosition | undefined, filter: FeedFilter, gone: AbortSignal): Promise<Readable> {
-    if (this.#open.size >= MAX_STREAMS)
+    if (this.#count >= MAX_STREAMS)
       throw new AppError('unavailable', `${MAX_STREAMS} clients listen already; try again later`, {
         retryAfter: 30,
       })
-    const closed = AbortSignal.any([gone, this.#ending.signal])
-    const start = after ?? (await this.#feed.end())
+    this.#count += 1
+    try {
+      const start = after ?? (await this.#feed.end())
+      return this.#openAt(start, filter, AbortSignal.any([gone, this.#ending.signal]))
+    } catch (error) {
+      this.#count -= 1
+      throw error
+    }
+  }
+
+  #openAt(start: FeedPosition, filter: FeedFilter, closed: AbortSignal): Readable {
     const stream = Readable.from(this.#frames(start, filter, closed), { objectMode: false })
     this.#open.add(stream)
-    stream.once('close', () => this.#open.delete(stream))
+    stream.once('close', () => {
+      this.#open.delete(stream)
+      this.#count -= 1
+    })
     return stream
   }
 
