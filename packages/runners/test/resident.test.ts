@@ -112,6 +112,25 @@ describe.each(['perl', 'node'] as const)('the process that starts commands, as a
     await pool[Symbol.asyncDispose]()
   })
 
+  test('is not replaced when it died having begun, though its word comes late', async () => {
+    const pool = new PipePool()
+    const dying = { command: '/bin/sh', args: ['-c', '(sleep 0.3; echo ready) & exit 1'], env }
+    const launcher = new ResidentLauncher([dying, ...spawnerPrograms(spawner)], pool.folder)
+    const [stdout, stderr] = [await pool.open(), await pool.open()]
+    const launched = await launcher.launch({
+      argv: ['/bin/sh', '-c', 'exit 7'],
+      env,
+      cwd: '/',
+      stdout: stdout.path,
+      stderr: stderr.path,
+      marker: 'replaced-2',
+    })
+    expect(launched).toMatchObject({ kind: 'lost' })
+    for (const pipe of [stdout, stderr]) await pool.closeAndGiveBack(pipe, true)
+    await launcher[Symbol.asyncDispose]()
+    await pool[Symbol.asyncDispose]()
+  })
+
   test('does not heed signals meant for its program', async () => {
     const runner = await open()
     await run(runner, 'true')

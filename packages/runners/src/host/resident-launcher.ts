@@ -88,7 +88,12 @@ export class ResidentLauncher implements Launcher {
       for (const words of replies.read(chunk)) this.#receive(words)
     })
     spawner.once('error', (error) => this.#gone(spawner, error.message))
-    spawner.once('exit', (code, signal) => this.#gone(spawner, `it ended with ${signal ?? `code ${code}`}`))
+    spawner.once('exit', (code, signal) => {
+      const tell = (): void => this.#gone(spawner, `it ended with ${signal ?? `code ${code}`}`)
+      // Its word that it is ready, and with it that it may have started something, may not be read yet.
+      if (this.#isReady) tell()
+      else spawner.once('close', tell)
+    })
     return spawner
   }
 
