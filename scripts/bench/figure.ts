@@ -1,6 +1,6 @@
 import { bold, green, red } from '../demo/screen.ts'
 
-export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const
+export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'] as const
 export type Part = (typeof PARTS)[number]
 
 export type Unit = 'ms' | '/s' | 'MiB' | 'B' | 's'

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { say, table, title } from '../demo/screen.ts'
 import { api } from './api.ts'
 import { Bench } from './bench.ts'
+import { cancelling } from './cancel.ts'
 import { HEAD, isMet, PARTS, ratioOf, rowOf, type Figure, type Part } from './figure.ts'
 import { language } from './language.ts'
 import { latency } from './latency.ts'
@@ -30,6 +31,7 @@ const MEASURES: Readonly<Record<Part, { what: string; measure: (bench: Bench) =>
   f: { what: 'starting processes from a heavy worker', measure: spawnRates },
   g: { what: 'memory', measure: memory },
   h: { what: 'the workflow language', measure: language },
+  i: { what: 'cancelling', measure: cancelling },
 }
 
 interface Options {

@@ -11,6 +11,7 @@ export { Client, Refusal } from './client.ts'
 export { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 export { Program, type ProgramEnd } from './program.ts'
 export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
+export { lives, pidsOf } from './traces.ts'
 export { until } from './until.ts'
 
 /**
