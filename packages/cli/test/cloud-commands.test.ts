@@ -25,13 +25,15 @@ let farm: Farm
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
   // DigitalOcean as an account sees it that may have no more machines.
-  provider = createServer(async (request, response) => {
+  provider = createServer((request, response) => {
     const refused = request.method === 'POST'
-    if (refused) await making
-    response.writeHead(refused ? 422 : 200, { 'content-type': 'application/json' })
-    response.end(
-      JSON.stringify(refused ? FULL : { droplets: [], sizes: [SIZE], links: {}, meta: { total: 1 } }),
-    )
+    const answer = refused ? FULL : { droplets: [], sizes: [SIZE], links: {}, meta: { total: 1 } }
+    const send = (): void => {
+      response.writeHead(refused ? 422 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer))
+    }
+    if (refused) void making.then(send)
+    else send()
   }).listen(0, '127.0.0.1')
   await once(provider, 'listening')
   const address = provider.address()

@@ -60,7 +60,7 @@ class Question {
     client.on('error', reject)
     client.once('close', () => reject(new Error('the machine ended the connection')))
     // Not resolved with the promise itself: that would leave nothing for the limit to reject.
-    client.once('ready', () => answerOf(client, line).then(resolve, reject))
+    client.once('ready', () => void answerOf(client, line).then(resolve, reject))
     const end = () => reject(limit.reason)
     limit.addEventListener('abort', end, { once: true })
     try {

@@ -264,8 +264,10 @@ describe('A look that lasts longer than its hold', () => {
     const looking = farm.look({ store: lastingHolds(), settings: { ...farm.settings, ...RENEWING } })
     await made.promise
     const heldUntil = async (): Promise<number> => {
-      const { rows } = await sql(`select owner_until from cloud_infras where infra_id = '${id}'`)
-      return rows[0].owner_until.getTime()
+      const { rows } = await sql(
+        `select extract(epoch from owner_until) * 1000 as ms from cloud_infras where infra_id = '${id}'`,
+      )
+      return Number(rows[0].ms)
     }
     const atFirst = await heldUntil()
     await until(heldUntil, (now) => now - atFirst > 3 * (RENEWING.holdMs ?? 0))
