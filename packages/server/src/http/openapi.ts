@@ -112,6 +112,9 @@ const successes = ({ responses }: RouteSpec, components: Map<string, Json>): Jso
     Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
   )
 
+/** What is JSON, YAML or bytes is no string to a client that reads it by its type. */
+const ANYTHING: JsonObject = {}
+
 const success = (response: TSchema | MediaResponse, components: Map<string, Json>): JsonObject => {
   if (!isMedia(response))
     return {
@@ -121,7 +124,9 @@ const success = (response: TSchema | MediaResponse, components: Map<string, Json
   const shape = (type: string): Json =>
     response.schema !== undefined && type === 'application/json'
       ? schemaOf(response.schema, components)
-      : { type: 'string' }
+      : type.startsWith('text/')
+        ? { type: 'string' }
+        : ANYTHING
   const content = Object.fromEntries(response.media.map((type) => [type, { schema: shape(type) }]))
   return { description: response.description, ...(response.media.length === 0 ? {} : { content }) }
 }
@@ -136,16 +141,20 @@ const refusals = (spec: RouteSpec): JsonObject => {
     for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)
       codes.add(code)
   const byStatus = Map.groupBy(codes, (code) => String(ERROR_STATUS[code]))
-  return Object.fromEntries(
-    [...byStatus].map(([status, some]) => [
-      status,
-      {
-        description: `Refused: ${some.sort().join(', ')}`,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
-      },
-    ]),
-  )
+  return {
+    ...Object.fromEntries(
+      [...byStatus].map(([status, some]) => [status, refusal(`Refused: ${some.sort().join(', ')}`)]),
+    ),
+    default: refusal(
+      'What every path may refuse: 400 a path or query that cannot be read, 405 another method, 408 and 431 a request that comes too slowly or with too large headers, 500 an internal error',
+    ),
+  }
 }
+
+const refusal = (description: string): JsonObject => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+})
 
 /** Plain JSON of a schema; the ones with a name become components and are referred to. */
 const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false): Json => {

@@ -195,6 +195,24 @@ describe('GET /openapi.json', () => {
     expect(body.paths['/health'].get.security).toEqual([])
   })
 
+  test('gives every operation the shape of the refusals that any path may give', async () => {
+    const { body } = await server.nobody.get('/openapi.json').expect(200)
+    type Operations = Record<string, { responses: Record<string, unknown> }>
+    for (const operations of Object.values<Operations>(body.paths))
+      for (const { responses } of Object.values(operations))
+        expect(responses['default']).toMatchObject({
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+        })
+  })
+
+  test('calls only texts a string, not JSON, YAML or bytes', async () => {
+    const { body } = await server.nobody.get('/openapi.json').expect(200)
+    const { content } = body.paths['/workflows/{name}'].get.responses[200]
+    expect(content['application/yaml'].schema).toEqual({})
+    expect(body.paths['/openapi.json'].get.responses[200].content['application/json'].schema).toEqual({})
+    expect(body.paths['/metrics'].get.responses[200].content['text/plain'].schema).toEqual({ type: 'string' })
+  })
+
   test('names each operation once', async () => {
     const { body } = await server.nobody.get('/openapi.json').expect(200)
     const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap(
