@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
+import { answerBroken } from './http/broken-request.ts'
 
 const HEADERS_TIMEOUT_MS = 30_000
 /** An upload of 256 MiB over a slow line must fit. */
@@ -28,6 +29,7 @@ export async function listenHttp(
     },
     app,
   )
+  server.on('clientError', answerBroken)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(port, host, resolve)

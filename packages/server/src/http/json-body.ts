@@ -7,9 +7,11 @@ const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
 
 /** Reads a JSON body of at most `maxBytes`. Everything wrong with it is an `AppError`. */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const source = decode(await readBody(request, maxBytes))
+  const body = await readBody(request, maxBytes)
+  // What is compressed or in another charset is no broken UTF-8, so the headers go first.
+  if (body.length > 0) checkType(request)
+  const source = decode(body)
   if (source.trim() === '') throw new AppError('invalid_json', 'a JSON body is required, and none was sent')
-  checkType(request)
   try {
     return JSON.parse(source)
   } catch (error) {

@@ -1,3 +1,6 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { testServer, type TestServer } from '../_server.ts'
 
@@ -69,6 +72,32 @@ describe('a HEAD request', () => {
   })
 })
 
+describe('what is no request', () => {
+  const send = async (bytes: string): Promise<{ head: string; body: unknown }> => {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(bytes)
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+    return { head, body: JSON.parse(body) }
+  }
+
+  test.each(['hello\r\n\r\n', 'GET /api/runs HTTP/1.1\r\nbad header: x\r\n\r\n'])(
+    'answers 400 in the shape of every refusal: %j',
+    async (bytes) => {
+      const { head, body } = await send(bytes)
+      expect(head).toMatch(/^HTTP\/1\.1 400 /)
+      expect(head).toMatch(/^Scanfarm-Version: /m)
+      expect(body).toEqual(refusal('bad_request', 'this is no HTTP/1.1 request that can be read'))
+    },
+  )
+
+  test('or has too much before its body answers 431', async () => {
+    const { head, body } = await send(`GET /api/runs?target=${'a'.repeat(40_000)} HTTP/1.1\r\n\r\n`)
+    expect(head).toMatch(/^HTTP\/1\.1 431 /)
+    expect(body).toEqual(refusal('bad_request', 'the request line and headers are too large together'))
+  })
+})
+
 describe('a JSON body', () => {
   const post = (body: string | Buffer, type = 'application/json') =>
     server.operator.post('/api/runs').set('Content-Type', type).send(body)
@@ -114,7 +143,7 @@ describe('a JSON body', () => {
   )
 
   test('that is compressed answers 415', async () => {
-    const response = await post('{}').set('Content-Encoding', 'gzip').expect(415)
+    const response = await post(gzipSync('{}')).set('Content-Encoding', 'gzip').expect(415)
     expect(response.body.message).toBe('bodies with Content-Encoding gzip are not read')
   })
 
