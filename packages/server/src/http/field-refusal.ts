@@ -8,7 +8,8 @@ export const fieldRefusal = (
   const [first] = problems
   if (first === undefined) return undefined
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  const place = first.path === '' ? '' : `${first.path.slice(1)}: `
+  // Fields are named as JSON pointers, places in a file as they are.
+  const place = first.path === '' ? '' : `${first.path.replace(/^\//, '')}: `
   return new AppError(code, `${place}${first.message}${more}`, { details: problems })
 }
 
