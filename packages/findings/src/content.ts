@@ -20,10 +20,13 @@ const cut = (text: string, limit: number): string =>
 const clipped = (field: Limit, row: Unknown, ...names: string[]): string =>
   cut(asText(pick(row, ...names)), FINDING_LIMITS[field])
 
+/** Tools write several words as one text. */
 const words = (value: unknown): string[] =>
-  [...new Set(asTexts(value).flatMap((text) => text.split(',')))]
-    .map((text) => cut(text.trim(), MAX_TAG_LENGTH))
-    .filter((text) => text !== '')
+  tagsOf([...new Set(asTexts(value).flatMap((text) => text.split(',')))].map((text) => text.trim()))
+
+const tagsOf = (tags: readonly unknown[]): string[] =>
+  asTexts(tags)
+    .map((text) => cut(text, MAX_TAG_LENGTH))
     .slice(0, MAX_TAGS)
 
 /** Other tools' words; what nobody knows is info. */
@@ -93,9 +96,10 @@ export function findingOf(row: Unknown): FindingContent | undefined {
     vuln_poc: text('vuln_poc'),
     severity: severityOf(asText(of('severity'))),
     confidence: confidenceOf(asText(pick(row, 'confidence'))),
-    asset_type: text('asset_type') || 'web',
+    // A record of our own without a type has none: it is part of its identity.
+    asset_type: text('asset_type') || (ours && row['asset_type'] === '' ? '' : 'web'),
     asset_value: text('asset_value'),
-    tags: words(of('tags')),
+    tags: ours && Array.isArray(row['tags']) ? tagsOf(row['tags']) : words(of('tags')),
     detail_http_request: text('detail_http_request'),
     detail_http_response: text('detail_http_response'),
     raw_vuln_json: jsonText(ours ? asText(of('raw_vuln_json')) : JSON.stringify(row)),

@@ -49,6 +49,14 @@ export const ZOO: readonly Vulnerability[] = [
     asset_value: 'https://[::1]:8443/{{x}}?q=|^ü',
     vuln_title: '=cmd|"/C calc"!A0,\n"x"',
   }),
+  record({
+    id: 7,
+    asset_type: '',
+    tags: ['one, with a comma', 'two'],
+    detail_http_request: 'GET / HTTP/1.1\r\n\r\n',
+    detail_http_response: 'HTTP/1.1 200 OK\r\n\r\n',
+    raw_vuln_json: '{"a":1}',
+  }),
   record({ id: 6, vuln_info: '', vuln_title: '', asset_type: 'file', asset_value: 'C:\\x\\y' }),
 ]
 

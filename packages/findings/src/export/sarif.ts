@@ -59,6 +59,9 @@ const resultOf = (ruleId: string, finding: Vulnerability): object => ({
       asset_type: finding.asset_type,
       asset_value: finding.asset_value,
       tags: finding.tags,
+      detail_http_request: finding.detail_http_request,
+      detail_http_response: finding.detail_http_response,
+      raw_vuln_json: finding.raw_vuln_json,
     },
   },
 })
