@@ -65,7 +65,9 @@ steps:
   - {name: never, type: bash, command: echo}
 `)
     expect([status, errorMessage]).toEqual(['failed', 'command exited with code 4'])
-    expect(recorder.story).toEqual(['tolerated failed', 'fatal failed'])
+    expect(recorder.story).toEqual(['tolerated failed', 'fatal failed', 'never skipped'])
+    expect(recorder.byName('never').errorMessage).toBe("step 'fatal' failed before")
+    expect(recorder.completed).toBe(2)
     expect(recorder.byName('fatal')).toMatchObject({
       exitCode: 4,
       output: 'no\n',

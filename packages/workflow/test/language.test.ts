@@ -242,7 +242,7 @@ describe('decisions and actions', () => {
 `),
     )
     expect(status).toBe('failed')
-    expect(recorder.story).toEqual(['a failed'])
+    expect(recorder.story).toEqual(['a failed', 'b skipped'])
   })
 })
 

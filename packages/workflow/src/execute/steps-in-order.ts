@@ -22,7 +22,7 @@ export const placeStep = (module: ModuleRun, step: Step, key: string): StepRun =
 /**
  * Steps one after the other. The first that fails ends the list unless it says `continue`; a decision may go on
  * elsewhere, also backwards, which the bound on started steps brings to an end. Steps that were never reached are
- * recorded as skipped when the list completes.
+ * recorded as skipped, unless the run was cancelled; those behind a failure do not count as completed.
  */
 export const runInOrder = async (module: ModuleRun, steps: readonly Step[]): Promise<ListEnd> => {
   const { run } = module
@@ -46,7 +46,10 @@ export const runInOrder = async (module: ModuleRun, steps: readonly Step[]): Pro
       skipRest(module, steps, reached, outcome.message === '' ? 'the module is skipped' : outcome.message)
       return { kind: 'skipped', message: outcome.message }
     }
-    if (outcome.kind === 'failed' && !outcome.goesOn) return { kind: 'failed', error: outcome.error }
+    if (outcome.kind === 'failed' && !outcome.goesOn) {
+      if (!run.signal.aborted) skipRest(module, steps, reached, `step '${step.name}' failed before`, false)
+      return { kind: 'failed', error: outcome.error }
+    }
     const goto = outcome.kind === 'completed' ? outcome.goto : undefined
     if (goto === END) break
     const target = goto === undefined ? -1 : steps.findIndex(({ name }) => name === goto)
@@ -62,8 +65,9 @@ const skipRest = (
   steps: readonly Step[],
   reached: ReadonlySet<number>,
   reason: string,
+  counts = true,
 ): void => {
   for (const [index, step] of steps.entries()) {
-    if (!reached.has(index)) skipStep(placeStep(module, step, String(index + 1)), reason, ownRow(true))
+    if (!reached.has(index)) skipStep(placeStep(module, step, String(index + 1)), reason, ownRow(counts))
   }
 }
