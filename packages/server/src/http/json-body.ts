@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '@scanfarm/contracts'
+import { refuseDeepJson } from './json-depth.ts'
 import { jsonPosition } from './json-position.ts'
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;\s*(.*))?$/i
@@ -12,6 +13,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   if (body.length > 0) checkType(request)
   const source = decode(body)
   if (source.trim() === '') throw new AppError('invalid_json', 'a JSON body is required, and none was sent')
+  refuseDeepJson(source)
   try {
     return JSON.parse(source)
   } catch (error) {

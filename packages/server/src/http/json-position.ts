@@ -10,7 +10,8 @@ export function jsonPosition(source: string): { line: number; column: number; of
 }
 
 const SPACE = /[ \t\n\r]*/y
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const PLAIN = /[^"\\\u0000-\u001f]*/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y
 
 type Expect = 'value' | 'first' | 'key' | 'colon' | 'next'
@@ -24,6 +25,21 @@ const firstFault = (source: string): number => {
     if (!pattern.test(source)) return false
     at = pattern.lastIndex
     return true
+  }
+  /** Piece by piece: one expression for all of it runs out of stack in a string of many megabytes. */
+  const takeString = (): boolean => {
+    const start = at
+    if (source[at] === '"') {
+      at += 1
+      do take(PLAIN)
+      while (take(ESCAPE))
+      if (source[at] === '"') {
+        at += 1
+        return true
+      }
+    }
+    at = start
+    return false
   }
   for (;;) {
     take(SPACE)
@@ -43,10 +59,10 @@ const firstFault = (source: string): number => {
         }
         continue
       }
-      if (!take(STRING) && !take(SCALAR)) return at
+      if (!takeString() && !take(SCALAR)) return at
       expect = 'next'
     } else if (expect === 'key') {
-      if (!take(STRING)) return at
+      if (!takeString()) return at
       expect = 'colon'
     } else if (expect === 'colon') {
       if (mark !== ':') return at

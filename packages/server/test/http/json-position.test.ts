@@ -23,6 +23,16 @@ describe('the place where text stops being JSON', () => {
     expect(jsonPosition(source)).toMatchObject({ line, column })
   })
 
+  test.each([
+    ['letters', 'x'],
+    ['escapes', '\\n'],
+    ['pairs', '😀'],
+    ['digits', ''],
+  ])('is found behind many megabytes of %s', (_, piece) => {
+    const value = piece === '' ? '7'.repeat(15_000_000) : `"${piece.repeat(7_000_000)}"`
+    expect(jsonPosition(`[${value} x]`).offset).toBe(value.length + 2)
+  })
+
   test('is found in very deep nesting', () => {
     expect(jsonPosition('['.repeat(1_000_000)).offset).toBe(1_000_000)
   })
