@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { readBody } from '../http/json-body.ts'
+import { refuseDeepJson } from '../http/json-depth.ts'
 import { route } from '../http/route.ts'
 import {
   REPLAY_WINDOW_MS,
@@ -45,21 +46,21 @@ export const receiveWebhook = route(
         'unauthorized',
         `the signature does not fit: send ${TIMESTAMP_HEADER} in seconds and ${SIGNATURE_HEADER}: sha256=HMAC of "TIMESTAMP.BODY"`,
       )
-    const data = jsonOf(body)
-    if (!(await store.webhooks.receipt(params.name, wanted, 2 * REPLAY_WINDOW_MS)))
-      throw new AppError('conflict', 'this request was received before')
     const eventId = `evt_${randomUUID().replaceAll('-', '')}`
-    await store.triggers.record({
+    const event = {
       topic: 'webhook.received',
       eventId,
       name: params.name,
       source: 'api',
       dataType: 'webhook',
-      data: JSON.stringify(data),
+      data: JSON.stringify(jsonOf(body)),
       workspace: '',
       runId: '',
       workflowName: '',
-    })
+    }
+    const request = { name: params.name, signature: wanted, forgetMs: 2 * REPLAY_WINDOW_MS, event }
+    if (!(await store.webhooks.receive(request)))
+      throw new AppError('conflict', 'this request was received before')
     wake.ring()
     return { message: 'Webhook received', event_id: eventId, topic: 'webhook.received' }
   },
@@ -68,9 +69,12 @@ export const receiveWebhook = route(
 /** An object as it is, anything else as `{value: …}`. */
 const jsonOf = (body: Buffer): object => {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    refuseDeepJson(text)
+    const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { value }
   } catch (cause) {
+    if (cause instanceof AppError) throw cause
     throw new AppError('invalid_json', 'the body is not valid JSON', { cause })
   }
 }

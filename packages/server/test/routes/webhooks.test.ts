@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { asSuperuser } from '@scanfarm/store/testing'
 import { signatureOf } from '../../src/loops/webhooks/signature.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
@@ -54,6 +55,25 @@ describe('POST /webhooks/{name}', () => {
 
   test('refuses what is no JSON, when the signature fits', async () => {
     expect((await send('ci', '{"half":')).status).toBe(400)
+  })
+
+  test('refuses lists within lists without end', async () => {
+    const refused = await send('ci', '['.repeat(200_000) + ']'.repeat(200_000))
+    expect(refused.status).toBe(400)
+    expect(refused.body.message).toContain('lists or objects within each other')
+  })
+
+  test('takes a request again whose event could not be written', async () => {
+    const timestamp = now()
+    const alter = async (change: string): Promise<void> =>
+      void (await asSuperuser(
+        (client) => client.query(`alter table event_logs ${change}`),
+        server.database.url,
+      ))
+    await alter(`add constraint no_room check (data <> '{"n":2}')`)
+    expect((await send('ci', '{"n": 2}', SECRET, timestamp)).status).toBe(500)
+    await alter('drop constraint no_room')
+    expect((await send('ci', '{"n": 2}', SECRET, timestamp)).status).toBe(202)
   })
 
   test('is managed by administrators, who see no secrets again', async () => {

@@ -1,5 +1,6 @@
 import type { FeedPosition } from '../events/feed.ts'
 import type { EventLogEntry, PageOf, PageRequest } from '../store.ts'
+import type { EventDraft } from '../triggers/port.ts'
 
 export type WebhookFormat = 'json' | 'slack' | 'discord'
 
@@ -52,8 +53,11 @@ export interface Webhooks {
   incoming(): Promise<{ name: string; created_at: string }[]>
   incomingSecret(name: string): Promise<string | undefined>
   removeIncoming(name: string): Promise<boolean>
-  /** Notes a signature; false when it was noted before. Those older than `forgetMs` are forgotten. */
-  receipt(name: string, signature: string, forgetMs: number): Promise<boolean>
+  /**
+   * Notes a signature and writes the event, both or neither; false when the signature was noted before. Those older
+   * than `forgetMs` are forgotten.
+   */
+  receive(request: { name: string; signature: string; forgetMs: number; event: EventDraft }): Promise<boolean>
 
   subscriptions(): Promise<Subscription[]>
   subscription(id: number): Promise<Subscription | undefined>

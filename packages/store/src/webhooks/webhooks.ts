@@ -1,7 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { EventLogEntry } from '../store.ts'
-import { canBeStored, storable } from '../text.ts'
+import { canBeStored, storable, storableJson } from '../text.ts'
+import { eventJson } from '../triggers/firing-json.ts'
 import type { Delivery, Subscription, SubscriptionDraft, Webhooks } from './port.ts'
 
 /** Each event is compared with all of them. */
@@ -24,7 +25,7 @@ const first = async <T>(db: Kysely<unknown>, query: RawBuilder<T>): Promise<T | 
 
 const incoming = (
   db: Kysely<unknown>,
-): Pick<Webhooks, 'addIncoming' | 'incoming' | 'incomingSecret' | 'removeIncoming' | 'receipt'> => ({
+): Pick<Webhooks, 'addIncoming' | 'incoming' | 'incomingSecret' | 'removeIncoming' | 'receive'> => ({
   addIncoming: async (name, secret) =>
     (await first(
       db,
@@ -48,14 +49,18 @@ const incoming = (
   removeIncoming: async (name) =>
     (await first(db, sql`delete from incoming_webhooks where name = ${storable(name)} returning name`)) !==
     undefined,
-  receipt: async (name, signature, forgetMs) => {
+  receive: async ({ name, signature, forgetMs, event }) => {
     await sql`delete from webhook_receipts where received_at < now() - ${forgetMs} * interval '1 ms'`.execute(
       db,
     )
     const row = await first(
       db,
-      sql`insert into webhook_receipts (name, signature) values (${name}, ${signature})
-          on conflict do nothing returning name`,
+      sql`
+        with receipt as (
+          insert into webhook_receipts (name, signature) values (${name}, ${signature})
+          on conflict do nothing returning name)
+        select insert_event(${storableJson(eventJson(event))}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
+        from receipt`,
     )
     return row !== undefined
   },
