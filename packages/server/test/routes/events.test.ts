@@ -50,6 +50,10 @@ const WORKFLOWS = {
     'once',
     topic('custom.once', `      dedupe_key: "{{event.data.host}}"\n      dedupe_window: 1h\n`),
   ),
+  'sparing.yaml': onEvent(
+    'sparing',
+    `${topic('custom.spare', `      dedupe_key: "{{event.data.host}}"\n      dedupe_window: 1h\n`)}    overlap: skip\n`,
+  ),
   'asset.yaml': onEvent('asset', topic('assets.new')),
   'skipping.yaml': onEvent('skipping', `${topic('custom.overlap')}    overlap: skip\n`),
   'queueing.yaml': onEvent('queueing', `${topic('custom.overlap')}    overlap: queue\n`),
@@ -158,6 +162,15 @@ describe('POST /events/emit', () => {
     expect(names).toEqual([['once'], [], ['once']])
   })
 
+  test('keeps the dedupe key of an event that was skipped because the last run had not ended', async () => {
+    expect((await emit('custom.spare', { host: 'a.test' })).body.triggered_workflows).toEqual(['sparing'])
+    expect((await emit('custom.spare', { host: 'b.test' })).body.triggered_workflows).toEqual([])
+    const [run] = await runsOf('sparing')
+    await server.operator.delete(`/api/runs/${run?.id}`).expect(200)
+    expect((await emit('custom.spare', { host: 'a.test' })).body.triggered_workflows).toEqual([])
+    expect((await emit('custom.spare', { host: 'b.test' })).body.triggered_workflows).toEqual(['sparing'])
+  })
+
   test('gives a topic of the log its data type, and knows the other name of asset topics', async () => {
     const answer = await emit('asset.discovered', { host: 'new.test' })
     expect(answer.body.triggered_workflows).toEqual(['asset'])
@@ -180,6 +193,16 @@ describe('POST /events/emit', () => {
     await server.operator.delete(`/api/runs/${running?.id}`).expect(200)
     expect(await server.store.triggers.startWaiting(10)).toBe(1)
     expect(await statuses('queueing')).toEqual(['queued', 'cancelled'])
+  })
+
+  test('refuses data that stand too deep within each other', async () => {
+    const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000)
+    const answer = await server.operator
+      .post('/api/events/emit')
+      .set('Content-Type', 'application/json')
+      .send(`{"topic": "custom.none", "data": ${deep}}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body.message).toContain('lists or objects within each other')
   })
 
   test('takes hostile data for data', async () => {
@@ -238,15 +261,15 @@ describe('the event receiver', () => {
     expect(body).toEqual({
       enabled: true,
       running: false,
-      triggers: { cron: 0, event: 10, watch: 1 },
-      workflows_loaded: 11,
+      triggers: { cron: 0, event: 11, watch: 1 },
+      workflows_loaded: 12,
       last_event_at: expect.any(String),
     })
   })
 
   test('lists workflows with their triggers, disabled ones with their next run as well', async () => {
     const { body } = await server.viewer.get('/api/event-receiver/workflows')
-    expect(body.count).toBe(11)
+    expect(body.count).toBe(12)
     const nightly = (body as { data: ReceiverWorkflow[] }).data.find(({ name }) => name === 'nightly')
     expect(nightly).toEqual({
       name: 'nightly',
