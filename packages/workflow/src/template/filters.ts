@@ -39,7 +39,8 @@ const floatFormat: Filter = (value, argument) => {
 
 const yesNo: Filter = (value, argument) => {
   const [yes = 'yes', no = 'no', maybe = no] = argument === undefined ? [] : toPlain(argument).split(',')
-  return authored(value === null ? maybe : isTruthy(value) ? yes : no)
+  const chosen = value === null ? maybe : isTruthy(value) ? yes : no
+  return textOf(chosen, originOf(argument === undefined ? [] : [argument]))
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -113,7 +114,7 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
   stringformat: (value, argument) =>
     textOf(
       (argument === undefined ? '%s' : toPlain(argument)).replace(/%[sdv]/, () => toPlain(value)),
-      originOf([value]),
+      originOf([value, argument ?? null]),
     ),
   json: (value) => textOf(JSON.stringify(toJson(value)), originOf([value])),
 }

@@ -88,7 +88,7 @@ const itemsOf = (of: Expr, variables: Variables): Value[] => {
   const list = value instanceof Text ? parsedList(value.toString()) : value
   if (list === null) return []
   if (!Array.isArray(list)) throw new TemplateError('{% for %} goes over a list, and this is none', 0)
-  const origin = originOf([value]) === 'author' && value instanceof Text ? 'author' : 'data'
+  const origin = originOf([value]) === 'author' ? 'author' : 'data'
   return list.map((item: Json) => fromJson(item, origin))
 }
 

@@ -51,9 +51,10 @@ export const piecesOf = (value: Value): readonly Piece[] =>
 
 /** The least trusted of all: what a computation over several values counts as. */
 export const originOf = (values: readonly Value[]): Origin => {
-  const origins = values.flatMap((value) =>
-    value instanceof Text ? value.pieces.map(({ origin }) => origin) : [],
-  )
+  const origins = values.flatMap((value): Origin[] => {
+    if (value instanceof Text) return value.pieces.map(({ origin }) => origin)
+    return typeof value === 'object' && value !== null ? ['data'] : []
+  })
   if (origins.includes('data')) return 'data'
   return origins.includes('param') ? 'param' : 'author'
 }
