@@ -1,5 +1,6 @@
 import {
   paramProblem,
+  parseSshAddress,
   targetProblem,
   workspaceProblem,
   type CreateRuns,
@@ -59,7 +60,31 @@ const runnerProblems = ({ runner_type, docker_image, ssh_host, run_mode }: Creat
     value === undefined || runner_type === undefined || runner_type === runner
       ? []
       : [{ path, message: `goes only with runner_type ${runner}, not with ${runner_type}` }]
-  return [...misplaced('/docker_image', docker_image, 'docker'), ...misplaced('/ssh_host', ssh_host, 'ssh')]
+  return [
+    ...misplaced('/docker_image', docker_image, 'docker'),
+    ...misplaced('/ssh_host', ssh_host, 'ssh'),
+    ...placeProblems(docker_image, ssh_host),
+  ]
+}
+
+/** Every reference of an image is made of these; the engine knows the rest. */
+const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
+
+const placeProblems = (image: string | undefined, host: string | undefined): FieldError[] => [
+  ...(image === undefined || IMAGE.test(image)
+    ? []
+    : [{ path: '/docker_image', message: 'must be the name of an image, such as debian:12' }]),
+  ...(host === undefined || isSshAddress(host)
+    ? []
+    : [{ path: '/ssh_host', message: 'must be written user@host:port; user and port may be left out' }]),
+]
+
+const isSshAddress = (text: string): boolean => {
+  try {
+    return parseSshAddress(text).host !== ''
+  } catch {
+    return false
+  }
 }
 
 const CLOUD_FIELDS = [

@@ -478,6 +478,16 @@ describe('POST /runs 400: runners and modes', () => {
       '/ssh_host',
       'goes only with runner_type ssh, not with docker',
     ],
+    ...['--privileged', 'a b', '/abs'].map((image): [object, string, string] => [
+      { runner_type: 'docker', docker_image: image },
+      '/docker_image',
+      'must be the name of an image, such as debian:12',
+    ]),
+    ...['-oProxyCommand=id', 'a b', 'h:70000'].map((host): [object, string, string] => [
+      { runner_type: 'ssh', ssh_host: host },
+      '/ssh_host',
+      'must be written user@host:port; user and port may be left out',
+    ]),
     [{ cloud_provider: 'aws' }, '/cloud_provider', 'goes only with run_mode cloud'],
     [{ run_mode: 'local', cloud_use_spot: false }, '/cloud_use_spot', 'goes only with run_mode cloud'],
   ])('%j', (fields, path, message) =>
