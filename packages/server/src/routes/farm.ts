@@ -84,6 +84,7 @@ export const serverInfo = route(
     method: 'get',
     path: '/server-info',
     aliases: ['/status', '/info'],
+    description: 'Also at `/status` and `/info`.',
     tag: 'Farm',
     summary: 'Version and abilities of the server',
     role: 'viewer',
