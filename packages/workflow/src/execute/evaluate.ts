@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../functions/registry.ts'
-import type { FunctionContext } from '../functions/define.ts'
+import { NoPath, type FunctionContext } from '../functions/define.ts'
 import { EndRun, SkipModule } from '../functions/utility.ts'
 import { evaluateSimple, type SimpleWorld } from '../expression/simple.ts'
 import type { Program } from '../expression/source.ts'
@@ -142,6 +142,16 @@ const valueOf = async (at: StepRun, source: string): Promise<Json> => {
   throw new Error(result.kind === 'error' ? result.message : 'stopped')
 }
 
+/** What functions of a kind answer when the path they are given is empty. */
+const WITHOUT_PATH: Readonly<Record<string, Json>> = {
+  bool: false,
+  true: false,
+  number: 0,
+  text: '',
+  list: [],
+  value: '',
+}
+
 const callFunction = async (
   name: string,
   args: Json[],
@@ -160,6 +170,10 @@ const callFunction = async (
   await files.beforeLocal()
   try {
     return await definition.run(args, context)
+  } catch (error) {
+    if (!(error instanceof NoPath)) throw error
+    context.recorder.log('warn', `${definition.name}: ${error.message}`)
+    return WITHOUT_PATH[definition.returns] ?? `error: ${error.message}`
   } finally {
     files.afterLocal()
   }

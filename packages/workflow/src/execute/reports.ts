@@ -1,7 +1,6 @@
-import { isAbsolute, join } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import { messageOf } from '../fault.ts'
-import { isThere } from '../functions/files.ts'
+import { isThere, runPath } from '../functions/files.ts'
 import type { Report } from '../model.ts'
 import { renderPlain } from './render.ts'
 import type { Run } from './run.ts'
@@ -25,13 +24,13 @@ const CONTENT: Readonly<Record<string, ContentType>> = {
 
 /** Hands the files that a workflow calls its reports to the recorder. What is missing is only told. */
 export const registerReports = async (run: Run, reports: readonly Report[], scope: Scope): Promise<void> => {
-  const { recorder, folders } = run.input
+  const { recorder } = run.input
   if (reports.length > 0) {
     await run.files.beforeLocal().catch((error: unknown) => recorder.log('warn', messageOf(error)))
   }
   for (const { name = '', path = '', type = '', description = '', optional } of reports) {
     const rendered = renderPlain(run.engine, path, scope)
-    const file = isAbsolute(rendered) ? rendered : join(folders.output, rendered)
+    const file = runPath(rendered, run.input)
     const exists = await isThere(file, run.input).catch((error: unknown) => {
       recorder.log('warn', `report '${name}': ${messageOf(error)}`)
       return undefined

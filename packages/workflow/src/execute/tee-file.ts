@@ -1,4 +1,4 @@
-import { openNew } from '../functions/files.ts'
+import { openNew, runPath } from '../functions/files.ts'
 import type { RunPlace } from '../functions/hold.ts'
 
 export interface TeeFile {
@@ -6,9 +6,9 @@ export interface TeeFile {
   close(): Promise<void>
 }
 
-/** A file that gets a copy of an output, folders above it made. Writes are in order; each waits for the disk. */
+/** A file that gets a copy of an output, folders above it made; a relative path begins in the run's folder. Writes are in order; each waits for the disk. */
 export const teeFile = async (path: string, place: RunPlace): Promise<TeeFile> => {
-  const file = await openNew(path, place)
+  const file = await openNew(runPath(path, place), place)
   let last: Promise<unknown> = Promise.resolve()
   return {
     write: async (chunk) => {

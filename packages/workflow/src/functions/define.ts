@@ -91,6 +91,11 @@ const camelCase = (name: string): string[] => {
   return camel === name ? [] : [camel]
 }
 
+/** A path that is nothing: where a variable is empty. The function answers as for a file that is not there. */
+export class NoPath extends Error {
+  override readonly name = 'NoPath'
+}
+
 /** Arguments come from programs, so anything may arrive; these take what is meant. */
 export const textArg = (args: readonly Json[], index: number, fallback = ''): string => {
   const value = args[index]

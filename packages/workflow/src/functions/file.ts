@@ -2,7 +2,7 @@ import { constants } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { appendFile, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines } from './files.ts'
-import { removeFile, removeTree } from './remove.ts'
+import { refuseAbove, removeFile, removeTree } from './remove.ts'
 import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
 import { safeRegExp } from './pattern.ts'
@@ -140,6 +140,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const folder = pathArg(args, 0, at)
         const keep = basename(textArg(args, 1))
+        await refuseAbove(folder, at)
         for (const name of await namesIn(folder, at)) {
           if (name !== keep) await removeTree(join(folder, name), at)
         }

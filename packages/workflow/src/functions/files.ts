@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
 import { codeOf } from '../fault.ts'
-import { textArg, type FunctionContext } from './define.ts'
+import { NoPath, textArg, type FunctionContext } from './define.ts'
 import { heldPath, hold, inAuthorsWords, inPlace, RefusedPath, type RunPlace } from './hold.ts'
 import { factsOf, openFile, refuseLinkOut } from './run-folder.ts'
 
@@ -14,11 +14,15 @@ const own = async (file: FileHandle, { owner }: RunPlace): Promise<void> => {
   if (owner !== undefined) await file.chown(owner.uid, owner.gid).catch(() => undefined)
 }
 
-/** A path of the author: relative ones begin in the run's folder. */
-export const pathArg = (args: readonly Json[], index: number, { folders }: FunctionContext): string => {
+/** A path of the author: relative ones begin in the run's folder; nothing is no path. */
+export const runPath = (text: string, { folders }: RunPlace): string =>
+  text === '' || isAbsolute(text) ? text : join(folders.output, text)
+
+/** Throws `NoPath` where there is none. */
+export const pathArg = (args: readonly Json[], index: number, place: RunPlace): string => {
   const text = textArg(args, index).trim()
-  if (text === '') throw new Error(`argument ${index + 1} must be a path`)
-  return isAbsolute(text) ? text : join(folders.output, text)
+  if (text === '') throw new NoPath(`argument ${index + 1} must be a path`)
+  return runPath(text, place)
 }
 
 /** A path for a program, which runs as commands do and opens it by itself. */

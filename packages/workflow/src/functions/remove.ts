@@ -1,17 +1,32 @@
-import { constants, open, opendir, rm, rmdir, unlink } from 'node:fs/promises'
+import { constants, open, opendir, realpath, rm, rmdir, unlink } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { codeOf } from '../fault.ts'
-import { heldPath, inPlace, type RunPlace } from './hold.ts'
+import { heldPath, inPlace, RefusedPath, type RunPlace } from './hold.ts'
+import { rootsOf } from './run-folder.ts'
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Folders in folders that are removed. */
 const MAX_DEPTH = 500
 
+/** Rejects for a folder that the run's own folders lie in, such as `/`: nobody means that, an empty variable does. */
+export const refuseAbove = async (path: string, place: RunPlace): Promise<void> => {
+  const real = await realpath(path).catch(() => path)
+  const own = [place.folders.output, place.folders.temp].filter((root) => root !== '')
+  const roots = [...own.map((root) => resolve(root)), ...(await rootsOf(place))]
+  const holds = (folder: string): boolean =>
+    roots.some((root) => root !== folder && root.startsWith(folder.endsWith('/') ? folder : `${folder}/`))
+  if (holds(resolve(path)) || holds(real)) throw new RefusedPath(`${path} holds the run's own folder`)
+}
+
 /** Removes a file or a folder with all in it; a link itself and never what it leads to. */
 export const removeTree = async (path: string, place: RunPlace): Promise<void> => {
   try {
     await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) => {
-      if (!inside) return await rm(path, { recursive: true, force: true })
+      if (!inside) {
+        await refuseAbove(path, place)
+        return await rm(path, { recursive: true, force: true })
+      }
       if (!held.endsWith('/.')) return await removeHeld(held, 0)
       await emptyFolder(held, 0)
       await rmdir(path)

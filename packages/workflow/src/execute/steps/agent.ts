@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { writeText } from '../../functions/files.ts'
+import { runPath, writeText } from '../../functions/files.ts'
 import { readText } from '../../functions/file.ts'
 import type { RunPlace } from '../../functions/hold.ts'
 import { askLlm, toChatAnswer, type ChatAnswer, type ToolCall } from '../../llm/client.ts'
@@ -40,6 +40,7 @@ export interface AgentPlan {
 export const renderAgent = (at: StepRun): AgentPlan => {
   const { step, module } = at
   const plain = (text: string | undefined) => renderPlain(module.run.engine, text ?? '', at.scope)
+  const path = (text: string | undefined) => runPath(plain(text), module.run.input)
   return {
     goals: (step.queries ?? [step.query ?? '']).map(plain),
     system: plain(step.system_prompt),
@@ -47,8 +48,8 @@ export const renderAgent = (at: StepRun): AgentPlan => {
     config: renderConfig(at, step.llm_config),
     models: (step.models ?? []).map(plain),
     timeoutMs: parseDuration(plain(step.timeout)) || TIMEOUT_MS,
-    persist: plain(step.memory?.persist_path),
-    resume: plain(step.memory?.resume_path),
+    persist: path(step.memory?.persist_path),
+    resume: path(step.memory?.resume_path),
   }
 }
 

@@ -1,4 +1,4 @@
-import { isThere } from '../../functions/files.ts'
+import { isThere, runPath } from '../../functions/files.ts'
 import { linesOf } from '../../functions/lines.ts'
 import type { RunPlace } from '../../functions/hold.ts'
 import { authored, data, fromJson, type Value } from '../../template/value.ts'
@@ -86,12 +86,12 @@ export const runForeach = async (at: StepRun, { input, threads }: Loop): Promise
   const { run } = at.module
   if (!Number.isInteger(threads)) return failed(`threads is not a whole number: ${at.step.threads ?? ''}`)
   await run.files.beforeLocal()
-  if (!(await isThere(input, run.input)))
-    return failed(`failed to count input lines: ${input} does not exist`)
+  const path = runPath(input, run.input)
+  if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
   const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
   const file = streaming === '' ? undefined : await teeFile(streaming, run.input)
   try {
-    return await loop(at, input, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
+    return await loop(at, path, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
   } finally {
     await file?.close()
   }

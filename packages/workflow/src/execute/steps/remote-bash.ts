@@ -1,6 +1,6 @@
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { singleQuoted } from '../../shell/quote.ts'
-import { openNew } from '../../functions/files.ts'
+import { openNew, runPath } from '../../functions/files.ts'
 import type { RunnerConfig } from '../../model.ts'
 import { environmentOf } from '../command.ts'
 import type { StepRun } from '../place.ts'
@@ -77,7 +77,8 @@ export const runRemote = async (
     const plain = (text: string | undefined) => renderPlain(run.engine, text ?? '', at.scope)
     const [remote, local] = [plain(at.step.step_remote_file), plain(at.step.host_output_file)]
     if (!run.signal.aborted) await run.files.beforeClose(runner)
-    if (end.kind === 'done' && remote !== '' && local !== '') await fetchFile(at, runner, remote, local)
+    if (end.kind === 'done' && remote !== '' && local !== '')
+      await fetchFile(at, runner, remote, runPath(local, run.input))
     return end
   } finally {
     run.files.forget(runner)
