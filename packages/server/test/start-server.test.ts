@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
-import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
 
 // Ends a hang, no more: the machine may be busy.
@@ -118,6 +118,41 @@ const arrived = async (): Promise<void> => {
   }
   throw new Error('the upload did not arrive in time')
 }
+
+test('what triggers wait for is not forgotten after a long time without a server', async () => {
+  const sql = (statement: string) =>
+    asSuperuser((client) => client.query<{ topic: string }>(statement), database.url)
+  const waiting = join(folder, 'waiting')
+  await mkdir(waiting)
+  const trigger = 'triggers: [{ name: t, on: event, enabled: true, event: { topic: custom.wanted } }]\n'
+  await writeFile(join(waiting, 'waits.yaml'), module('waits', 'echo {{target}}') + trigger)
+  await sql(`
+    create table forgotten (topic text);
+    create function note_forgotten() returns trigger language plpgsql as
+      'begin insert into forgotten values (old.topic); return old; end';
+    create trigger note_forgotten after delete on trigger_topics for each row execute function note_forgotten();
+    insert into trigger_topics (topic, seen_at)
+    select topic, now() - interval '1 day' from unnest(array['custom.wanted', 'custom.unwanted']) topic`)
+  const forgotten = async () => (await sql('select topic from forgotten')).rows.map(({ topic }) => topic)
+  const until = async (good: () => Promise<boolean>): Promise<void> => {
+    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20))
+      if (await good()) return
+  }
+  const held = 'select from pg_locks where relation = $$schedules$$::regclass and not granted'
+  // Whoever takes events and whoever forgets topics both have to ask for the triggers before either of them sees them.
+  await using _ = await asSuperuser(async (client) => {
+    await client.query('begin; lock table schedules')
+    const server = await start({ 'workflows.folders': [waiting] })
+    await until(async () => (await sql(held)).rows.length > 1 || (await forgotten()).length > 0)
+    await client.query('commit')
+    return server
+  }, database.url)
+  await until(async () => (await forgotten()).includes('custom.unwanted'))
+  expect(await forgotten()).toEqual(['custom.unwanted'])
+  await sql(
+    'drop trigger note_forgotten on trigger_topics; drop function note_forgotten; drop table forgotten',
+  )
+})
 
 describe('a server with local slots', () => {
   test('executes a local run and keeps its output', async () => {

@@ -110,12 +110,14 @@ const startingWaiting = ({ receiver, log }: ServerContext): Loop =>
     turn: () => receiver.startWaitingOnce(),
   })
 
-const pruning = ({ store, config, log }: ServerContext): Loop =>
+const pruning = ({ store, receiver, config, log }: ServerContext): Loop =>
   new Loop({
     name: 'prune triggers',
     intervalMs: EVERY.prune,
     log,
     turn: async () => {
+      // Where no master was up for long, all topics are old: what is still waited for is named anew before others go.
+      if (receiver.enabled) await receiver.registry.current()
       const days = config.retention.eventDays || KEEP_DAYS
       await store.triggers.prune({ days, topicsMs: KEEP_TOPICS_MS })
       await store.webhooks.prune(days)
