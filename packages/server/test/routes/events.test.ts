@@ -31,7 +31,7 @@ const WORKFLOWS = {
   'build.yaml': onEvent(
     'build',
     topic('custom.build'),
-    '      target: event_data.host\n      note: event_data.note\n',
+    '      target: event_data.host\n      note: event.data.note\n',
   ),
   'severe.yaml': onEvent(
     'severe',

@@ -32,14 +32,14 @@ const NO_RUN = new Proxy({} as FunctionContext, {
 })
 
 const EVENT_FIELD = /^event\.([a-z_]+)$/
-const DATA_PATH = /^event_data((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/
+const DATA_PATH = /^event(?:_|\.)data((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/
 const CALL = /^[A-Za-z_]\w*\s*\(.*\)$/s
 const EVENT_FIELDS = 'topic source name id data_type workspace run_uuid workflow_name timestamp'.split(' ')
 
 /** Why an input expression can never work, or undefined. */
 export const inputProblem = (expression: string): string | undefined => {
   const field = EVENT_FIELD.exec(expression.trim())?.[1]
-  if (field !== undefined && !EVENT_FIELDS.includes(field))
+  if (field !== undefined && field !== 'data' && !EVENT_FIELDS.includes(field))
     return `event.${field} does not exist; there are ${EVENT_FIELDS.map((name) => `event.${name}`).join(', ')}`
   return undefined
 }
@@ -82,16 +82,16 @@ export class TriggerLanguage {
   }
 
   /**
-   * An input of the run: `event_data.a.b`, `event.topic`, a call such as `trim(event_data.url)`, a template, or
-   * anything else as it stands. What is not in the event is null.
+   * An input of the run: `event_data.a.b` (or `event.data.a.b`, as filters say), `event.topic`, a call such as
+   * `trim(event_data.url)`, a template, or anything else as it stands. What is not in the event is null.
    */
   async input(expression: string, event: TriggerEvent, signal: AbortSignal): Promise<Json> {
     const text = expression.trim()
     if (text.includes('{{')) return this.text(text, event)
-    const field = EVENT_FIELD.exec(text)?.[1]
-    if (field !== undefined) return fieldOf(event, field)
     const path = DATA_PATH.exec(text)?.[1]
     if (path !== undefined) return at(event.data, path)
+    const field = EVENT_FIELD.exec(text)?.[1]
+    if (field !== undefined) return fieldOf(event, field)
     return CALL.test(text) ? await this.value(text, event, signal) : text
   }
 }
