@@ -39,12 +39,32 @@ export function compile<S extends TSchema>(
   const strictness = options.strictness ?? 'strict'
   const ajv = (engines[strictness] ??= engine(strictness))
   const validate: ValidateFunction<Static<S>> = ajv.compile<Static<S>>(schema)
-  return (value) => {
+  const read = strictness === 'coerce' ? plainIntegers(schema) : (value: unknown) => value
+  return (given) => {
+    const value = read(given)
     if (validate(value)) return value
     const details = fieldErrors(validate.errors ?? [])
     throw new AppError(options.code ?? 'invalid_input', summary(options.subject ?? 'request', details), {
       details,
     })
+  }
+}
+
+const DIGITS = /^-?\d+$/
+/** Text that no coercion takes for a number. */
+const NO_NUMBER = '?'
+
+/** Coercion takes `1e3`, `0x10` and ` 7` for integers; a caller who wrote them meant something else. */
+const plainIntegers = (schema: TSchema): ((value: unknown) => unknown) => {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
+  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return value
+    const texts = value as Record<string, unknown>
+    const odd = integers.filter((name) => typeof texts[name] === 'string' && !DIGITS.test(texts[name]))
+    return odd.length === 0
+      ? value
+      : { ...texts, ...Object.fromEntries(odd.map((name) => [name, NO_NUMBER])) }
   }
 }
 

@@ -50,6 +50,14 @@ test('a query is coerced and gets its defaults', () => {
   expect(parse({})).toEqual({ n: 20 })
 })
 
+test.each(['1e3', '0x10', ' 7', '7.0', '+7', '', 'seven'])(
+  'the integer of a query is not written %j',
+  (n) => {
+    const parse = compile(Type.Object({ n: Type.Integer({ default: 20 }) }), { strictness: 'coerce' })
+    expect(refused(() => parse({ n })).details).toEqual([{ path: '/n', message: 'must be integer' }])
+  },
+)
+
 test('prototype keys are data', () => {
   const parse = compile(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false }))
   const error = refused(() => parse(JSON.parse('{"__proto__": {"a": "x"}}')))

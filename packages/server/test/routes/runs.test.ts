@@ -150,6 +150,7 @@ describe('GET /runs 400', () => {
     ['limit=-1', 'limit: must be >= 1', '/limit'],
     ['limit=x', 'limit: must be integer', '/limit'],
     ['limit=1.5', 'limit: must be integer', '/limit'],
+    ['limit=1e3', 'limit: must be integer', '/limit'],
     ['limit=', 'limit: must be integer', '/limit'],
     ['limit=1&limit=2', 'limit: must be integer', '/limit'],
     ['offset=-1', 'offset: must be >= 0', '/offset'],
