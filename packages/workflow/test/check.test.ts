@@ -201,6 +201,21 @@ triggers: [{on: cron, schedule: "* *"}, {on: watch}]
       '7:80 error wrong-value (For example: 500ms, 30s)',
     ])
   })
+
+  test('tells where a trigger can never fire', () => {
+    expect(
+      steps(
+        '  - {name: a, type: bash, command: x}\n',
+        `triggers:
+  - {on: cron, schedule: "99 3 * * *"}
+  - {on: cron, schedule: "0 3 * * *", timezone: Mars}
+  - {on: cron, schedule: "0 3 * * 1-5", timezone: Europe/Berlin}
+  - {on: watch, path: "drop/*.txt"}
+  - {on: watch, path: "/drop/*.txt"}
+`,
+      ),
+    ).toEqual(['4:26 warning wrong-value', '5:49 warning wrong-value', '7:23 warning wrong-value'])
+  })
 })
 
 describe('problems', () => {

@@ -1,9 +1,11 @@
+import { isAbsolute } from 'node:path'
 import { parseDuration } from '../execute/duration.ts'
 import { GENERATORS } from '../execute/generators.ts'
 import { TARGET_TYPES } from '../execute/dependencies.ts'
 import type { AgentTool, Workflow } from '../model.ts'
 import { AGENT_PRESETS } from '../llm/presets.ts'
 import { didYouMean } from '../suggest.ts'
+import { cronProblem, isTimezone } from '../trigger/cron.ts'
 import type { Report } from './report.ts'
 import { everyStep } from './walk.ts'
 
@@ -22,9 +24,16 @@ const triggers = (workflow: Workflow, report: Report): void => {
         'a cron trigger needs a schedule of five fields',
         'For example: 0 3 * * *',
       )
+    } else if (trigger.on === 'cron') {
+      // The workflow works all the same when it is started by hand.
+      const wrong = isTimezone(trigger.timezone ?? 'UTC') ? 'schedule' : 'timezone'
+      const problem = cronProblem(trigger.schedule ?? '', trigger.timezone ?? 'UTC')
+      if (problem !== undefined) report([...path, wrong], 'wrong-value', 'warning', problem)
     }
     if (trigger.on === 'watch' && (trigger.path ?? '') === '') {
       report(path, 'missing-required-field', 'error', 'a watch trigger needs path')
+    } else if (trigger.on === 'watch' && !isAbsolute(trigger.path ?? '')) {
+      report([...path, 'path'], 'wrong-value', 'warning', 'the path of a watch must be absolute')
     }
     const window = trigger.event?.dedupe_window
     if (window !== undefined && parseDuration(window) === undefined) {

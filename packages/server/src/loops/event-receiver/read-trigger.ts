@@ -1,8 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { paramProblem, targetProblem, workspaceProblem, type WorkflowKind } from '@scanfarm/contracts'
 import type { StoredSchedule } from '@scanfarm/store'
-import { inputProblem, parseDuration, type Json, type Trigger } from '@scanfarm/workflow'
-import { cronProblem } from './cron-times.ts'
+import { cronProblem, inputProblem, parseDuration, type Json, type Trigger } from '@scanfarm/workflow'
 import { topicMatcher } from './topics.ts'
 import {
   DEDUPE_WINDOW_MS,
