@@ -7,6 +7,7 @@ import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { evaluateExpr } from '../template/evaluate.ts'
 import { asNumber, Text, toJson, toPlain, type Value } from '../template/value.ts'
+import { ShellPlaces } from './shell-places.ts'
 import type { SharedFiles } from './shared-files.ts'
 import { functionContext } from './function-context.ts'
 import type { StepRun } from './place.ts'
@@ -33,7 +34,12 @@ const inCode = (value: Value): Json => {
   return number ?? json
 }
 
-const globalsFor = (program: Program, at: StepRun, functions: ReadonlySet<string>): Record<string, Json> => {
+const globalsFor = (
+  program: Program,
+  at: StepRun,
+  functions: ReadonlySet<string>,
+  places: ShellPlaces,
+): Record<string, Json> => {
   const globals: Record<string, Json> = {}
   for (const name of program.names) {
     if (functions.has(name)) continue
@@ -44,6 +50,7 @@ const globalsFor = (program: Program, at: StepRun, functions: ReadonlySet<string
     const values = program.holes.map(({ expr }) => evaluateExpr(expr, at.scope))
     globals['$hole'] = values.map(inCode)
     globals['$text'] = values.map(toPlain)
+    globals['$shell'] = values.map((value) => places.keep(value))
   }
   return globals
 }
@@ -66,10 +73,11 @@ export const evaluate = async (
   const signal = signalOf(at)
   let skipped: SkipModule | undefined
   let ended = ''
+  const places = new ShellPlaces()
   const host = async (name: string, args: Json[], until: AbortSignal): Promise<Json> => {
     try {
       const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
-      return await callFunction(name, args, context, run.files)
+      return await callFunction(name, places.fill(name, args), context, run.files)
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
       if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')
@@ -84,7 +92,7 @@ export const evaluate = async (
       const value = await evaluateSimple(program.simple, simpleWorld(at, functions, extra, host))
       return signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
     }
-    const globals = { ...globalsFor(program, at, functions), ...extra }
+    const globals = { ...globalsFor(program, at, functions, places), ...extra }
     const request = { code: program.code, globals, functions: [...functions], signal, host }
     const outcome = await run.engine.expressions.evaluate(request)
     if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }

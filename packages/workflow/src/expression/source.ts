@@ -1,13 +1,21 @@
+import { SHELL_COMMANDS } from '../functions/shell-commands.ts'
 import { parseSimple, type Simple } from './simple.ts'
 import { TemplateError, type Expr } from '../template/expression.ts'
 import { holesOf, parseTemplate } from '../template/parse.ts'
+
+export interface Hole {
+  readonly expr: Expr
+  readonly quoted: boolean
+  /** In the call of a function that hands it to a shell, where it is to be escaped for its place in the command. */
+  readonly shell: boolean
+}
 
 /** An expression made ready for the engine: every `{{x}}` is a value now, no part of the program's text. */
 export interface Program {
   readonly source: string
   readonly code: string
-  /** What stands in the holes; `$hole[0]` in code, `$text[0]` inside of quotes. */
-  readonly holes: readonly { readonly expr: Expr; readonly quoted: boolean }[]
+  /** What stands in the holes; `$hole[0]` in code, `$text[0]` inside of quotes, `$shell[0]` in a command for a shell. */
+  readonly holes: readonly Hole[]
   /** Names that the program may mean by its variables and functions. */
   readonly names: ReadonlySet<string>
   /** The same as a tree, when it is simple enough to need no engine. */
@@ -21,9 +29,12 @@ const NAME = /[A-Za-z_$][\w$]*/y
 
 class Preparer {
   readonly #source: string
-  readonly #holes: { expr: Expr; quoted: boolean }[] = []
+  readonly #holes: Hole[] = []
   readonly #names = new Set<string>()
   readonly #calls = new Map<string, number>()
+  /** Of each parenthesis that is open: the function that is called with what is in it. */
+  readonly #open: string[] = []
+  #callee: string | undefined
   #code = ''
   #at = 0
 
@@ -35,7 +46,7 @@ class Preparer {
     this.#run('')
     return {
       source: this.#source,
-      simple: parseSimple(this.#source),
+      simple: this.#holes.some(({ shell }) => shell) ? undefined : parseSimple(this.#source),
       code: this.#code,
       holes: this.#holes,
       names: this.#names,
@@ -54,9 +65,11 @@ class Preparer {
     if (end === -1) throw new TemplateError('"{{" without "}}"', this.#at)
     const [hole] = holesOf(parseTemplate(rest.slice(0, end)).nodes)
     if (hole === undefined) throw new TemplateError('"{{" without "}}"', this.#at)
-    this.#holes.push({ expr: hole.expr, quoted })
+    const shell = SHELL_COMMANDS.has(this.#open.at(-1) ?? '')
+    this.#holes.push({ expr: hole.expr, quoted, shell })
     this.#at += end
     const index = this.#holes.length - 1
+    if (shell) return `$shell[${index}]`
     return quoted ? `$text[${index}]` : `$hole[${index}]`
   }
 
@@ -72,6 +85,7 @@ class Preparer {
       }
       if (char === '{') depth++
       if (char === '}') depth--
+      this.#parenthesis(char)
       if (char === '"' || char === "'") this.#string(char)
       else if (char === '`') this.#literal()
       else if (this.#starts('//') || this.#starts('/*')) this.#comment()
@@ -79,6 +93,13 @@ class Preparer {
       else if (/[A-Za-z_$]/.test(char)) this.#name()
       else this.#copy(1)
     }
+  }
+
+  /** A parenthesis without a name before it only groups what is in it. */
+  #parenthesis(char: string): void {
+    if (char === '(') this.#open.push(this.#callee ?? this.#open.at(-1) ?? '')
+    if (char === ')') this.#open.pop()
+    if (char === '(') this.#callee = undefined
   }
 
   /** `{{` in code is a hole unless it can only be a block or an object of the language itself. */
@@ -103,11 +124,11 @@ class Preparer {
     NAME.lastIndex = this.#at
     const name = NAME.exec(this.#source)?.[0] ?? ''
     const isMember = /(?:^|[^.])\.\s*$/.test(this.#code)
+    const isCalled = /^\s*\(/.test(this.#source.slice(this.#at + name.length))
+    if (isCalled) this.#callee = isMember ? `.${name}` : name
     if (!isMember) {
       this.#names.add(name)
-      if (/^\s*\(/.test(this.#source.slice(this.#at + name.length)) && !this.#calls.has(name)) {
-        this.#calls.set(name, this.#at)
-      }
+      if (isCalled && !this.#calls.has(name)) this.#calls.set(name, this.#at)
     }
     this.#copy(Math.max(1, name.length))
   }

@@ -66,7 +66,9 @@ export class TriggerLanguage {
       globals: {
         event: { ...event },
         event_data: event.data,
-        ...(holes.length > 0 ? { $hole: holes.map(toJson), $text: holes.map(toPlain) } : {}),
+        ...(holes.length > 0
+          ? { $hole: holes.map(toJson), $text: holes.map(toPlain), $shell: holes.map(toPlain) }
+          : {}),
       },
       functions,
       host: (name, args) => FUNCTIONS.get(name)?.run(args, NO_RUN) ?? null,
