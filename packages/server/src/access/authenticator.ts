@@ -3,7 +3,7 @@ import { AppError, roleAllows, type Role } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import type { Caller } from './caller.ts'
 import { looksLikeLogin, verifyLogin } from './login-token.ts'
-import { tokenHash } from './secret-hash.ts'
+import { passwordMark, tokenHash } from './secret-hash.ts'
 
 /**
  * How long a proven token is believed without asking Postgres again. Removing a token or a user works at once on the
@@ -26,7 +26,7 @@ interface Believed {
 }
 
 export const createAuthenticator = (
-  access: Pick<Access, 'tokenByHash' | 'userById'>,
+  access: Pick<Access, 'tokenByHash' | 'userByName'>,
   signingKey: () => Promise<Uint8Array>,
 ): Authenticator => {
   const believed = new Map<string, Believed>()
@@ -44,8 +44,10 @@ export const createAuthenticator = (
   }
   const userOf = async (secret: string): Promise<Caller | undefined> => {
     const claims = verifyLogin(secret, await signingKey(), Date.now())
-    const user = claims && (await access.userById(Number(claims.sub)))
-    return user && { kind: 'user', id: user.id, name: user.username, role: user.role }
+    const user = claims && (await access.userByName(claims.name))
+    // Another user may have the name by now, or the same one another password.
+    if (user?.id !== Number(claims?.sub) || passwordMark(user.passwordHash) !== claims?.mark) return undefined
+    return { kind: 'user', id: user.id, name: user.username, role: user.role }
   }
   return {
     authenticate(headers, role) {

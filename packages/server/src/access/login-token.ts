@@ -6,6 +6,8 @@ export interface LoginClaims {
   /** Id of the user. */
   readonly sub: string
   readonly name: string
+  /** `passwordMark` at the time of the login: another password ends it. */
+  readonly mark: string
   /** Seconds since 1970. */
   readonly iat: number
   readonly exp: number

@@ -2,6 +2,7 @@ import { AppError } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import { signLogin } from './login-token.ts'
 import { hashPassword, verifyPassword } from './password.ts'
+import { passwordMark } from './secret-hash.ts'
 
 /** Each check takes 32 MiB for a moment; more at once are told to come back. */
 const CHECKS_AT_ONCE = 4
@@ -39,8 +40,9 @@ export const createLoginDesk = (
           throw await failed(access, keys)
         await Promise.all(keys.map((key) => access.loginSucceeded(key)))
         const iat = Math.floor(Date.now() / 1000)
-        const claims = { sub: String(user.id), name: user.username, iat, exp: iat + sessionHours * 3600 }
-        return signLogin(claims, await signingKey())
+        const mark = passwordMark(user.passwordHash)
+        const exp = iat + sessionHours * 3600
+        return signLogin({ sub: String(user.id), name: user.username, mark, iat, exp }, await signingKey())
       } finally {
         checking -= 1
       }

@@ -11,3 +11,9 @@ export const newToken = (): string => PREFIX + randomBytes(TOKEN_BYTES).toString
  * can aim at a hash prefix has broken SHA-256.
  */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+const MARK_LENGTH = 22
+
+/** Changes with the stored form of a password, of which it tells nothing. */
+export const passwordMark = (passwordHash: string): string =>
+  createHash('sha256').update(passwordHash).digest('base64url').slice(0, MARK_LENGTH)

@@ -72,6 +72,8 @@ export const changeUser = route(
     path: '/users/{id}',
     tag: 'Access',
     summary: 'Change the role or the password of a user',
+    description:
+      'Logins with the old password stop working at once on the master that is asked, soon on all others.',
     role: 'admin',
     params: UserPath,
     body: Type.Object(

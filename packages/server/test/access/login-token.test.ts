@@ -4,7 +4,7 @@ import { looksLikeLogin, signLogin, verifyLogin } from '../../src/access/login-t
 
 const KEY = new Uint8Array(32).fill(7)
 const NOW = 1_800_000_000_000
-const claims = { sub: '5', name: 'ada', iat: NOW / 1000, exp: NOW / 1000 + 60 }
+const claims = { sub: '5', name: 'ada', mark: 'x', iat: NOW / 1000, exp: NOW / 1000 + 60 }
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const forged = (header: unknown, payload: unknown, key: Uint8Array): string => {
   const content = `${part(header)}.${part(payload)}`

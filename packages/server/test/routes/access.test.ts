@@ -226,6 +226,7 @@ describe('people', () => {
     await server.admin.patch(`/api/users/${id}`).send({ role: 'admin' }).expect(200)
     await tokens().expect(200)
     await server.admin.patch(`/api/users/${id}`).send({ password: 'another one' }).expect(200)
+    await server.nobody.get('/api/runs').set('Authorization', `Bearer ${token}`).expect(401)
     await login('eve').expect(401)
     await login('eve', 'another one').expect(200)
   })
