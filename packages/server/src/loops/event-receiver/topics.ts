@@ -17,14 +17,41 @@ export const topicMatcher = (glob: string): ((topic: string) => boolean) => {
   return (topic) => matches(topic) || (OTHER_NAME[topic] !== undefined && matches(OTHER_NAME[topic]))
 }
 
+type Piece = '*' | ((char: string) => boolean)
+
+const pieceOf = (text: string): Piece => {
+  if (text === '*') return '*'
+  if (text === '?') return () => true
+  const [, not, set] = /^\[(!?)([^\]]+)\]$/.exec(text) ?? []
+  if (set === undefined) return (char) => char === text
+  const expression = new RegExp(`^[${not === '!' ? '^' : ''}${set.replaceAll(/[\\^[]/g, '\\$&')}]$`, 's')
+  return (char) => expression.test(char)
+}
+
 const plainMatcher = (glob: string): ((topic: string) => boolean) => {
   if (!/[*?[]/.test(glob)) return (topic) => topic === glob
-  const body = glob.replaceAll(/\[(!?)([^\]]+)\]|[^]/g, (match: string, not?: string, set?: string) => {
-    if (set !== undefined) return `[${not === '!' ? '^' : ''}${set.replaceAll(/[\\^[]/g, '\\$&')}]`
-    if (match === '*') return '.*'
-    if (match === '?') return '.'
-    return match.replace(/[\\^$.|+(){}[\]/]/, '\\$&')
-  })
-  const expression = new RegExp(`^${body}$`, 's')
-  return (topic) => expression.test(topic)
+  const pieces = (glob.match(/\[!?[^\]]+\]|[^]/g) ?? []).map(pieceOf)
+  return (topic) => fits(pieces, topic)
+}
+
+/** Only the last star ever takes more: no glob, however many stars it has, makes this take long. */
+const fits = (pieces: readonly Piece[], topic: string): boolean => {
+  let [at, taken, star] = [0, 0, -1]
+  for (let index = 0; index < topic.length;) {
+    const piece = pieces[at]
+    if (piece === '*') {
+      star = at
+      taken = index
+      at += 1
+    } else if (piece?.(topic[index] ?? '') === true) {
+      at += 1
+      index += 1
+    } else if (star === -1) return false
+    else {
+      at = star + 1
+      taken += 1
+      index = taken
+    }
+  }
+  return pieces.slice(at).every((piece) => piece === '*')
 }
