@@ -68,6 +68,9 @@ test('SARIF of other tools is read by rule, level and place', async () => {
             ],
           },
           { ruleIndex: 0, level: 'note', message: { text: '' }, locations: [] },
+          { ruleId: 'sqli', kind: 'pass', message: { text: 'All queries have parameters' } },
+          { ruleId: 'sqli', kind: 'notApplicable', message: { text: 'No queries' } },
+          { ruleId: 'sqli', kind: 'review', message: { text: 'Somebody should look' } },
           'nonsense',
         ],
       },
@@ -86,7 +89,9 @@ test('SARIF of other tools is read by rule, level and place', async () => {
       tags: ['semgrep'],
     },
     { vuln_info: 'sqli', vuln_title: 'sqli', severity: 'low', asset_value: '' },
+    { vuln_info: 'sqli', vuln_title: 'Somebody should look', severity: 'info' },
   ])
+  expect(vulnerabilities).toHaveLength(3)
 })
 
 const NMAP = `<?xml version="1.0"?>

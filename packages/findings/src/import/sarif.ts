@@ -14,11 +14,16 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGene
     const rules = rulesOf(run)
     const tool = asText(at(run, 'tool', 'driver', 'name'))
     for (const result of asList(at(run, 'results'))) {
+      if (NO_FINDINGS.has(kindOf(result))) continue
       const content = isRecord(result) ? findingOf(rowOf(result, rules, tool)) : undefined
       yield content === undefined ? { kind: 'error' } : { kind: 'vulnerability', content }
     }
   }
 }
+
+/** Kinds of results that say that nothing is wrong. */
+const NO_FINDINGS: ReadonlySet<string> = new Set(['pass', 'notApplicable'])
+const kindOf = (result: unknown): string => asText(at(result, 'kind')) || 'fail'
 
 const parse = (text: string): unknown => {
   try {
@@ -44,7 +49,9 @@ const rowOf = (result: Unknown, rules: Rules, tool: string): Unknown => {
   const rule = rules.byId.get(named) ?? (typeof index === 'number' ? rules.list[index] : undefined)
   const id = named || asText(at(rule, 'id'))
   const message = asText(at(result, 'message', 'text'))
-  const level = asText(at(result, 'level')) || asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
+  const ofRule = asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
+  // Only failures have a level by default.
+  const level = asText(at(result, 'level')) || (kindOf(result) === 'fail' ? ofRule : 'none')
   return {
     vuln_info: id,
     // A title is the first line of what was said of it.
