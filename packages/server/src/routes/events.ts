@@ -3,12 +3,16 @@ import { AppError, dataTypeOf, EmitEvent, EventEmitted } from '@scanfarm/contrac
 import { route } from '../http/route.ts'
 import type { EventReceiver } from '../loops/event-receiver/receiver.ts'
 
+/** Somebody has to change the settings first. */
+const OFF_RETRY_SECONDS = 60
+
 /** Refuses when this server takes no events. */
 export const refuseWithoutReceiver = ({ enabled }: EventReceiver): void => {
   if (!enabled)
     throw new AppError(
       'unavailable',
       'the event receiver is off: set event_receiver.enabled to true in the settings',
+      { retryAfter: OFF_RETRY_SECONDS },
     )
 }
 

@@ -297,6 +297,7 @@ describe('the event receiver', () => {
       expect((await off.viewer.get(path)).status).toBe(503)
     const answer = await off.operator.post('/api/events/emit').send({ topic: 'custom.x', data: {} })
     expect(answer.status).toBe(503)
+    expect(answer.headers).toHaveProperty('retry-after', '60')
     expect(answer.body).toMatchObject({
       error: true,
       message: expect.stringContaining('event_receiver.enabled'),
