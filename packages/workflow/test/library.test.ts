@@ -156,6 +156,17 @@ describe('a resolved workflow', () => {
     expect(resolve('orphn')).toBe('not-found: There is no workflow named "orphn". Did you mean "orphan"?')
   })
 
+  test('takes a module from another path only under the name of its file, never under that of the reference', async () => {
+    const library = await openLibrary([])
+    await library.put('flows/f', flow('f', '[{name: scan, path: modules/probe.yaml}]'))
+    await library.put('flows/g', flow('g', '[{name: probe, path: modules/scan.yaml}]'))
+    await library.put('uploaded/probe', module('probe'))
+    expect(resolveWorkflow(library, { name: 'f' }).modules['scan']?.name).toBe('probe')
+    expect(problem(() => resolveWorkflow(library, { name: 'g' }))).toContain(
+      "module 'probe' refers to 'modules/scan.yaml', which does not exist",
+    )
+  })
+
   test('says which params are missing or may not be given', async () => {
     const library = await openLibrary([])
     await library.put(

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { basename } from 'node:path/posix'
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { checkStructure } from '../check/structure.ts'
 import type { Workflow } from '../model.ts'
@@ -89,7 +90,9 @@ const modulesOf = (
   for (const ref of flow.modules ?? []) {
     if (ref.path === undefined || (ref.steps ?? []).length > 0) continue
     const at = `modules.${ref.name}`
-    const found = library.find(ref.path, 'module', entry) ?? library.find(ref.name, 'module', entry)
+    // What was uploaded does not lie where its author had it; its name says enough then.
+    const name = basename(ref.path).replace(/\.ya?ml$/i, '')
+    const found = library.find(ref.path, 'module', entry) ?? library.find(name, 'module', entry)
     if (found === undefined) {
       const known = library.list().map(({ name }) => name)
       const message = `module '${ref.name}' refers to '${ref.path}', which does not exist`
