@@ -33,6 +33,39 @@ steps:
     ])
   })
 
+  test('tells of texts that cannot be understood also where the shape is not right', () => {
+    expect(
+      check(`kind: modul
+name: m
+params: [{default: x}]
+steps:
+  - {name: a, type: bsh, command: 'echo {{ a b }}', pre_condition: 'file_exist("x")'}
+  - {type: function, function: 'log_info('}
+  - {name: c, type: bash, comand: 'echo {{nothing}}'}
+`),
+    ).toEqual([
+      '1:7 error wrong-value (Did you mean "module"?)',
+      '3:10 error missing-field',
+      '5:21 error wrong-value (Did you mean "bash"?)',
+      '5:41 error template-syntax',
+      '5:68 error unknown-function (Did you mean "file_exists"?)',
+      '6:5 error missing-field',
+      '6:32 error expression-syntax',
+      '7:27 warning unknown-key (Did you mean "command"?)',
+    ])
+  })
+
+  test('tells of names that are left empty as of those that are missing', () => {
+    expect(
+      check(`kind: flow
+name: f
+modules:
+  - {name: , path: a.yaml, depends_on: [b]}
+  - {name: b, path: b.yaml, depends_on: [a]}
+`),
+    ).toEqual(['4:5 error missing-field'])
+  })
+
   test('names the place of broken YAML', () => {
     expect(check('kind: module\nname: x\nsteps:\n  - {name: a\n  - b: [\n')[0]).toMatch(
       /^\d:\d+ error parse-error/,

@@ -10,19 +10,31 @@ export interface LintOptions {
   readonly limits?: ReadLimits
 }
 
+const OF_ONE_TEXT: ReadonlySet<string> = new Set([
+  'template-syntax',
+  'unknown-filter',
+  'call-in-template',
+  'expression-syntax',
+  'unknown-function',
+  'refused-function',
+])
+
 /** Reads a workflow and checks everything that can be said of it alone. */
 export const readChecked = (text: string, file: string, options: LintOptions = {}): ReadFile => {
   const read = readWorkflow(text, file, options.limits ?? READ_LIMITS)
   if (read.workflow === undefined) return read
-  const problems: Problem[] = [...read.problems]
-  // Rules about meaning only confuse where the shape is not right yet.
-  if (!hasErrors(problems)) {
-    const report = reporter(file, read.locate, problems)
+  const meant: Problem[] = []
+  const report = reporter(file, read.locate, meant)
+  const misshapen = hasErrors(read.problems)
+  if (!misshapen) {
     checkStructure(read.workflow, report)
     checkHabits(read.workflow, report)
-    checkMeaning(read.workflow, report)
   }
-  return { ...read, problems: inOrder(problems) }
+  // Behind an item of the wrong type, which is left out, the places of all others are not known any more.
+  if (!read.problems.some(({ rule }) => rule === 'wrong-type')) checkMeaning(read.workflow, report)
+  // Where the shape is not right yet, rules about what belongs together only confuse; those about one text do not.
+  const told = misshapen ? meant.filter(({ rule }) => OF_ONE_TEXT.has(rule)) : meant
+  return { ...read, problems: inOrder([...read.problems, ...told]) }
 }
 
 /** All problems of one workflow text, in the order of their places. Never throws. */

@@ -28,7 +28,7 @@ const RESULT_NAMES: readonly string[] = [
   'agent_tool_results', 'agent_plan', 'agent_goal_results', 'args', 'event', 'tool', 'iteration',
 ] // prettier-ignore
 
-const ownExports = (name: string): string[] => {
+const ownExports = (name = ''): string[] => {
   const base = name.replaceAll(/\W/g, '_')
   return [`${base}_http_resp`, `${base}_llm_resp`, `${base}_content`]
 }
@@ -36,7 +36,7 @@ const ownExports = (name: string): string[] => {
 /** Every name that some text of the workflow may mean. */
 export const definedNames = (workflow: Workflow): Set<string> => {
   const names = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES, ...RESULT_NAMES])
-  for (const { name } of workflow.params ?? []) names.add(name)
+  for (const { name = '' } of workflow.params ?? []) names.add(name)
   for (const ref of workflow.modules ?? []) for (const name of Object.keys(ref.params ?? {})) names.add(name)
   for (const { step } of everyStep(workflow)) {
     for (const name of Object.keys(step.exports ?? {})) names.add(name)
@@ -45,6 +45,8 @@ export const definedNames = (workflow: Workflow): Set<string> => {
       if (action.action === 'export' && action.name !== undefined) names.add(action.name)
     }
   }
+  // Of a param whose name is still missing.
+  names.delete('')
   return names
 }
 

@@ -15,6 +15,9 @@ class TooBigError extends Error {
   override readonly name = 'TooBigError'
 }
 
+const isNothing = (node: Node | null | undefined): boolean =>
+  node === null || node === undefined || (isScalar(node) && node.value === null)
+
 /**
  * Turns YAML nodes into the model by the field tables. Never throws: whatever does not fit becomes a problem with
  * its place, and the rest is still read. Keys that no table knows are warnings.
@@ -101,8 +104,9 @@ export class Reader {
       if (value !== undefined) fields[key] = value
     }
     for (const [key, field] of Object.entries(spec.fields)) {
-      if (field.required === true && fields[key] === undefined && !node.has(key))
-        this.#missing(node, spec, path, key)
+      if (field.required !== true || fields[key] !== undefined) continue
+      // What is there and of the wrong type was told already.
+      if (isNothing(this.#follow(node.get(key, true)))) this.#missing(node, spec, path, key)
     }
     return fields
   }
@@ -114,7 +118,7 @@ export class Reader {
 
   /** `undefined` stands for "not given": an empty value in YAML says the same as no key. */
   #value(node: Node | null, type: FieldType, path: string, depth: number): unknown {
-    if (node === null || (isScalar(node) && node.value === null)) return undefined
+    if (node === null || isNothing(node)) return undefined
     this.#count(depth)
     switch (type.kind) {
       case 'text':
