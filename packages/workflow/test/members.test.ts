@@ -26,6 +26,22 @@ describe('members of objects in commands', () => {
     await once(server, 'close')
   })
 
+  test('of a variable that nobody has set are nothing, like the variable', async () => {
+    const { status, recorder } = await runs.run(`kind: module
+name: unset
+steps:
+  - {name: ask, type: http, pre_condition: 'false', url: '${address}'}
+  - {name: say, type: bash, command: 'echo "[{{ask_http_resp.status_code}}{{response.body}}]"', exports: {body: '{{response.body}}'}}
+  - {name: look, type: bash, pre_condition: '"{{ask_http_resp.status_code}}" == "200"', command: echo no}
+`)
+    expect(status).toBe('completed')
+    expect(recorder.steps.map(({ output, exports }) => [output, exports])).toEqual([
+      ['', {}],
+      ['[]\n', { body: '' }],
+      ['', {}],
+    ])
+  })
+
   test.each([
     ['a member of the answer to a request', '{{ask_http_resp.response_body | trim}}', BODY],
     ['an export of a member', '{{kept}}', BODY],

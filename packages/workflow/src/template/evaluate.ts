@@ -109,7 +109,8 @@ export const evaluateExpr = (expr: Expr, variables: Variables): Value => {
     case 'literal':
       return typeof expr.value === 'string' ? textOf(expr.value, 'author') : expr.value
     case 'variable': {
-      const value = variables.get(expr.name) ?? NOTHING
+      const value = variables.get(expr.name)
+      if (value === undefined) return NOTHING
       return expr.path.length === 0 ? value : member(value, expr.path, expr.name)
     }
     case 'not':
