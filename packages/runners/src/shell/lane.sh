@@ -19,15 +19,55 @@ scanfarm_newest_pid
 # Rounds of 50 ms that are waited for a process to show what it carries.
 scanfarm_start_rounds=100
 
-# starting FOLDER: of a process whose environment was just found to be empty, whether it lives, is none of the kernel's,
-# and shows its environment by now or shows no words either: one program is taking the place of another.
-scanfarm_starting() {
-  read -r line <"$1/stat" || return
+# Some greps, such as BusyBox's, see a line only up to its first NUL, or cannot print what they find.
+scanfarm_grep=
+[ "$(printf 'a\0b\n' | grep -oaE 'b|^.' 2>/dev/null | tr '\n' ' ')" = 'a b ' ] && scanfarm_grep=yes
+
+# show_marks MARKER FOLDER...: in $shown a word for each process that shows its environment, PID:m with the marker and
+# PID:x without it. Each environment is read once: a second reading may be of another program in the same process.
+scanfarm_show_marks() {
+  if [ -n "$scanfarm_grep" ]; then
+    marker=$1
+    shift
+    shown=$(
+      LC_ALL=C
+      export LC_ALL
+      grep -HoasE -e "SCANFARM_MARKER=$marker|^." "$@" | sed -n '
+        s,^/proc/\([0-9]*\)/environ:SCANFARM_MARKER=.*,\1:m,p
+        t
+        s,^/proc/\([0-9]*\)/environ:.*,\1:x,p'
+    )
+    return
+  fi
+  shown=
+  wanted="*SCANFARM_MARKER=$1*"
+  shift
+  for file; do
+    mark=
+    while IFS= read -r line || [ -n "$line" ]; do
+      case $line in
+        $wanted) mark=m ;;
+        *) mark=${mark:-x} ;;
+      esac
+    done <"$file"
+    file=${file#/proc/}
+    [ -z "$mark" ] || shown="$shown ${file%/environ}:$mark"
+  done
+} 2>/dev/null
+
+# is_starting PID: of a process that showed no environment, whether it lives, is none of the kernel's or someone else's,
+# and shows an environment by now or shows no words either: one program is taking the place of another. Servers that
+# write their state over their words and their environment show words only.
+scanfarm_is_starting() {
+  [ -r "/proc/$1/environ" ] && read -r line <"/proc/$1/stat" || return
   set -- "$1" ${line##*) }
   [ "$2" != Z ] && [ $(($8 & 2097152)) -eq 0 ] || return
   line=
-  IFS= read -r line <"$1/cmdline"
-  [ -z "$line" ] || grep -qsF -e '' "$1/environ"
+  IFS= read -r line <"/proc/$1/cmdline"
+  [ -n "$line" ] || return 0
+  line=
+  IFS= read -r line <"/proc/$1/environ"
+  [ -n "$line" ]
 } 2>/dev/null
 
 # find_marked MARKER PID: in $found the living processes newer than the pid that carry the marker. Mostly there is no
@@ -39,17 +79,23 @@ scanfarm_find_marked() {
   files=
   scanfarm_newest_pid
   [ "$newest" -ge "$2" ] && oldest=$2 || oldest=0
-  for file in /proc/[0-9]*; do
-    [ "${file#/proc/}" -gt "$oldest" ] && files="$files $file/environ"
+  for folder in /proc/[0-9]*; do
+    [ "${folder#/proc/}" -gt "$oldest" ] && files="$files $folder/environ"
   done
   [ -n "$files" ] || return
-  for file in $(grep -lsF -e "SCANFARM_MARKER=$1" $files); do
-    file=${file#/proc/}
-    found="$found ${file%/environ}"
+  scanfarm_show_marks "$1" $files
+  for word in $shown; do
+    [ "${word#*:}" = m ] && found="$found ${word%:m}"
   done
   [ -z "$found" ] || return
-  for file in $(grep -LsF -e '' $files); do
-    scanfarm_starting "${file%/environ}" && starting=yes && return
+  shown=" $(echo $shown) "
+  for file in $files; do
+    pid=${file#/proc/}
+    pid=${pid%/environ}
+    case $shown in
+      *" $pid:"*) ;;
+      *) scanfarm_is_starting "$pid" && starting=yes && return ;;
+    esac
   done
 }
 

@@ -35,6 +35,16 @@ export function nothingIsLeft(bench: Bench): void {
       expect(await alive(word)).toEqual([])
     })
 
+    test('of a command that ended: a child elsewhere among many variables', async () => {
+      const word = token()
+      const { argv, env } = sh(`setsid sleep ${word} </dev/null >/dev/null 2>&1 & exit 7`)
+      const variables = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`V${index}`, 'value']))
+      const other = await bench.open()
+      await see(other, { argv, env: { ...variables, ...env } })
+      await other[Symbol.asyncDispose]()
+      expect(await alive(word)).toEqual([])
+    })
+
     test('of a closed runner: a daemon of a command that ended', async () => {
       const word = token()
       const other = await bench.open()
