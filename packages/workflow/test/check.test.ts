@@ -176,6 +176,30 @@ modules:
     ])
   })
 
+  test('warns where a program is joined from values', () => {
+    const joined = (expression: string): boolean =>
+      steps(`  - {name: a, type: function, function: ${JSON.stringify(expression)}}\n`).some((line) =>
+        line.includes('nested-code'),
+      )
+    for (const unsafe of [
+      "exec_cmd('echo ' + Target)",
+      'bash(`echo ${Target}`)',
+      "ssh_exec('host', 'cat ' + [Output, 'x'].join('/'))",
+      `exec_python("print('{{Target}}')")`,
+      'execTs(`console.log("${Target}")`)',
+    ])
+      expect([unsafe, joined(unsafe)]).toEqual([unsafe, true])
+    for (const safe of [
+      'exec_cmd("echo {{Target}}")',
+      'bash(`echo {{Target}}`)',
+      "exec_cmd('echo ' + 'a longer text')",
+      "ssh_exec('host-' + Target, 'uptime')",
+      'print("+" + Target) && exec_cmd("uptime")',
+      'exec_python("print(1 + 2)")',
+    ])
+      expect([safe, joined(safe)]).toEqual([safe, false])
+  })
+
   test('says of functions that always fail what to use instead', () => {
     expect(
       steps(`  - {name: a, type: function, function: 'x = 1; db_select("select 1", "jsonl")'}

@@ -16,6 +16,7 @@ import {
   type Node,
   type Template,
 } from '../template/parse.ts'
+import { handedCode } from './handed-code.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
@@ -170,6 +171,7 @@ class Meaning {
     this.#tagsStay(text, 'an expression')
     for (const { expr } of program.holes) this.#hole(expr, text)
     this.#brackets(text, program)
+    this.#handed(text, program)
     const own = ownNames(program.code)
     for (const name of program.names) {
       if (name === '$hole' || name === '$text' || own.has(name) || SCRIPT_GLOBALS.has(name)) continue
@@ -183,6 +185,22 @@ class Meaning {
         this.#report(text.path, 'unknown-function', 'error', `there is no function "${name}"`, hint)
       }
     }
+  }
+
+  #handed({ path, text }: AuthorText, { code }: Program): void {
+    const handed = handedCode(code)
+    if (handed === undefined) return
+    const { name, toShell } = handed
+    const message = toShell
+      ? `"${name}" gets a command that is joined from values: what they hold becomes code of the shell`
+      : `"${name}" gets a program that is joined from values: what they hold becomes code of it`
+    const hint = toShell
+      ? 'Write {{ }} around them in the text of the command: there they are escaped for their places.'
+      : 'Save them to a file, or set them with os_setenv, and let the program read them there.'
+    this.#report(path, 'nested-code', 'warning', message, hint, {
+      text,
+      offset: Math.max(0, text.indexOf(name)),
+    })
   }
 
   #refused({ path, text }: AuthorText, name: string, refused: { why: string; instead: string }): void {
