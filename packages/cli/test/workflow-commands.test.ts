@@ -152,6 +152,13 @@ describe('scanfarm exec', () => {
     expect(missing.err).toContain('params/word: required parameter missing: word (and 1 more)')
   })
 
+  test('a workflow that people may not start is refused as by a server', async () => {
+    write('shut.yaml', `${GREET}triggers:\n  - {name: by-hand, on: manual, enabled: false}\n`)
+    const shut = await run('exec', join(folder, 'shut.yaml'), '-t', 'example.com')
+    expect(shut).toMatchObject({ code: 2, out: '' })
+    expect(shut.err).toContain('Manual trigger is disabled for this module')
+  })
+
   test('--dry-run executes nothing and tells the steps as they would run', async () => {
     rmSync(join(folder, 'out'), { recursive: true, force: true })
     const { code, out } = await exec('--dry-run')

@@ -27,6 +27,7 @@ export { hasErrors, inOrder, placeOf, WorkflowError, type Problem, type Severity
 export { workflowJsonSchema, type JsonSchema } from './read/json-schema.ts'
 export { requirements } from './requirements.ts'
 export { cronProblem, parseCron } from './trigger/cron.ts'
+export { manualRefusal } from './trigger/manual.ts'
 export { inputProblem, TriggerLanguage, type TriggerEvent } from './trigger/language.ts'
 export { parseDuration } from './execute/duration.ts'
 export { createNotifyService, type NotifySettings, type TelegramChannel } from './services/notify.ts'

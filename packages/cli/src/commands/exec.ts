@@ -135,8 +135,10 @@ const tell = async (
 }
 
 /** What a server refuses is refused here too, with the same words. */
-const refuseBadParams = async (workflow: ResolvedWorkflow, params: Record<string, string>): Promise<void> => {
-  const { checkParams } = await import('@scanfarm/workflow')
+const refuse = async (workflow: ResolvedWorkflow, params: Record<string, string>): Promise<void> => {
+  const { checkParams, manualRefusal } = await import('@scanfarm/workflow')
+  const shut = manualRefusal(workflow.root)
+  if (shut !== undefined) throw new CliError(EXIT.usage, shut)
   const [first, ...more] = checkParams(workflow, params)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
@@ -150,7 +152,7 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
   const { config } = loadSettings(terminal, options.config)
   const { findWorkflow } = await import('../workflows/find-workflow.ts')
   const workflow = await findWorkflow(config, choice.name, choice.kind)
-  await refuseBadParams(workflow, options.param ?? {})
+  await refuse(workflow, options.param ?? {})
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
   try {
     const { status, errorMessage } = await tell(terminal, config, workflow, options, temp)

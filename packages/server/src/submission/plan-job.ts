@@ -1,6 +1,6 @@
 import { AppError, classOf, type CreateRuns, type Priority, type RunMode } from '@scanfarm/contracts'
 import type { JobDraft } from '@scanfarm/store'
-import { checkParams, requirements } from '@scanfarm/workflow'
+import { checkParams, manualRefusal, requirements } from '@scanfarm/workflow'
 import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/field-refusal.ts'
 import { machineRunner } from './machine-runner.ts'
@@ -23,6 +23,12 @@ export const refuseDisabled = (cloudEnabled: boolean): void => {
     'cloud_disabled',
     'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
   )
+}
+
+/** What people ask for, other than triggers, may be shut by the workflow's author. */
+export const refuseManual = ({ resolved }: Pinned): void => {
+  const problem = manualRefusal(resolved.root)
+  if (problem !== undefined) throw new AppError('wrong_state', problem)
 }
 
 export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>

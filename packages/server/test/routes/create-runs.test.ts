@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { PROBE, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 let master: TestServer
@@ -669,6 +669,24 @@ describe('POST /runs 404', () => {
       refusal('workflow_not_found', message, [detail(`/${kind}`, message)]),
     ),
   )
+})
+
+describe('POST /runs 409', () => {
+  test('for a workflow whose author keeps people from starting it', async () => {
+    const upload = async (name: string, triggers: string): Promise<void> => {
+      const yaml = PROBE.replace('name: probe', `name: ${name}\ntriggers:\n${triggers}`)
+      await server.admin
+        .post('/api/workflow-upload')
+        .attach('file', Buffer.from(yaml), `${name}.yaml`)
+        .expect(201)
+    }
+    await upload('shut', '  - {name: by-hand, on: manual, enabled: false}')
+    await upload('open', '  - {name: by-hand, on: manual, enabled: true}')
+    const shut = await post({ module: 'shut', target: 'example.com' }).expect(409)
+    expect(shut.body).toMatchObject({ error: true, code: 'wrong_state' })
+    expect(shut.body.message).toContain('Manual trigger is disabled for this module')
+    await post({ module: 'open', target: 'example.com' }).expect(202)
+  })
 })
 
 describe('POST /runs 400: a broken workflow', () => {

@@ -65,7 +65,7 @@ const dependenciesSpec: ObjectSpec = spec<Dependencies>('dependencies', {
 const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   name: text('Name.'),
   on: choice(['cron', 'event', 'watch', 'manual'], 'What fires it.', true),
-  enabled: flag('Default false.'),
+  enabled: flag('Default false. A manual trigger that says false keeps people from starting the workflow.'),
   schedule: text('Five-field cron expression.'),
   timezone: text('Time zone of the schedule, such as Europe/Berlin; default UTC.'),
   missed: choice(

@@ -8,7 +8,7 @@ import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts
 import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
 import { toolsAmong } from '../../submission/machine-runner.ts'
 import { cloudFields, planCloud } from '../../submission/plan-cloud.ts'
-import { planJob, refuseMode } from '../../submission/plan-job.ts'
+import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
 import { statusUrl } from '../cloud/cloud-path.ts'
 
 const ACCEPTED = 202
@@ -57,7 +57,9 @@ export const createRuns = route(
     refuse(fieldProblems(body))
     refuseMode(body.run_mode ?? 'local', master, config.cloud.enabled)
     const kind = body.flow === undefined ? 'module' : 'flow'
-    const draft = planJob(body, await catalog.pin(body.flow ?? body.module ?? '', kind))
+    const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)
+    refuseManual(pinned)
+    const draft = planJob(body, pinned)
     const gathered = await gatherTargets(body, artifacts, {
       folders: config.targetFile.folders,
       maxTargets: config.jobs.maxTargets,
