@@ -5,6 +5,7 @@ import type { Json } from '../model.ts'
 import { evaluateExpr, type Variables } from '../template/evaluate.ts'
 import { renderText } from '../template/render.ts'
 import { fromJson, toJson, toPlain, type Value } from '../template/value.ts'
+import { LatePrograms } from './late-programs.ts'
 
 /** What expressions of a trigger see as `event`; `data` stands also alone, as `event_data`. */
 export interface TriggerEvent {
@@ -31,6 +32,7 @@ const NO_RUN = new Proxy({} as FunctionContext, {
   },
 })
 
+const TOO_LONG = /^the expression took longer than /
 const EVENT_FIELD = /^event\.([a-z_]+)$/
 const DATA_PATH = /^event(?:_|\.)data((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/
 const CALL = /^[A-Za-z_]\w*\s*\(.*\)$/s
@@ -50,6 +52,7 @@ export const inputProblem = (expression: string): string | undefined => {
  */
 export class TriggerLanguage {
   readonly #engine: Engine
+  readonly #late = new LatePrograms()
 
   constructor(engine: Engine) {
     this.#engine = engine
@@ -57,6 +60,7 @@ export class TriggerLanguage {
 
   /** The value of a program over `event` and `event_data`. Rejects with what went wrong. */
   async value(source: string, event: TriggerEvent, signal: AbortSignal): Promise<Json> {
+    this.#late.refuse(source)
     const program = this.#engine.program(source)
     const variables = variablesOf(event)
     const holes = program.holes.map(({ expr }) => evaluateExpr(expr, variables))
@@ -74,6 +78,7 @@ export class TriggerLanguage {
       host: (name, args) => FUNCTIONS.get(name)?.run(args, NO_RUN) ?? null,
       signal,
     })
+    this.#late.tried(source, outcome.kind === 'error' && TOO_LONG.test(outcome.message))
     if (outcome.kind === 'value') return outcome.value
     throw new Error(outcome.kind === 'error' ? outcome.message : 'the evaluation was stopped')
   }
