@@ -93,10 +93,10 @@ describe.each(['perl', 'node'] as const)('the process that starts commands, as a
     await runner[Symbol.asyncDispose]()
   })
 
-  test('starts what was asked for meanwhile when it is replaced before it was ready', async () => {
-    const pool = new PipePool()
-    const broken = { command: '/bin/false', args: [], env: {} }
-    const launcher = new ResidentLauncher([broken, ...spawnerPrograms(spawner)], pool.folder)
+  /** What becomes of a command whose launcher tries `first` before the program that works. */
+  const launchAfter = async (first: { command: string; args: string[] }): Promise<unknown> => {
+    await using pool = new PipePool()
+    await using launcher = new ResidentLauncher([{ ...first, env }, ...spawnerPrograms(spawner)], pool.folder)
     const [stdout, stderr] = [await pool.open(), await pool.open()]
     const launched = await launcher.launch({
       argv: ['/bin/sh', '-c', 'exit 7'],
@@ -104,31 +104,20 @@ describe.each(['perl', 'node'] as const)('the process that starts commands, as a
       cwd: '/',
       stdout: stdout.path,
       stderr: stderr.path,
-      marker: 'replaced-1',
+      marker: `replaced-${++lastMarker}`,
     })
-    expect(launched.kind === 'started' && (await launched.ended)).toEqual({ kind: 'exited', code: 7 })
+    const end = launched.kind === 'started' ? await launched.ended : launched
     for (const pipe of [stdout, stderr]) await pool.closeAndGiveBack(pipe, true)
-    await launcher[Symbol.asyncDispose]()
-    await pool[Symbol.asyncDispose]()
+    return end
+  }
+
+  test('starts what was asked for meanwhile when it is replaced before it was ready', async () => {
+    expect(await launchAfter({ command: '/bin/false', args: [] })).toEqual({ kind: 'exited', code: 7 })
   })
 
   test('is not replaced when it died having begun, though its word comes late', async () => {
-    const pool = new PipePool()
-    const dying = { command: '/bin/sh', args: ['-c', '(sleep 0.3; echo ready) & exit 1'], env }
-    const launcher = new ResidentLauncher([dying, ...spawnerPrograms(spawner)], pool.folder)
-    const [stdout, stderr] = [await pool.open(), await pool.open()]
-    const launched = await launcher.launch({
-      argv: ['/bin/sh', '-c', 'exit 7'],
-      env,
-      cwd: '/',
-      stdout: stdout.path,
-      stderr: stderr.path,
-      marker: 'replaced-2',
-    })
-    expect(launched).toMatchObject({ kind: 'lost' })
-    for (const pipe of [stdout, stderr]) await pool.closeAndGiveBack(pipe, true)
-    await launcher[Symbol.asyncDispose]()
-    await pool[Symbol.asyncDispose]()
+    const dying = { command: '/bin/sh', args: ['-c', '(sleep 0.3; echo ready) & exit 1'] }
+    expect(await launchAfter(dying)).toMatchObject({ kind: 'lost' })
   })
 
   test('does not heed signals meant for its program', async () => {
