@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Farm, until } from './farm.ts'
 import { expectExactlyOnce } from './expect-exactly-once.ts'
+import { expectOvertaking } from './expect-overtaking.ts'
 import { jobEnded, readJob, runsOf, submit, targets } from './jobs.ts'
-import { begun, mostAtOnce, openGate, stamped } from './traces.ts'
+import { mostAtOnce, openGate, stamped } from './traces.ts'
 
 const START_MS = 300_000
 const TEST_MS = 600_000
@@ -34,35 +35,7 @@ test(
 
 test(
   'a critical run submitted behind 5,000 low ones starts next, and cancelling the job ends the rest',
-  async () => {
-    const [folder, blocked] = [await farm.traces(), await farm.traces()]
-    const busy = await submit(farm.client, {
-      module: 'gate',
-      targets: targets(SLOTS, 'busy'),
-      params: { folder },
-    })
-    await until('all slots are busy', () => begun(folder).length === SLOTS)
-    const sent = await farm.messagesSent()
-    // Low ones never end: when they take all slots before the critical one, nothing ever starts again.
-    const low = await submit(farm.client, {
-      module: 'gate',
-      targets: targets(LOW_RUNS, 'low'),
-      priority: 'low',
-      params: { folder: blocked },
-    })
-    const critical = await submit(farm.client, {
-      module: 'noop',
-      targets: ['first.test'],
-      priority: 'critical',
-    })
-    await until('all messages wait', async () => (await farm.messagesSent()) - sent > LOW_RUNS)
-    await openGate(folder)
-    expect((await jobEnded(farm.client, critical)).completed).toBe(1)
-    await jobEnded(farm.client, busy)
-    await farm.client.post(`/jobs/${low}/cancel`)
-    expect(await jobEnded(farm.client, low)).toMatchObject({ cancelled: LOW_RUNS, completed: 0, failed: 0 })
-    expect(begun(blocked).length).toBeLessThanOrEqual(SLOTS)
-  },
+  () => expectOvertaking(farm, SLOTS, LOW_RUNS),
   TEST_MS,
 )
 
