@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { makeKeyPair } from '../src/keys.ts'
 import { LIFE_DEFAULTS } from '../src/life/settings.ts'
 import { checkMachine, type Readiness } from '../src/machine/ssh-check.ts'
@@ -6,7 +6,6 @@ import { askOverSsh, type SshPlace } from '../src/machine/ssh-question.ts'
 import { userDataOf } from '../src/machine/user-data.ts'
 import { openTestCloud, type TestCloud } from './life/test-cloud.ts'
 
-jest.setTimeout(120_000)
 const DEADLINE_MS = 60_000
 const CHECK_MS = 20_000
 const key = makeKeyPair('user')

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { openRunQueue } from '../src/index.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
 import { until } from './until.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }

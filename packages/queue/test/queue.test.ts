@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
 import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type RunQueue } from '../src/index.ts'
 import { BACKENDS, newFarm, quiet, type TestBackend } from './backends.ts'
 import { until } from './until.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const PATIENCE_MS = 60_000
 /** Of several measurements the shortest one counts: a process may not be scheduled for a while in any of the others. */

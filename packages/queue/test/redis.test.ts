@@ -1,11 +1,8 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
 import { until } from './until.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }

@@ -2,14 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
 import { startProxy, type Proxy } from './_proxy.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const TOKEN = 'sft_outage_test'
 const DEADLINE_MS = 60_000

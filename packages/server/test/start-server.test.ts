@@ -4,13 +4,10 @@ import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
 import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const TOKEN = 'sft_start_server_test'
 const OPEN_TO_COMMANDS = 0o711

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ExpressionEngine, type Outcome } from '../src/expression/engine.ts'
 import { evaluateSimple, parseSimple } from '../src/expression/simple.ts'
@@ -13,7 +13,6 @@ import { renderPieces, renderText } from '../src/template/render.ts'
 import { data, textOf, type Value } from '../src/template/value.ts'
 import type { Json } from '../src/index.ts'
 
-jest.setTimeout(120_000)
 const LIMITS = { memoryBytes: 8 << 20, resultChars: 100_000 }
 const engine = new ExpressionEngine({ limits: LIMITS, maxThreads: 2 })
 /** What is right must not take that long here, whatever else the machine does. */

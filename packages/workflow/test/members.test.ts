@@ -1,10 +1,8 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { useRuns } from './_execute.ts'
-
-jest.setTimeout(60_000)
 
 const HOSTILE = `it's "q" $(echo INJECTED) \`echo INJECTED\`; echo INJECTED`
 

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { useRuns } from './_execute.ts'
-
-jest.setTimeout(60_000)
 
 describe('paths of a workflow', () => {
   const runs = useRuns()

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { FunctionServices } from '../src/index.ts'
 import { readText } from '../src/functions/file.ts'
 import { appendFile, makeFolder, moveFile, writeText } from '../src/functions/files.ts'
@@ -98,7 +98,6 @@ const attacks = (): Attack[] =>
 const SECRET = 'root:SECRET'
 /** The one who swaps may have to wait for a processor. */
 const MEET_MS = 60_000
-jest.setTimeout(120_000)
 let count = 0
 
 /** A folder of somebody else beside the run's two folders. */

@@ -1,7 +1,5 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { useRuns } from './_execute.ts'
-
-jest.setTimeout(60_000)
 
 const HOSTILE = `it's "q" $(echo INJECTED) \`echo INJECTED\`; echo INJECTED #`
 

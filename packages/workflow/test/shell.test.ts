@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { renderCommand } from '../src/shell/render.ts'
 import { UnsafePlaceError } from '../src/shell/lexer.ts'
 import type { Origin, Piece } from '../src/template/value.ts'
-
-jest.setTimeout(120_000)
 
 /** `X` marks the place of the value. */
 const pieces = (command: string, text: string, origin: Origin = 'data'): Piece[] =>

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { CloudError } from '../../src/provider.ts'
 import { clearAway, isEnded, isReady, openFarm, statuses, until, type TestFarm } from './farm.ts'
 
-jest.setTimeout(120_000)
 let farm: TestFarm
 beforeAll(async () => {
   farm = await openFarm()

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { CloudStore } from '@scanfarm/store'
 import { asSuperuser } from '@scanfarm/store/testing'
@@ -8,7 +8,6 @@ import type { LifeSettings } from '../../src/life/settings.ts'
 import { clearAway, isEnded, isReady, openFarm, statuses, until, type TestFarm } from './farm.ts'
 import { unavailable } from './test-cloud.ts'
 
-jest.setTimeout(120_000)
 let farm: TestFarm
 beforeAll(async () => {
   farm = await openFarm()

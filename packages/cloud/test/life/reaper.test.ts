@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { makeKeyPair } from '../../src/keys.ts'
 import { reapOnce } from '../../src/life/reap-once.ts'
@@ -6,7 +6,6 @@ import { userDataOf } from '../../src/machine/user-data.ts'
 import { CloudError } from '../../src/provider.ts'
 import { FARM, openFarm, until, type TestFarm } from './farm.ts'
 
-jest.setTimeout(120_000)
 const AN_HOUR_S = 3_600
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
 import type { RunnerContext, RunnerProvider } from '@scanfarm/contracts'
 import { Executor, type RunSource } from '@scanfarm/executor'
@@ -13,7 +13,6 @@ import { createCloudRunners, type CloudRunnersOptions } from '../../src/runners/
 import { KeyFiles } from '../../src/runners/key-files.ts'
 import { openFarm, until, type TestFarm } from './farm.ts'
 
-jest.setTimeout(120_000)
 const ENDED = ['completed', 'failed', 'cancelled']
 let farm: TestFarm
 let folder: string

@@ -28,7 +28,7 @@ beforeAll(async () => {
   // The libraries take seconds to load on a busy machine, which is no matter of the tests below.
   await using world = await openWorld()
   await world.provider.check(AbortSignal.timeout(50_000))
-}, 60_000)
+})
 afterAll(async () => {
   await certificate?.[Symbol.asyncDispose]()
 })

@@ -32,7 +32,7 @@ beforeAll(async () => {
   // The library takes seconds to load on a busy machine, which is no matter of the tests below.
   await using world = await openWorld()
   await world.provider.check(AbortSignal.timeout(50_000))
-}, 60_000)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type GcpWorld = World & StandIn & { readonly cloud: GcpCloud; readonly tokens: TokenServer }

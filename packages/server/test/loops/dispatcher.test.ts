@@ -1,10 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { RunQueue } from '@scanfarm/queue'
 import { Dispatcher } from '../../src/loops/dispatcher/dispatcher.ts'
 import { openFarm, until, type TestFarm } from './_farm.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const NONE = { critical: 0, high: 0, normal: 0, low: 0 }
 

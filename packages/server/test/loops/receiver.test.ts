@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EventDraft } from '@scanfarm/store'
 import { module, NEVER, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const on = (topic: string, more = '') => `    on: event
     event:

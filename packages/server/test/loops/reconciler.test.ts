@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { startLoops } from '../../src/loops/index.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
@@ -8,9 +8,6 @@ import { LostMessages } from '../../src/loops/reconciler/lost-messages.ts'
 import { repairSlots } from '../../src/loops/reconciler/repair-slots.ts'
 import { Dispatcher } from '../../src/loops/dispatcher/dispatcher.ts'
 import { openFarm, until, type TestFarm } from './_farm.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const never = new AbortController().signal
 const log = silentLogger

@@ -2,15 +2,12 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { RetentionKeeper, startRetention } from '../../src/loops/pruner/retention.ts'
 import { openFarm, until, type TestFarm } from './_farm.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const NEVER = new AbortController().signal
 const DAY_MS = 86_400_000

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventReceiver } from '../../src/loops/event-receiver/receiver.ts'
 import { nextTime, timesBetween } from '../../src/loops/event-receiver/cron-times.ts'
 import { Scheduler } from '../../src/loops/scheduler/scheduler.ts'
 import type { Store } from '@scanfarm/store'
 import { module, NEVER, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const cron = (more = '', schedule = '*/10 * * * *') => `    on: cron
     schedule: "${schedule}"

@@ -1,14 +1,11 @@
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { Store } from '@scanfarm/store'
 import type { EventReceiver } from '../../src/loops/event-receiver/receiver.ts'
 import { Watcher } from '../../src/loops/watcher/watcher.ts'
 import { module, NEVER, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 let farm: TriggerFarm
 beforeAll(async () => {

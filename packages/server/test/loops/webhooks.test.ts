@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { SubscriptionDraft } from '@scanfarm/store'
 import { isPublic } from '../../src/loops/webhooks/address.ts'
@@ -10,9 +10,6 @@ import { bodyOf } from '../../src/loops/webhooks/body.ts'
 import { signatureOf } from '../../src/loops/webhooks/signature.ts'
 import { MAX_ATTEMPTS, WebhookSender } from '../../src/loops/webhooks/webhook-sender.ts'
 import { NEVER, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 interface Request {
   readonly headers: IncomingHttpHeaders

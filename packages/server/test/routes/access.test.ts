@@ -1,11 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { newToken, tokenHash } from '../../src/access/secret-hash.ts'
 import { testServer, type TestServer } from '../_server.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 let server: TestServer
 beforeAll(async () => {

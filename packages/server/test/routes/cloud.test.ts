@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDigitalOcean, type DigitalOceanAnswers } from '../_digitalocean.ts'
 import { PROBE, testServer, type TestServer } from '../_server.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const WORKFLOWS = {
   'probe.yaml': PROBE,

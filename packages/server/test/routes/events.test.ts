@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ReceiverWorkflow, Run } from '@scanfarm/contracts'
 import type { EventLogEntry } from '@scanfarm/store'
 import { testServer, type TestServer } from '../_server.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const onEvent = (
   name: string,

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { JobStatus } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream'
-import { describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { TargetDraft } from '@scanfarm/store'
 import { gatherTargets } from '../../src/submission/gather-targets.ts'
-
-// Ends a hang, no more: the machine may be busy.
-jest.setTimeout(120_000)
 
 const PATH = 'uploads/0123456789abcdef-list.txt'
 const LIMITS = { folders: [], maxTargets: 1_000_000 }

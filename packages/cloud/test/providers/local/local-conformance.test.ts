@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(async () => {
   await engine?.[Symbol.asyncDispose]()
-}, 60_000)
+})
 
 const docker = async (...args: string[]): Promise<string> =>
   (await exec('docker', ['--host', engine.address, ...args])).stdout.trim()

@@ -44,7 +44,7 @@ describe('the local provider', () => {
     await farm?.[Symbol.asyncDispose]()
     await otherFarm?.[Symbol.asyncDispose]()
     await engine?.[Symbol.asyncDispose]()
-  }, 60_000)
+  })
 
   const open = (image?: string): CloudProvider => createLocalProvider({ dockerSocket: engine.address, image })
   const docker = async (...args: string[]): Promise<string> =>
