@@ -60,7 +60,8 @@ describe('functions', () => {
       'to_upper_case(to_lower_case("AbC"))': 'ABC',
       'regex_match("^a.c$", "abc")': 'true',
       'match("abc", "(?i)B")': 'true',
-      'regex_match("(", "x")': 'Invalid regular expression: /(/: Unterminated group',
+      'regex_match("(", "x")':
+        '"(" is not a regular expression in RE2 syntax: missing closing ): `(` (look-ahead, look-behind and back references are not available)',
       'cut_with_delim("a:b:c", ":", 2) + cut_space(" x  y ", 2)': 'by',
       'normalize_path("a/b:c")': 'a_b_c',
       'get_target_space("example.com")': 'example.com',

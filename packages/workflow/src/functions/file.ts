@@ -5,7 +5,7 @@ import { appendFile, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines
 import { refuseAbove, removeFile, removeTree } from './remove.ts'
 import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
-import { safeRegExp } from './pattern.ts'
+import { patternOf } from './pattern.ts'
 import type { RunPlace } from './hold.ts'
 import { openFile } from './run-folder.ts'
 
@@ -95,7 +95,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'bool',
       'Does any line match the regular expression?',
       async (args, at) => {
-        const pattern = safeRegExp(textArg(args, 1))
+        const pattern = patternOf(textArg(args, 1))
         for await (const _ of matching(pathArg(args, 0, at), at, (line) => pattern.test(line))) return true
         return false
       },
@@ -105,7 +105,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'list',
       'The lines that match the regular expression.',
       async (args, at) => {
-        const pattern = safeRegExp(textArg(args, 1))
+        const pattern = patternOf(textArg(args, 1))
         return await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))
       },
     ),
@@ -182,7 +182,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'text',
       'The lines that match the regular expression.',
       async (args, at) => {
-        const pattern = safeRegExp(textArg(args, 1))
+        const pattern = patternOf(textArg(args, 1))
         return (await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))).join('\n')
       },
     ),
@@ -201,7 +201,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'bool',
       'Writes the lines that match the regular expression.',
       async (args, at) => {
-        const pattern = safeRegExp(textArg(args, 2))
+        const pattern = patternOf(textArg(args, 2))
         await writeLines(
           pathArg(args, 0, at),
           matching(pathArg(args, 1, at), at, (line) => pattern.test(line)),

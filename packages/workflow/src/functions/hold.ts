@@ -8,6 +8,8 @@ export interface RunPlace {
   readonly folders: Pick<Folders, 'output' | 'temp'>
   /** Whom commands run as, where that is not who this process is. */
   readonly owner?: Owner | undefined
+  /** Ends work on long files. */
+  readonly signal?: AbortSignal
 }
 
 export interface HoldOptions {

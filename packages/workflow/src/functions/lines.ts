@@ -1,22 +1,65 @@
 import { constants } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import { StringDecoder } from 'node:string_decoder'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { codeOf } from '../fault.ts'
 import type { RunPlace } from './hold.ts'
 import { openFile } from './run-folder.ts'
 
-/** Lines of a text file one by one, whatever its size; nothing for a file that is not there. */
+/** Characters of one line. */
+export const MAX_LINE = 16 << 20
+/** Work on lines that takes longer lets the event loop turn. */
+const TURN_MS = 10
+
+/** Lines of a text file one by one, whatever its size; nothing for a file that is not there. Throws on a cancel. */
 export const linesOf = async function* (path: string, place: RunPlace): AsyncGenerator<string> {
+  let turnEnds = performance.now() + TURN_MS
   try {
     const stream = (await openFile(path, place, constants.O_RDONLY)).createReadStream()
     try {
-      for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }))
+      for await (const line of linesIn(stream, path)) {
         yield line
+        if (performance.now() < turnEnds) continue
+        await nextTurn()
+        place.signal?.throwIfAborted()
+        turnEnds = performance.now() + TURN_MS
+      }
     } finally {
       stream.destroy()
     }
   } catch (error) {
     if (!isMissing(error)) throw error
   }
+}
+
+/** Lines end with a line feed, a carriage return, or both. */
+const linesIn = async function* (chunks: AsyncIterable<unknown>, path: string): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8')
+  let parts: string[] = []
+  let length = 0
+  const take = (text: string): string => {
+    const line = parts.length === 0 ? text : parts.join('') + text
+    parts = []
+    length = 0
+    return line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+  for await (const chunk of chunks) {
+    if (!(chunk instanceof Uint8Array)) continue
+    const text = decoder.write(chunk)
+    let from = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      const line = take(text.slice(from, end))
+      from = end + 1
+      if (line.includes('\r')) yield* line.split('\r')
+      else yield line
+    }
+    if (from === text.length) continue
+    parts.push(text.slice(from))
+    length += text.length - from
+    if (length > MAX_LINE)
+      throw new Error(`${path} has a line of more than ${MAX_LINE} characters; work on it with a command`)
+  }
+  const last = take(decoder.end())
+  if (last !== '') yield* last.split('\r')
 }
 
 export const isMissing = (error: unknown): boolean =>

@@ -1,16 +1,65 @@
-/** Longest pattern a workflow may give. */
-const MAX_PATTERN = 4096
+import { RE2JS } from 're2js'
+import { messageOf } from '../fault.ts'
 
-/** Flags written in the pattern, as Go and Python have them. */
-const INLINE_FLAGS = /^\(\?([imsU]+)\)/
+/** Characters of one pattern. */
+export const MAX_PATTERN = 4096
+/** Instructions of one compiled pattern: repetitions such as `{1,500}` are written out. */
+const MAX_INSTRUCTIONS = 10_000
+/** Characters of a text times instructions of the pattern: about 0.2 s at worst, because nothing interrupts a match. */
+export const MAX_WORK = 1 << 24
+/** Compiled patterns that are kept. */
+const MAX_KEPT = 500
 
-/**
- * The regular expression of an author. Throws with the pattern's own words when it is none. Patterns are the
- * author's; the texts they are applied to are read line by line, which keeps back-tracking short.
- */
-export const safeRegExp = (pattern: string, flags = ''): RegExp => {
-  if (pattern.length > MAX_PATTERN) throw new Error(`a pattern may have at most ${MAX_PATTERN} characters`)
-  const [whole = '', inline = ''] = INLINE_FLAGS.exec(pattern) ?? []
-  const all = new Set([...flags, ...inline.replace('U', '')])
-  return new RegExp(pattern.slice(whole.length), [...all].join(''))
+export interface Pattern {
+  /** Whether it occurs in the text. Throws for a text that is too long for the pattern. */
+  test(text: string): boolean
 }
+
+const kept = new Map<string, Pattern>()
+
+/** A regular expression in RE2 syntax, matched in linear time. Throws with a message for the author. */
+export const patternOf = (source: string): Pattern => {
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  const made = compile(source)
+  const [oldest] = kept.keys()
+  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+  kept.set(source, made)
+  return made
+}
+
+const compile = (source: string): Pattern => {
+  if (source.length > MAX_PATTERN)
+    throw new Error(
+      `a regular expression may have at most ${MAX_PATTERN} characters; this one has ${source.length}`,
+    )
+  const compiled = parsed(source)
+  const instructions = compiled.programSize()
+  if (instructions > MAX_INSTRUCTIONS)
+    throw new Error(
+      `the regular expression "${shortened(source)}" needs ${instructions} instructions, more than the ${MAX_INSTRUCTIONS} allowed: use smaller repetitions`,
+    )
+  const longest = Math.floor(MAX_WORK / instructions)
+  return {
+    test(text) {
+      if (text.length <= longest) return compiled.test(text)
+      throw new Error(
+        `the regular expression "${shortened(source)}" takes at most ${longest} characters at a time, and this text has ${text.length}: use a simpler pattern, or grep in a bash step`,
+      )
+    },
+  }
+}
+
+const parsed = (source: string): RE2JS => {
+  try {
+    return RE2JS.compile(source)
+  } catch (error) {
+    const reason = messageOf(error).replace('error parsing regexp: ', '')
+    throw new Error(
+      `"${shortened(source)}" is not a regular expression in RE2 syntax: ${reason} (look-ahead, look-behind and back references are not available)`,
+      { cause: error },
+    )
+  }
+}
+
+const shortened = (source: string): string => (source.length <= 80 ? source : `${source.slice(0, 79)}…`)

@@ -6,6 +6,7 @@ import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGro
 import { MAX_TEXT_BYTES } from './file.ts'
 import { pathArg } from './files.ts'
 import { inPlace, type RunPlace } from './hold.ts'
+import { patternOf, type Pattern } from './pattern.ts'
 import { inRunFolder, refuseLinkOut, rootsOf } from './run-folder.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
@@ -47,18 +48,19 @@ const download = async (key: string, path: string, at: FunctionContext): Promise
 
 const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
 
-const matcher = (pattern: string): RegExp =>
-  new RegExp(
-    `^${pattern
+const matcher = (glob: string): Pattern =>
+  patternOf(
+    `(?s)^${glob
       .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
       .replaceAll('*', '.*')
       .replaceAll('?', '.')}$`,
   )
 
 const list = async (pattern: string, context: FunctionContext): Promise<StoredFile[]> => {
-  const glob = /[*?]/.test(pattern)
   const files = await service(context).list(pattern.replace(/[*?].*$/, ''), MAX_OBJECTS)
-  return glob ? files.filter(({ key }) => matcher(pattern).test(key)) : files
+  if (!/[*?]/.test(pattern)) return files
+  const matches = matcher(pattern)
+  return files.filter(({ key }) => matches.test(key))
 }
 
 /** Keys as an indented tree. */

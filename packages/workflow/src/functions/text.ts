@@ -1,5 +1,5 @@
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import { safeRegExp } from './pattern.ts'
+import { patternOf } from './pattern.ts'
 import { targetSpace } from '../execute/target.ts'
 
 const trimChars = (text: string, cut: string, left: boolean, right: boolean): string => {
@@ -56,13 +56,13 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       'toUpper',
     ]),
     fn('match(text, pattern)', 'bool', 'Does the regular expression occur in the text?', (args) =>
-      safeRegExp(textArg(args, 1)).test(textArg(args, 0)),
+      patternOf(textArg(args, 1)).test(textArg(args, 0)),
     ),
     fn(
       'regex_match(pattern, text)',
       'bool',
       'Does the regular expression occur in the text? Pattern first.',
-      (args) => safeRegExp(textArg(args, 0)).test(textArg(args, 1)),
+      (args) => patternOf(textArg(args, 0)).test(textArg(args, 1)),
     ),
     fn(
       'cut_with_delim(text, delimiter, field)',
