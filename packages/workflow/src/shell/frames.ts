@@ -16,10 +16,18 @@ export interface CommandFrame {
   wordStarted: boolean
   /** The word so far while it is nothing but unquoted letters of the author; `undefined` for any other. */
   literal: string | undefined
+  /** The unquoted letters that the word begins with, and those behind everything else in it. */
+  head: string
+  tail: string
+  /** The word names what an input or output is redirected to. */
+  redirection: boolean
   /** A keyword or command name may come next. */
   commandPosition: boolean
   lastChar: string
-  /** Words of the simple command so far; `""` for those that are not plain text. */
+  /**
+   * Words of the simple command so far, without redirections. Of those that are not plain text: `NAME=` of an
+   * assignment, the end of a path from a plain slash on, or `""`.
+   */
   readonly words: string[]
   /** Open `case` commands, innermost last. */
   readonly cases: ('subject' | 'in' | 'pattern' | 'body')[]
@@ -61,6 +69,9 @@ export const commandFrame = (
   comment: false,
   wordStarted: false,
   literal: '',
+  head: '',
+  tail: '',
+  redirection: false,
   commandPosition: true,
   lastChar: '',
   words: [],

@@ -1,3 +1,4 @@
+import { argumentPlace, ASSIGNMENT } from './argument-position.ts'
 import { commandFrame, scriptFollows, type CommandFrame, type Frame as FrameOf } from './frames.ts'
 import {
   bareWord,
@@ -8,6 +9,7 @@ import {
   insideSingle,
   singleQuoted,
 } from './quote.ts'
+import { shellWords } from './words.ts'
 
 type Frame = FrameOf<ShellLexer>
 
@@ -53,6 +55,8 @@ export class ShellLexer {
   #out = ''
   /** Why nothing behind here can be judged any more. */
   #lost = ''
+  /** Names of functions that the command defines; what they do with their arguments is not known. */
+  readonly #functions = new Set<string>()
 
   /** What has become certain since the last call. */
   take(): string {
@@ -92,28 +96,58 @@ export class ShellLexer {
     this.#out += this.#escaped(text, next)
   }
 
-  /** A caller's text: standing bare, it is cut at blanks and every word escaped; anywhere else it is a value. */
+  /** A caller's text of no type: cut at blanks where that makes arguments of a command, otherwise one word. */
   words(text: string, next = ''): void {
-    const top = this.#top()
     this.#refuse(text)
+    this.#settle()
+    const top = this.#top()
     if (top.kind === 'backquote') {
-      this.#settle()
       top.inner.words(text, next)
       this.#out += insideBackquotes(top.inner.take())
       return
     }
-    if (top.kind !== 'command' || top.comment) return this.value(text, next)
-    this.#settle()
-    const frame = this.#top()
-    if (frame.kind !== 'command') return this.value(text, next)
+    if (top.kind !== 'command') return this.value(text, next)
+    const splits = argumentPlace(top, this.#functions) === 'plain'
+    const vanishes =
+      top.commandPosition &&
+      !top.wordStarted &&
+      !top.redirection &&
+      !top.comment &&
+      ['body', undefined].includes(top.cases.at(-1))
+    if (!splits && !(text === '' && vanishes)) return this.value(text, next)
     const parts = text.split(/[ \t\r\n]+/)
     for (const [index, part] of parts.entries()) {
-      if (index > 0) {
-        this.#endWord(frame)
-        this.#out += ' '
-      }
-      if (part !== '') this.#out += this.#bare(frame, part, index === parts.length - 1 ? next : '')
+      if (index > 0) this.#nextWord(top)
+      if (part !== '') this.#out += this.#bare(top, part, index === parts.length - 1 ? next : '')
     }
+  }
+
+  /** A caller's text of the type args: its words are arguments of a command, and it has no other place. */
+  args(text: string, next = ''): void {
+    this.#refuse(text)
+    this.#settle()
+    const top = this.#top()
+    if (top.kind === 'backquote') {
+      top.inner.args(text, next)
+      this.#out += insideBackquotes(top.inner.take())
+      return
+    }
+    if (top.kind !== 'command' || top.wordStarted || argumentPlace(top, this.#functions) === 'none') {
+      throw new UnsafePlaceError(
+        'a value of type args can only stand as arguments of a command, by itself and without quotes: not as the command, behind NAME=, in a redirection, or behind a program that runs its arguments',
+      )
+    }
+    const list = shellWords(text)
+    if (list === undefined) throw new UnsafePlaceError('a value of type args has an unbalanced quote')
+    for (const [index, word] of list.entries()) {
+      if (index > 0) this.#nextWord(top)
+      this.#out += this.#bare(top, word, index === list.length - 1 ? next : '')
+    }
+  }
+
+  #nextWord(frame: CommandFrame): void {
+    this.#endWord(frame)
+    this.#out += ' '
   }
 
   #top(): Frame {
@@ -144,6 +178,7 @@ export class ShellLexer {
       this.#frames.push(commandFrame('$('))
     } else if (pending === '<') {
       this.#out += pending
+      this.#redirect(top, '<')
     } else if (pending === '<<') {
       throw new UnsafePlaceError('a value cannot be the end mark of a here-document')
     }
@@ -238,16 +273,34 @@ export class ShellLexer {
   #startWord(frame: CommandFrame, literal: string | undefined): void {
     if (literal === undefined) frame.literal = undefined
     else if (frame.literal !== undefined) frame.literal += literal
+    frame.head = frame.literal ?? frame.head
+    frame.tail = literal === undefined ? '' : frame.tail + literal
     frame.wordStarted = true
     frame.lastChar = ''
   }
 
-  #endWord(frame: CommandFrame): void {
-    if (!frame.wordStarted) return
-    const word = frame.literal
+  #noWord(frame: CommandFrame): void {
     frame.wordStarted = false
     frame.literal = ''
-    frame.words.push(word ?? '')
+    frame.head = ''
+    frame.tail = ''
+  }
+
+  /** Behind `<` or `>`; digits before it are the number of a file. */
+  #redirect(frame: Frame, char: string): void {
+    if (frame.kind !== 'command') return
+    frame.redirection = true
+    frame.lastChar = char
+  }
+
+  #endWord(frame: CommandFrame): void {
+    if (!frame.wordStarted) return
+    const { literal: word, head, tail, redirection } = frame
+    this.#noWord(frame)
+    frame.redirection = false
+    if (redirection) return
+    frame.words.push(word ?? ASSIGNMENT.exec(head)?.[0] ?? (tail.includes('/') ? tail : ''))
+    if (frame.words.length === 2 && frame.words[0] === 'function') this.#functions.add(word ?? '')
     const state = frame.cases.at(-1)
     const set = (next: 'in' | 'pattern') => {
       frame.cases[frame.cases.length - 1] = next
@@ -342,6 +395,7 @@ export class ShellLexer {
       return
     }
     this.#emit(pending)
+    if (pending === '<' || char === '<') this.#redirect(top, '<')
     if (pending === '<<' && char === '<') return this.#emit(char)
     if (pending === '<<' && top.kind === 'command') {
       top.reading = { delimiter: '', quoted: false, strip: char === '-', started: false, quote: '' }
@@ -387,6 +441,7 @@ export class ShellLexer {
       return
     }
     if (char === '<') {
+      if (/^\d+$/.test(frame.literal ?? '')) this.#noWord(frame)
       this.#endWord(frame)
       this.#pending = char
       return
@@ -413,6 +468,7 @@ export class ShellLexer {
 
   #newline(frame: CommandFrame): void {
     this.#endWord(frame)
+    frame.redirection = false
     frame.commandPosition = true
     frame.words.length = 0
     frame.lastChar = '\n'
@@ -432,11 +488,21 @@ export class ShellLexer {
   }
 
   #operator(frame: CommandFrame, char: string): void {
-    this.#endWord(frame)
     const before = frame.lastChar
+    if (char === '>' && /^\d+$/.test(frame.literal ?? '')) this.#noWord(frame)
+    this.#endWord(frame)
     frame.lastChar = char
     const state = frame.cases.at(-1)
-    if (char === '>') return
+    const redirected = before === '>' || before === '<'
+    if (char === '>' || (redirected && (char === '&' || char === '|'))) return this.#redirect(frame, char)
+    if (char === '(' && redirected) {
+      frame.redirection = false
+      this.#startWord(frame, undefined)
+      this.#frames.push(commandFrame('(', frame.hereDocuments))
+      return
+    }
+    frame.redirection = false
+    if (char === '(' && frame.words.length === 1) this.#functions.add(frame.words[0] ?? '')
     frame.commandPosition = true
     frame.words.length = 0
     if (char === '(' && before === '(' && frame.opener === '(') {

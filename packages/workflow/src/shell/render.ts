@@ -12,6 +12,7 @@ export const renderCommand = (pieces: readonly Piece[]): string => {
     const next = pieces[index + 1]
     if (origin === 'author') lexer.feed(text)
     else if (origin === 'param') lexer.words(text, next?.text ?? '')
+    else if (origin === 'args') lexer.args(text, next?.text ?? '')
     else lexer.value(text, next?.text ?? '')
   }
   return lexer.finish()

@@ -1,10 +1,17 @@
 import type { Json } from '../model.ts'
 
 /**
- * Who wrote a piece of text, which decides what it may do in a shell command: the workflow's author may write shell
- * code, a caller's param may become several words, data (targets, events, outputs, files) is never more than text.
+ * Who wrote a piece of text, which decides what it may do in a shell command. The workflow's author may write shell
+ * code. A caller's text is `args` where its param has that type: arguments by the quoting rules of a shell. It is `param`
+ * where its param has no type, and is split at blanks in safe places only; `caller` is the same without that. `data`
+ * (targets, outputs, files, and all other types) is never more than one word.
  */
-export type Origin = 'author' | 'param' | 'data'
+export type Origin = 'author' | 'args' | 'param' | 'caller' | 'data'
+
+/** From the least trusted on. */
+const BY_TRUST = ['data', 'caller', 'param', 'args'] as const
+
+export const isCallers = ({ origin }: Piece): boolean => ['args', 'param', 'caller'].includes(origin)
 
 export interface Piece {
   readonly text: string
@@ -55,8 +62,7 @@ export const originOf = (values: readonly Value[]): Origin => {
     if (value instanceof Text) return value.pieces.map(({ origin }) => origin)
     return typeof value === 'object' && value !== null ? ['data'] : []
   })
-  if (origins.includes('data')) return 'data'
-  return origins.includes('param') ? 'param' : 'author'
+  return BY_TRUST.find((origin) => origins.includes(origin)) ?? 'author'
 }
 
 /** The truth of a value in conditions: the texts `false`, `0` and nothing are false. */
