@@ -27,6 +27,8 @@ export interface ExecutorOptions {
   readonly graceMs?: number
   /** Longest evaluation of one expression; missing: as the workflow engine has it. */
   readonly expressionMs?: number
+  /** A param without a type is one word everywhere. */
+  readonly strictParams?: boolean
   /** For runs without a timeout of their own; missing: none. */
   readonly defaultTimeoutMs?: number
   /** What functions of workflows reach besides the database, which every run sees through a fence of its own. */

@@ -79,6 +79,7 @@ const perform = async (
     workflow,
     target: run.target,
     params: run.params,
+    strictParams: options.strictParams ?? false,
     workspace: run.workspace,
     runUuid: run.runUuid,
     runId: run.runId,

@@ -11,6 +11,7 @@ const MINUTE_MS = 60_000
 /** The part of the settings file about executing runs. */
 export interface ExecutorSettings {
   readonly worker: { readonly folder: string }
+  readonly workflows: { readonly strictParams: boolean }
   readonly runner: DockerSettings & {
     readonly path: string
     readonly user: string | undefined
@@ -31,7 +32,7 @@ export interface ExecutorSettings {
 
 /** What every executor of a machine has in common, whatever runs it takes and wherever their commands execute. */
 export const executorSettings = (
-  { worker, runner, runs, artifacts, llm, notify }: ExecutorSettings,
+  { worker, workflows, runner, runs, artifacts, llm, notify }: ExecutorSettings,
   storage: FunctionServices['storage'],
 ) =>
   ({
@@ -40,6 +41,7 @@ export const executorSettings = (
     path: runner.path,
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
+    strictParams: workflows.strictParams,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
     services: { storage, llm: llmSettings(llm), notify: createNotifyService(notifySettings(notify)) },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: artifacts.maxBytes },

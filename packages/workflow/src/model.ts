@@ -4,9 +4,19 @@ import type { RunnerType, WorkflowKind } from '@scanfarm/contracts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
+export const PARAM_TYPES = ['string', 'int', 'bool', 'choice', 'path', 'args'] as const
+export type ParamType = (typeof PARAM_TYPES)[number]
+
 export interface Param {
   name: string
-  type?: 'string' | 'bool' | 'int'
+  type?: ParamType
+  /** Of an `int`. */
+  min?: number
+  max?: number
+  /** Of a `choice`. */
+  choices?: string[]
+  /** Several choices, separated by commas. */
+  multiple?: boolean
   default?: Json
   value?: Json
   required?: boolean

@@ -77,6 +77,7 @@ const perform = async (
       workflow,
       target: options.target,
       params: options.param ?? {},
+      strictParams: config.workflows.strictParams,
       workspace: 'exec',
       runUuid,
       runId: 0,

@@ -87,6 +87,7 @@ const show = (terminal: Terminal, { root, modules }: ResolvedWorkflow, needs: re
       terminal,
       [
         { title: 'PARAM', value: (param) => param.name },
+        { title: 'TYPE', value: ({ type = '' }) => type },
         { title: 'REQUIRED', value: (param) => (param.required ? 'yes' : 'no') },
         {
           title: 'DEFAULT',

@@ -76,6 +76,10 @@ export const SETTINGS = {
       default: (lookup) => [join(String(lookup('data_dir')), 'workflows')],
       defaultText: '`<data_dir>/workflows`',
     }),
+    strictParams: flag(
+      'A param without a `type` is one word everywhere. Otherwise it is split at blanks where its words are arguments of a command that does not run them. Each program that executes runs has this setting for its own runs.',
+      { default: false },
+    ),
     upload: flag('Let administrators upload workflows. Whoever may do so can run code on workers.', {
       default: true,
     }),

@@ -7,9 +7,15 @@ import { pageQuery, pageRequest } from './paging.ts'
 
 const Param = Type.Object({
   name: Type.String(),
-  type: Type.String(),
+  type: Type.String({ description: '`string`, `int`, `bool`, `choice`, `path` or `args`' }),
   default: Type.Unknown(),
   required: Type.Boolean(),
+  min: Type.Optional(Type.Number({ description: 'Of an `int`' })),
+  max: Type.Optional(Type.Number({ description: 'Of an `int`' })),
+  choices: Type.Optional(Type.Array(Type.String(), { description: 'Of a `choice`' })),
+  multiple: Type.Optional(
+    Type.Boolean({ description: 'A `choice` may be several of the choices, separated by commas' }),
+  ),
   description: Type.String(),
 })
 
@@ -40,12 +46,16 @@ const summary = (entry: WorkflowEntry) => ({
   file_path: entry.path,
   source: entry.source,
   params: entry.params.map(
-    ({ name, type = 'string', default: value = null, required = false, description = '' }) => ({
+    ({ name, type = 'string', default: value = null, required = false, description = '', ...param }) => ({
       name,
       type,
       default: value,
       required,
       description,
+      ...(param.min === undefined ? {} : { min: param.min }),
+      ...(param.max === undefined ? {} : { max: param.max }),
+      ...(param.choices === undefined ? {} : { choices: param.choices }),
+      ...(param.multiple === undefined ? {} : { multiple: param.multiple }),
     }),
   ),
   required_params: entry.params.filter(({ required }) => required === true).map(({ name }) => name),

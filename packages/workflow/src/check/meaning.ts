@@ -2,6 +2,7 @@ import { messageOf } from '../fault.ts'
 import { prepareProgram, type Program } from '../expression/source.ts'
 import { FUNCTIONS } from '../functions/registry.ts'
 import type { Workflow } from '../model.ts'
+import { typeOf } from '../params/check-value.ts'
 import { ShellLexer } from '../shell/lexer.ts'
 import { didYouMean } from '../suggest.ts'
 import { FILTERS } from '../template/filters.ts'
@@ -59,12 +60,16 @@ class Meaning {
   readonly #report: Report
   readonly #defined: ReadonlySet<string>
   readonly #isFlow: boolean
+  /** Params whose values are arguments. */
+  readonly #args: ReadonlySet<string>
   readonly used = new Set<string>()
 
   constructor(workflow: Workflow, report: Report) {
     this.#report = report
     this.#defined = definedNames(workflow)
     this.#isFlow = workflow.kind === 'flow'
+    const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
+    this.#args = new Set(args.map(({ name }) => name))
   }
 
   check(text: AuthorText): void {
@@ -144,13 +149,18 @@ class Meaning {
         lexer.feed(part)
         continue
       }
-      const next = parts[index + 1]
+      const following = parts[index + 1]
+      const next = typeof following === 'string' ? following : ''
+      const isArgs = variablesOf(part.expr).some((name) => this.#args.has(name))
       try {
-        lexer.value('1', typeof next === 'string' ? next : '')
+        if (isArgs) lexer.args('1', next)
+        else lexer.value('1', next)
       } catch (error) {
         const message = `{{${part.source}}}: ${messageOf(error)}`
         const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
-        this.#report(path, 'unsafe-interpolation', 'error', message, '', inside)
+        const rule = isArgs ? 'args-position' : 'unsafe-interpolation'
+        const hint = isArgs ? 'Declare it as string to have one word, whatever is in it.' : ''
+        this.#report(path, rule, 'error', message, hint, inside)
         return
       }
     }

@@ -2,6 +2,7 @@ import { didYouMean } from '../suggest.ts'
 import type { Step, Workflow } from '../model.ts'
 import { REFUSED_STEP_TYPES } from '../read/step-spec.ts'
 import { findCircle } from './graph.ts'
+import { checkDeclarations } from './params.ts'
 import type { Report } from './report.ts'
 import { everyStep, type Path, type StepPlace } from './walk.ts'
 
@@ -151,27 +152,11 @@ const top = (workflow: Workflow, report: Report): void => {
   }
 }
 
-const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-
-const params = (workflow: Workflow, report: Report): void => {
-  names(workflow.params ?? [], ['params'], 'param', report)
-  for (const [index, { name }] of (workflow.params ?? []).entries()) {
-    if (PARAM_NAME.test(name)) continue
-    const message = `param name '${name}' must consist of letters, digits and underscores`
-    report(
-      ['params', index, 'name'],
-      'wrong-value',
-      'warning',
-      message,
-      'Templates cannot name it otherwise.',
-    )
-  }
-}
-
 /** Rules about the shape of a workflow: everything that needs no other file. */
 export const checkStructure = (workflow: Workflow, report: Report): void => {
   top(workflow, report)
-  params(workflow, report)
+  names(workflow.params ?? [], ['params'], 'param', report)
+  checkDeclarations(workflow, report)
   names(workflow.steps ?? [], ['steps'], 'step', report)
   dependencies(workflow.steps ?? [], ['steps'], 'step', report)
   names(workflow.modules ?? [], ['modules'], 'module', report)

@@ -23,7 +23,7 @@ export const countSteps = (resolved: ResolvedWorkflow): number =>
 const baseScopes = (run: Run): { system: Scope; caller: Scope; params: Map<string, Value> } => {
   const system = new Scope()
   system.setAll(builtins(run.input, run.ports))
-  const params = new Map(callerParams(run.input.params))
+  const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
   // What the system knows for sure is not the caller's to say.
   for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
   const caller = new Scope(system)

@@ -44,6 +44,8 @@ export interface ExecuteInput {
   readonly workflow: ResolvedWorkflow
   readonly target: string
   readonly params: Readonly<Record<string, string>>
+  /** A param without a type is one word everywhere, also as an argument of a command. */
+  readonly strictParams?: boolean
   readonly workspace: string
   readonly runUuid: string
   readonly runId: number

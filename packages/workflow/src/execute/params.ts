@@ -2,17 +2,14 @@ import type { FieldError } from '@scanfarm/contracts'
 import { paramProblem } from '@scanfarm/contracts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Json, Param } from '../model.ts'
-import { fromJson, textOf, Text, toPlain, type Value } from '../template/value.ts'
+import { valueProblem } from '../params/check-value.ts'
+import { ParamValueError, typedValue } from '../params/typed-value.ts'
+import { fromJson, textOf, toPlain, type Value } from '../template/value.ts'
 import { execOn } from './function-context.ts'
 import { generate } from './generators.ts'
 import { renderValue } from './render.ts'
 import type { Run } from './run.ts'
 import type { Scope } from './scope.ts'
-
-const isTrue = (value: Value): boolean => ['true', '1'].includes(toPlain(value).trim().toLowerCase())
-
-const typed = (param: Param, value: Value): Value =>
-  param.type === 'bool' && typeof value !== 'boolean' ? isTrue(value) : value
 
 const hasDefault = (param: Param): boolean =>
   param.default !== undefined && param.default !== null && param.default !== ''
@@ -22,7 +19,7 @@ const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
 
 /**
  * Sets the variables of a workflow's params in the order of their declaration: a value given, else the generator,
- * else the default, which may use everything before it. Answers what is missing, or `""`.
+ * else the default, which may use everything before it. Answers what is missing or does not fit, or `""`.
  */
 export const setParams = async (
   run: Run,
@@ -37,14 +34,19 @@ export const setParams = async (
   }
   for (const param of params) {
     const value = given(param.name)
-    if (value !== undefined && toPlain(value) !== '') scope.set(param.name, typed(param, value))
-    else if (param.generator !== undefined && param.generator !== '') {
-      const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
-      scope.set(param.name, typed(param, textOf(made, 'data')))
-    } else if (hasDefault(param))
-      scope.set(param.name, typed(param, defaultValue(run, param.default ?? '', scope)))
-    else if (param.required === true) return `required parameter missing: ${param.name}`
-    else if (param.type === 'bool') scope.set(param.name, false)
+    const set = (found: Value): void => scope.set(param.name, typedValue(param, found))
+    try {
+      if (value !== undefined && toPlain(value) !== '') set(value)
+      else if (param.generator !== undefined && param.generator !== '') {
+        const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
+        set(textOf(made, 'data'))
+      } else if (hasDefault(param)) set(defaultValue(run, param.default ?? '', scope))
+      else if (param.required === true) return `required parameter missing: ${param.name}`
+      else if (param.type === 'bool') scope.set(param.name, false)
+    } catch (error) {
+      if (!(error instanceof ParamValueError)) throw error
+      return error.message
+    }
   }
   return ''
 }
@@ -61,21 +63,37 @@ const execHere = async (run: Run, command: string): Promise<string> => {
 /** A generator makes a value; it is no place for work. */
 const GENERATOR_TIMEOUT_MS = 60_000
 
-/** A caller's params, which may become several words where they stand bare. */
-export const callerParams = (params: Readonly<Record<string, string>>): [string, Value][] =>
-  Object.entries(params).map(([name, text]) => [name, new Text([{ text, origin: 'param' }])])
+/** A caller's params. Those of no type may become several words in safe places, unless `strict`. */
+export const callerParams = (params: Readonly<Record<string, string>>, strict: boolean): [string, Value][] =>
+  Object.entries(params).map(([name, text]) => [name, textOf(text, strict ? 'caller' : 'param')])
+
+/** Every declaration that a caller's param meets: that of the workflow, and those of the modules it reaches. */
+const declarations = ({ root, modules }: ResolvedWorkflow): Param[] => [
+  ...(root.params ?? []),
+  ...(root.modules ?? []).flatMap((ref) =>
+    ((ref.steps ?? []).length > 0 ? [] : (modules[ref.name]?.params ?? [])).filter(
+      ({ name }) => !Object.hasOwn(ref.params ?? {}, name),
+    ),
+  ),
+]
 
 /** Everything that is wrong with a caller's params, before anything is created. Paths are `/params/<name>`. */
 export const checkParams = (
-  { root }: ResolvedWorkflow,
+  resolved: ResolvedWorkflow,
   params: Readonly<Record<string, string>>,
 ): FieldError[] => {
-  const missing = (root.params ?? [])
+  const missing = (resolved.root.params ?? [])
     .filter((param) => param.required === true && !hasDefault(param) && (param.generator ?? '') === '')
     .filter(({ name }) => (params[name] ?? '') === '' && !['target', 'Target'].includes(name))
     .map(({ name }) => ({ path: `/params/${name}`, message: `required parameter missing: ${name}` }))
+  const declared = declarations(resolved)
   const bad = Object.entries(params).flatMap(([name, value]) => {
-    const problem = paramProblem(value)
+    const problem =
+      paramProblem(value) ??
+      declared
+        .filter((param) => param.name === name && value !== '')
+        .map((param) => valueProblem(param, value))
+        .find((found) => found !== undefined)
     return problem === undefined ? [] : [{ path: `/params/${name}`, message: problem }]
   })
   return [...missing, ...bad]

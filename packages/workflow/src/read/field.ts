@@ -4,7 +4,12 @@
  */
 export type FieldType =
   /** Any scalar, taken as it is written: `1.10` stays `1.10`. */
-  | { readonly kind: 'text'; readonly oneOf?: readonly string[] }
+  | {
+      readonly kind: 'text'
+      readonly oneOf?: readonly string[]
+      /** Any other text counts as none, with a warning. */
+      readonly lenient?: boolean
+    }
   | { readonly kind: 'flag' }
   | { readonly kind: 'number' }
   | { readonly kind: 'json' }
@@ -48,6 +53,10 @@ export const choice = (oneOf: readonly string[], doc: string, required = false):
   type: { kind: 'text', oneOf },
   doc,
   required,
+})
+export const preferably = (oneOf: readonly string[], doc: string): Field => ({
+  type: { kind: 'text', oneOf, lenient: true },
+  doc,
 })
 export const object = (spec: () => ObjectSpec, doc: string, shorthand?: string): Field => ({
   type: { kind: 'object', spec, ...(shorthand === undefined ? {} : { shorthand }) },

@@ -122,7 +122,7 @@ export class Reader {
     this.#count(depth)
     switch (type.kind) {
       case 'text':
-        return this.#text(node, type.oneOf, path)
+        return this.#text(node, type, path)
       case 'flag':
         return this.#flag(node, path)
       case 'number':
@@ -148,7 +148,11 @@ export class Reader {
     this.report(node, 'wrong-type', 'error', `${path} must be ${wanted}.`)
   }
 
-  #text(node: Node, oneOf: readonly string[] | undefined, path: string): string | undefined {
+  #text(
+    node: Node,
+    { oneOf, lenient = false }: FieldType & { kind: 'text' },
+    path: string,
+  ): string | undefined {
     if (!isScalar(node)) {
       this.#wrong(node, path, 'a text')
       return undefined
@@ -158,7 +162,7 @@ export class Reader {
       this.report(
         node,
         'wrong-value',
-        'error',
+        lenient ? 'warning' : 'error',
         `invalid ${path.split('.').at(-1) ?? path}: ${text}, must be ${oneOf.map((word) => `'${word}'`).join(' or ')}`,
         didYouMean(text, oneOf),
       )

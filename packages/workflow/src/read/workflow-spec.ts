@@ -1,13 +1,14 @@
-import type {
-  Dependencies,
-  Hooks,
-  ModuleRef,
-  Override,
-  Param,
-  Preferences,
-  Report,
-  Trigger,
-  Workflow,
+import {
+  PARAM_TYPES,
+  type Dependencies,
+  type Hooks,
+  type ModuleRef,
+  type Override,
+  type Param,
+  type Preferences,
+  type Report,
+  type Trigger,
+  type Workflow,
 } from '../model.ts'
 import {
   choice,
@@ -15,7 +16,9 @@ import {
   json,
   jsonMap,
   list,
+  number,
   object,
+  preferably,
   spec,
   text,
   textMap,
@@ -38,7 +41,14 @@ export const REPORT_TYPES = [
 
 const paramSpec: ObjectSpec = spec<Param>('param', {
   name: text('Letters, digits and underscores.', true),
-  type: choice(['string', 'bool', 'int'], 'Only `bool` changes anything: the variable is a real boolean.'),
+  type: preferably(
+    PARAM_TYPES,
+    'What a value must be. `bool` makes a real boolean; `args` are arguments of a command; without a type every text is taken.',
+  ),
+  min: number('Smallest value of an `int`.'),
+  max: number('Largest value of an `int`.'),
+  choices: words('Values that a `choice` may have.'),
+  multiple: flag('A `choice` may be several of the choices, separated by commas.'),
   default: json('Value when none is given; a template over built-in variables and earlier params.'),
   value: json('Another word for `default`.'),
   required: flag('The run is refused without a value.'),
