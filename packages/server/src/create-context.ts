@@ -114,6 +114,7 @@ const openData = async (
     await openStore({
       url: services.databaseUrl,
       poolSize: config.database.poolServer,
+      statementTimeoutMs: config.database.statementMs,
       applicationName: 'scanfarm server',
       logins: { freeFailures: config.auth.loginAttempts, longestWaitMs: config.auth.loginWaitMs },
       log: (message, facts) => log.warn(message, facts),

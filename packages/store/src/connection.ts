@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { watchStatements } from './statement-watch.ts'
 
 export interface ConnectionOptions {
   /** `postgres://…` */
@@ -7,7 +8,7 @@ export interface ConnectionOptions {
   readonly poolSize: number
   /** Shown in pg_stat_activity. */
   readonly applicationName: string
-  /** After this a statement counts as lost together with its connection; 0: never. Default 30 s. */
+  /** Longest time of a statement: the server ends it, and where no answer comes the connection; 0: none. Default 30 s. */
   readonly statementTimeoutMs?: number
 }
 
@@ -15,7 +16,7 @@ export interface ConnectionOptions {
 export type StoreLog = (message: string, facts: Readonly<Record<string, unknown>>) => void
 
 const CONNECT_TIMEOUT_MS = 5_000
-const STATEMENT_TIMEOUT_MS = 30_000
+export const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_TIMEOUT_MS = 60_000
 
 const INT8 = 20
@@ -47,17 +48,29 @@ const types: pg.CustomTypesConfig = {
   },
 }
 
-/** A pool whose connections need nothing from the session, so that a transaction pooler may stand in between. */
+/**
+ * A pool whose connections need nothing from the session, so that a transaction pooler may stand in between. The timeout
+ * of statements is a setting of the session all the same: behind a pooler it comes to lie on some connection to the
+ * server, where others of these programs want the same; what it misses the watch finds.
+ */
 export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool => {
+  const timeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     types,
+    // The pool waits for a promise, which its types do not say.
+    onConnect: (client): unknown => {
+      if (timeoutMs > 0)
+        watchStatements(client, timeoutMs, (step) =>
+          log?.('a database statement is overdue', { step, timeoutMs, application: options.applicationName }),
+        )
+      return client.query(`set statement_timeout = ${timeoutMs}`)
+    },
   })
   // A connection may break while it is idle, or lent out between two statements. The pool replaces it, and whoever uses
   // it is told by the next statement; but without a listener the event would end the process.
@@ -79,8 +92,7 @@ const LOST_SYSTEM_ERRORS = new Set([
   'ENOENT',
 ])
 // pg gives these no code.
-const LOST_MESSAGES =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|connection timeout/i
+const LOST_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|connection timeout/i
 
 // Errors of Node's own may come from another realm than this module's, so that instanceof would not know them.
 const codeOf = (error: unknown): string =>
@@ -101,6 +113,9 @@ export const isConnectionLoss = (error: unknown): boolean => {
 
 /** Deadlock or serialization failure: the transaction left no trace and may simply be tried again. */
 export const isConflict = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
+
+/** The statement took longer than it may and was ended; its transaction left no trace. */
+export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === '57014'
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
 

@@ -25,13 +25,14 @@ const CANCEL_CHUNK = 5_000
 type SubmitOptions = NonNullable<Parameters<Jobs['submit']>[2]>
 type Submitted = Awaited<ReturnType<Jobs['submit']>>
 
-export const makeJobs = (db: Kysely<unknown>): Jobs => ({
+/** `upkeep`: the same database, for what may take long. */
+export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Jobs => ({
   submit: (draft, targets, options = {}) => submit(db, draft, targets, options),
   report: async (jobId) => (JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined),
   status: async (jobId) => (JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined),
   requestCancel: async (jobId) => (JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined),
   expandOnce: async () => {
-    const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(db)
+    const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(upkeep)
     return rows[0]?.expanded ?? false
   },
 })

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { openPool, type ConnectionOptions, type StoreLog } from './connection.ts'
+import { openPool, STATEMENT_TIMEOUT_MS, type ConnectionOptions, type StoreLog } from './connection.ts'
 import { makeAccess } from './access.ts'
 import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
@@ -14,7 +14,7 @@ import { listen } from './listen.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeRecovery } from './recovery.ts'
 import { makeRetention } from './retention.ts'
-import { guarded } from './retry.ts'
+import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
 import { makeRuns } from './runs.ts'
@@ -36,25 +36,33 @@ export interface StoreOptions extends ConnectionOptions {
   readonly logins?: LoginPolicy
 }
 
+/** What repairs, prunes and makes partitions may take this many times as long as what somebody waits for. */
+const UPKEEP_FACTOR = 10
+const UPKEEP_POOL = 2
+
 /** Opens a migrated database. Connections are made when they are needed; `check` tells whether they can be. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const closing = new AbortController()
   const pool = openPool(options, options.log)
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const statementTimeoutMs = (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) * UPKEEP_FACTOR
+  const upkeepPool = openPool({ ...options, poolSize: UPKEEP_POOL, statementTimeoutMs }, options.log)
+  const upkeep = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: upkeepPool }) })
+  const guarded = <T extends object>(group: T): T => guardedBy(group, options.log)
   const totals = makeTotals()
   const outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS
-  const farm = guarded({ ...makeFarm(db), check: () => check(db), maintain: () => maintain(db) })
+  const farm = guarded({ ...makeFarm(db), check: () => check(db), maintain: () => maintain(upkeep) })
   return {
-    jobs: guarded(makeJobs(db)),
+    jobs: guarded(makeJobs(db, upkeep)),
     runs: guarded(makeRuns(db, totals)),
     outbox: guarded(makeOutbox(db)),
-    recovery: guarded(makeRecovery(db)),
+    recovery: guarded(makeRecovery(db, upkeep)),
     workers: guarded(makeWorkers(db)),
     workflows: guarded(makeWorkflows(db)),
     events: guarded(makeEvents(db, totals)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
-    scans: guarded(makeScans(db)),
+    scans: guarded(makeScans(db, upkeep)),
     feed: guarded(makeFeed(db)),
     triggers: guarded(makeTriggers(db)),
     schedules: guarded(makeSchedules(db)),
@@ -62,7 +70,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     cloud: guarded(makeCloudStore(db)),
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
-    retention: guarded(makeRetention(db)),
+    retention: guarded(makeRetention(upkeep)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,
     listen: (onWake) =>
@@ -72,7 +80,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       ),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the store is closed'))
-      await db.destroy()
+      await Promise.all([db.destroy(), upkeep.destroy()])
     },
   }
 }

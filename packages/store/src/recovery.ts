@@ -2,7 +2,8 @@ import type { Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Recovery } from './store.ts'
 
-export const makeRecovery = (db: Kysely<unknown>): Recovery => ({
+/** `upkeep`: the same database, for what may take long. */
+export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Recovery => ({
   reapOnce: async ({ maxAttempts, leaseMs, limit }) => {
     type Reaped = Awaited<ReturnType<Recovery['reapOnce']>>
     const { rows } = await sql<{ reaped: Reaped }>`
@@ -50,7 +51,7 @@ export const makeRecovery = (db: Kysely<unknown>): Recovery => ({
   },
   recountSlots: async (limit) => {
     const { rows } = await sql<{ repairs: number }>`select recount_slots(${limit}::int) as repairs`.execute(
-      db,
+      upkeep,
     )
     return rows[0]?.repairs ?? 0
   },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
-import { isConflict, isConnectionLoss, type StoreLog } from './connection.ts'
+import { isConflict, isConnectionLoss, isStatementTimeout, type StoreLog } from './connection.ts'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
@@ -28,6 +28,7 @@ export async function persist<T>(statement: () => Promise<T>, options: Persisten
     try {
       return await statement()
     } catch (error) {
+      if (isStatementTimeout(error)) options.log?.('a database statement took too long and was ended', {})
       const transient = isConflict(error) || isConnectionLoss(error)
       if (!transient || performance.now() >= giveUpAt) throw error
       options.log?.('a database statement is tried again', { retry, error: String(error) })
@@ -40,7 +41,7 @@ export async function persist<T>(statement: () => Promise<T>, options: Persisten
 type Method = (...args: never[]) => Promise<unknown>
 
 const guardMethod =
-  (method: Method): Method =>
+  (method: Method, name: string, log: StoreLog | undefined): Method =>
   async (...args) => {
     for (let retry = 0; ; retry++) {
       try {
@@ -52,6 +53,14 @@ const guardMethod =
             cause: error,
           })
         }
+        if (isStatementTimeout(error)) {
+          log?.('a database statement took too long and was ended', { call: name })
+          throw new AppError(
+            'unavailable',
+            'this takes the database longer than it may, so it was ended: ask for less at once, or try again later',
+            { retryAfter: 10, cause: error },
+          )
+        }
         if (!isConflict(error) || retry >= CONFLICT_RETRIES) throw error
         await delay(pauseMs(retry))
       }
@@ -60,9 +69,9 @@ const guardMethod =
 
 /**
  * The same group of functions, each of which is one transaction: conflicts are tried again, and an unreachable
- * database becomes the refusal `unavailable`.
+ * database, or one that would take too long, becomes the refusal `unavailable`.
  */
-export const guarded = <T extends object>(group: T): T =>
+export const guarded = <T extends object>(group: T, log?: StoreLog): T =>
   Object.fromEntries(
-    Object.entries(group).map(([name, method]) => [name, guardMethod(method as Method)]),
+    Object.entries(group).map(([name, method]) => [name, guardMethod(method as Method, name, log)]),
   ) as T

@@ -8,6 +8,8 @@ export async function cuttableWay(databaseUrl: string): Promise<{
   restore(): Promise<void>
   /** Cut, but somebody takes new connections and never says a word; resolves when the first one has come. */
   silence(): Promise<void>
+  /** Connections stay, and nothing goes through them any more. */
+  freeze(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }> {
   const target = new URL(databaseUrl)
@@ -49,6 +51,9 @@ export async function cuttableWay(databaseUrl: string): Promise<{
     })
     await caller
   }
+  const freeze = async (): Promise<void> => {
+    for (const socket of sockets) socket.unpipe().pause()
+  }
   const cut = async (): Promise<void> => {
     if (!server) return
     const closed = once(server, 'close')
@@ -62,5 +67,5 @@ export async function cuttableWay(databaseUrl: string): Promise<{
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'
   url.port = String(port)
-  return { url: url.href, cut, restore, silence, [Symbol.asyncDispose]: cut }
+  return { url: url.href, cut, restore, silence, freeze, [Symbol.asyncDispose]: cut }
 }

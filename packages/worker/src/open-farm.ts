@@ -25,6 +25,7 @@ export async function openFarm(
     await openRunStore({
       url: services.databaseUrl,
       poolSize: config.database.poolWorker,
+      statementTimeoutMs: config.database.statementMs,
       applicationName: `scanfarm worker ${config.worker.name}`,
       log: (message, facts) => log.warn(message, facts),
     }),

@@ -55,6 +55,10 @@ export const SETTINGS = {
     url: secret('Postgres to use; none: one of our own in the data folder.', { env: ['DATABASE_URL'] }),
     poolServer: integer('Connections of a server.', { default: 10, min: 2, max: 500 }),
     poolWorker: integer('Connections of a worker.', { default: 2, min: 1, max: 100 }),
+    statementMs: integer(
+      'Longest statement; the server ends it then. Repairs, pruning and the like may take ten times as long.',
+      { default: 30_000, min: 1_000, max: HOUR_MS },
+    ),
   },
   redis: {
     url: secret('Redis for the run queue; none: see `queue.kind`.', { env: ['REDIS_URL'] }),

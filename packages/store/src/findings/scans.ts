@@ -4,8 +4,9 @@ import { canBeStored } from '../text.ts'
 
 type Kind = 'vulnerability' | 'asset'
 
-export const makeScans = (db: Kysely<unknown>): Scans => ({
-  judge: ({ limit, history }) => judge(db, limit, history),
+/** `upkeep`: the same database, for what may take long. */
+export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Scans => ({
+  judge: ({ limit, history }) => judge(upkeep, limit, history),
   async compare(a, b, limit) {
     const [vulnerabilities, assets] = await Promise.all([
       compare(db, 'vulnerability', a, b, limit),

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type pg from 'pg'
+import { openPool } from '../src/connection.ts'
+import { openStore } from '../src/index.ts'
+import { cuttableWay } from './cut-off.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { submitted, until } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const TIMEOUT_MS = 300
+const pool = (url: string, log?: (message: string, facts: object) => void): pg.Pool =>
+  openPool({ url, poolSize: 1, applicationName: 'bounded', statementTimeoutMs: TIMEOUT_MS }, log)
+
+const sleepers = async (): Promise<number> => {
+  const text = `select from pg_stat_activity where application_name = 'bounded' and state = 'active'`
+  return (await asSuperuser((client) => client.query(text), db.url)).rowCount ?? 0
+}
+
+test('A statement that takes too long is ended on the server, and its connection goes on', async () => {
+  const own = pool(db.url)
+  await expect(own.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' })
+  expect(await sleepers()).toBe(0)
+  expect((await own.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await own.end()
+})
+
+test('Neither a function with settings nor one that catches everything gets around that', async () => {
+  const own = pool(db.url)
+  await own.query(`create function defiant() returns void language plpgsql set statement_timeout = 0 as $$
+    begin perform pg_sleep(60); exception when others then perform pg_sleep(60); end $$`)
+  await expect(own.query('select defiant()')).rejects.toMatchObject({ code: '57014' })
+  await own.end()
+})
+
+test('A connection that lost its timeout, as behind a pooler, has its statements cancelled', async () => {
+  const steps: object[] = []
+  const own = pool(db.url, (_message, facts) => steps.push(facts))
+  await own.query('set statement_timeout = 0')
+  await expect(own.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' })
+  expect(steps).toEqual([{ step: 'cancel', timeoutMs: TIMEOUT_MS, application: 'bounded' }])
+  expect(await sleepers()).toBe(0)
+  await own.end()
+})
+
+test('A connection on which no answer comes is given up', async () => {
+  await using way = await cuttableWay(db.url)
+  const own = pool(way.url)
+  await own.query('select 1')
+  await way.freeze()
+  await expect(own.query('select 1')).rejects.toThrow(/Connection terminated/)
+  await own.end()
+})
+
+test('What a request asks for is refused then, with a line in the log', async () => {
+  const lines: object[] = []
+  await using store = await openStore({
+    url: db.url,
+    poolSize: 1,
+    applicationName: 'bounded',
+    statementTimeoutMs: TIMEOUT_MS,
+    log: (message, facts) => lines.push({ message, ...facts }),
+  })
+  const { jobId } = await submitted(db.store)
+  await asSuperuser(async (other) => {
+    await other.query('begin; lock table runs in access exclusive mode')
+    await expect(store.jobs.report(jobId)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 10 })
+    await other.query('rollback')
+  }, db.url)
+  expect(lines).toContainEqual({
+    message: 'a database statement took too long and was ended',
+    call: 'report',
+  })
+  await until(async () => (await store.jobs.report(jobId)) !== undefined)
+})
