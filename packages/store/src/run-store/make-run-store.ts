@@ -11,6 +11,7 @@ import {
   type Ticket,
 } from '@scanfarm/contracts'
 import type pg from 'pg'
+import { isStatementTimeout } from '../connection.ts'
 import { persist, type Persistence } from '../retry.ts'
 import { storable, storableJson } from '../text.ts'
 import { groupCommit } from './group-commit.ts'
@@ -42,6 +43,8 @@ const chunks = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / MAX_BATCH) }, (_, n) =>
     items.slice(n * MAX_BATCH, (n + 1) * MAX_BATCH),
   )
+
+const reasonOf = (error: unknown): string => storable(Error.isError(error) ? error.message : String(error))
 
 /** The last fact about a step replaces the earlier ones: a statement can write a row only once. */
 const compact = (update: RunUpdate): RunUpdate =>
@@ -98,6 +101,40 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     maxItems: MAX_BATCH,
   })
 
+  /** A claim that does not end in time is made for a part of its runs; the one that is left alone is set aside. */
+  const claim = async (workerId: string, tickets: readonly ClaimItem[]): Promise<ClaimedRun[]> => {
+    try {
+      return await inChunks(tickets, claimLane(workerId))
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      const half = Math.ceil(tickets.length / 2)
+      if (half < tickets.length)
+        return [
+          ...(await claim(workerId, tickets.slice(0, half))),
+          ...(await claim(workerId, tickets.slice(half))),
+        ]
+      const { runId = 0, epoch = 0 } = tickets[0] ?? {}
+      await call('select worker.set_aside($1, $2, $3, $4) as answer', [
+        workerId,
+        runId,
+        epoch,
+        reasonOf(error),
+      ])
+      return []
+    }
+  }
+
+  const claimLocal = async (workerId: string, limit: number): Promise<ClaimedRun[]> => {
+    try {
+      return await call('select worker.claim_local($1, $2) as answer', [workerId, limit])
+    } catch (error) {
+      if (!isStatementTimeout(error)) throw error
+      if (limit > 1) return await claimLocal(workerId, 1)
+      await call('select worker.set_aside_local($1, $2) as answer', [workerId, reasonOf(error)])
+      return []
+    }
+  }
+
   const inChunks = async <I, O>(
     items: readonly I[],
     lane: (items: readonly I[]) => Promise<O[]>,
@@ -116,9 +153,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       ]),
     claim: (workerId, tickets) => {
       const once = [...new Map(tickets.map((ticket) => [ticket.runId, { ...ticket, workerId }])).values()]
-      return inChunks(once, claimLane(workerId))
+      return claim(workerId, once)
     },
-    claimLocal: (workerId, limit) => call('select worker.claim_local($1, $2) as answer', [workerId, limit]),
+    claimLocal,
     claimCloud: (workerId, limit) => call('select claim_cloud($1, $2) as answer', [workerId, limit]),
     workflow: async (hash) => {
       const json = await call<string | null>('select worker.workflow($1) as answer', [hash])

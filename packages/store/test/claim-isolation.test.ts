@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { openRunStore, type WorkerStore } from '../src/index.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, joined, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
+
+const TIMEOUT_MS = 1_000
+
+let db: TestDatabase
+let hasty: WorkerStore
+beforeAll(async () => {
+  db = await testDatabase()
+  hasty = await openRunStore({
+    url: db.url,
+    poolSize: 2,
+    applicationName: 'hasty',
+    statementTimeoutMs: TIMEOUT_MS,
+  })
+})
+afterAll(async () => {
+  await hasty[Symbol.asyncDispose]()
+  await db[Symbol.asyncDispose]()
+})
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+beforeEach(() => wipe(db.url))
+
+/** Rows of this target make every statement that starts them do something. */
+const poison = (body: string) =>
+  sql(`
+    create or replace function poison() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
+    create or replace trigger poison before update on runs for each row
+    when (new.target = 'poison' and new.status = 'running') execute function poison()`)
+/** As after the time for which a run waits aside. */
+const later = () => sql(`update outbox set sent_at = now() - interval '1 minute'`)
+const POISON = [{ target: 'poison', workspace: 'poison' }]
+
+describe('claiming', () => {
+  test('takes time in proportion to the size of the params', async () => {
+    const timeOf = async (count: number): Promise<number> => {
+      const params = Object.fromEntries(Array.from({ length: count }, (_, n) => [`param_${n}`, 'x']))
+      await submitted(db.store, { params })
+      const rows = await take(db.store)
+      const workerId = await joined(db.runStore)
+      const start = performance.now()
+      expect(await db.runStore.claim(workerId, rows)).toMatchObject([{ params }])
+      return performance.now() - start
+    }
+    await timeOf(1_000)
+    // The square of this takes minutes.
+    expect(await timeOf(60_000)).toBeLessThan(5_000)
+  })
+
+  test.each([
+    ['that cannot be written', `raise exception 'no such row';`],
+    ['that takes too long', `perform pg_sleep(60);`],
+  ])('a run %s waits aside, and is ended when others can be claimed', async (_title, body) => {
+    await poison(body)
+    const before = await submitted(db.store, {}, targets(2))
+    const bad = await submitted(db.store, {}, POISON)
+    const after = await submitted(db.store, {}, targets(2, 'late'))
+    const workerId = await joined(hasty)
+    const given = await claimAll(db.store, hasty, workerId)
+    expect(given.map(({ runId }) => runId).sort((a, b) => a - b)).toEqual([...before.runIds, ...after.runIds])
+    const [badId = 0] = bad.runIds
+    // The first failure may be anybody's.
+    expect(await statusOf(db.store, badId)).toBe('queued')
+    expect(await take(db.store, { staleMs: 5_000 })).toEqual([])
+    await later()
+    await submitted(db.store, {}, targets(1, 'later'))
+    expect(await claimAll(db.store, hasty, workerId)).toHaveLength(1)
+    await later()
+    expect(await claimAll(db.store, hasty, workerId)).toEqual([])
+    const run = await db.store.runs.find(String(badId))
+    expect(run).toMatchObject({ status: 'failed', attempt: 0 })
+    expect(run?.error_message).toMatch(/^quarantined: no worker could take it, while others were taken: /)
+    const { data } = await db.store.events.list({ topic: 'run.failed' }, { offset: 0, limit: 5 })
+    expect(data).toMatchObject([{ run_id: run?.run_uuid }])
+  })
+
+  test.each([
+    ['that cannot be written', `raise exception 'no such row';`],
+    ['that takes too long', `perform pg_sleep(60);`],
+  ])('a local run %s does not hold up the others', async (_title, body) => {
+    await poison(body)
+    const bad = await submitted(db.store, { runMode: 'local', priority: 'critical' }, POISON)
+    const { runIds } = await submitted(db.store, { runMode: 'local' }, targets(3))
+    const workerId = await joined(hasty, { kind: 'server' })
+    const given: number[] = []
+    for (let turn = 0; turn < 3 && given.length < 3; turn++)
+      given.push(...(await hasty.claimLocal(workerId, 10)).map(({ runId }) => runId))
+    expect(given.sort((a, b) => a - b)).toEqual(runIds)
+    await later()
+    expect(await hasty.claimLocal(workerId, 10)).toEqual([])
+    expect(await statusOf(db.store, bad.runIds[0] ?? 0)).toBe('failed')
+  })
+
+  test('ends nothing when no run at all can be claimed', async () => {
+    await poison(`raise exception 'the table is broken';`)
+    const { runIds } = await submitted(db.store, {}, [...POISON, { target: 'poison', workspace: 'other' }])
+    const workerId = await joined(db.runStore)
+    for (let turn = 0; turn < 3; turn++) {
+      await later()
+      expect(await claimAll(db.store, db.runStore, workerId)).toEqual([])
+    }
+    for (const id of runIds) expect(await statusOf(db.store, id)).toBe('queued')
+    await sql('drop trigger poison on runs')
+    await later()
+    expect(await claimAll(db.store, db.runStore, workerId)).toHaveLength(2)
+  })
+})
