@@ -232,6 +232,12 @@ describe('functions', () => {
     ])
   })
 
+  test('that start a run refuse params beyond the bounds', async () => {
+    const services: FunctionServices = { run: async () => ({}) }
+    const { answers } = await evaluate(['run_flow("a", "b", "a b=c")'], {}, services)
+    expect(answers).toEqual([expect.stringMatching(/^run_flow: the name of a param has 1 to 128 characters/)])
+  })
+
   test('hand findings, messages and objects to the services they are given', async () => {
     const seen: Json[] = []
     const stored = new Map<string, string>()

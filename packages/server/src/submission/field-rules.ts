@@ -1,5 +1,6 @@
 import {
   paramProblem,
+  paramsProblems,
   parseSshAddress,
   targetProblem,
   workspaceProblem,
@@ -42,11 +43,14 @@ const targetProblems = (body: CreateRuns): FieldError[] => {
   return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
 }
 
-const paramProblems = ({ params }: CreateRuns): FieldError[] =>
-  Object.entries(params ?? {}).flatMap(([name, value]) => {
+const paramProblems = ({ params = {} }: CreateRuns): FieldError[] => {
+  const beyondBounds = paramsProblems(params)
+  if (beyondBounds.length > 0) return beyondBounds
+  return Object.entries(params).flatMap(([name, value]) => {
     const message = paramProblem(value)
     return message === undefined ? [] : [{ path: `/params/${name}`, message }]
   })
+}
 
 const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
   const message = workspace === undefined ? undefined : workspaceProblem(workspace)

@@ -41,6 +41,9 @@ const refused = async (body: object, status: number, expected: object, to = serv
 const totalRuns = async (of = server): Promise<number> =>
   (await of.viewer.get('/api/runs').expect(200)).body.pagination.total as number
 
+const many = (count: number, value = 'x'): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`param_${n}`, value]))
+
 describe('POST /runs 202', () => {
   test('for one target', async () => {
     const response = await post({ module: 'probe', target: 'example.com' }).expect(202)
@@ -426,6 +429,24 @@ describe('POST /runs 400: fields', () => {
       400,
       refusal('invalid_input', `params/flags: ${message}`, [detail('/params/flags', message)]),
     )
+  })
+
+  test.each([
+    ['more than there may be', many(60_000), '/params', 'at most 200 params are taken, these are 60000'],
+    [
+      'a name with other characters',
+      { 'a b': 'x' },
+      '/params',
+      'the name of a param has 1 to 128 characters',
+    ],
+    ['a large value', { list: 'x'.repeat(65_537) }, '/params/list', 'a param has at most 65536 bytes'],
+    ['large ones together', many(5, 'x'.repeat(60_000)), '/params', 'have at most 262144 bytes together'],
+  ])('params beyond the bounds: %s', async (_title, params, path, message) => {
+    const { body } = await post({ ...good, params }).expect(400)
+    expect(body).toMatchObject({
+      code: 'invalid_input',
+      details: [{ path, message: expect.stringContaining(message) }],
+    })
   })
 
   test('params that the workflow requires and did not get', () =>

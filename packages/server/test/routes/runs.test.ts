@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { asSuperuser } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
 
@@ -463,6 +464,21 @@ describe('DELETE /runs/{id}', () => {
 })
 
 describe('POST /runs/{id}/duplicate and start', () => {
+  test('400 for a run whose params are larger than those of a new one may be', async () => {
+    const { run_uuid } = await create()
+    await asSuperuser(
+      (client) =>
+        client.query(
+          `update jobs set params = jsonb_build_object('list', repeat('x', 65537))
+           from runs where runs.job_no = jobs.id and run_uuid = $1`,
+          [run_uuid],
+        ),
+      server.database.url,
+    )
+    const { body } = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(400)
+    expect(body).toMatchObject({ code: 'invalid_input', details: [{ path: '/params/list' }] })
+  })
+
   test('201 copies everything into a pending run of a new job, 202 starts it, 409 starts it no second time', async () => {
     const original = await create({
       params: { depth: '3' },

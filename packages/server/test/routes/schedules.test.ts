@@ -125,6 +125,18 @@ describe('schedules', () => {
     ['an unknown time zone', { ...NIGHTLY, timezone: 'Mars/Base' }, '/schedule', 'is not a time zone'],
     ['an unsafe target', { ...NIGHTLY, target: 'a;b' }, '/schedule', 'must not contain'],
     ['an unsafe param', { ...NIGHTLY, params: { flags: '$(id)' } }, '/schedule', 'must not contain'],
+    [
+      'a large param',
+      { ...NIGHTLY, params: { list: 'x'.repeat(65_537) } },
+      '/params/list',
+      'at most 65536 bytes',
+    ],
+    [
+      'an input under a bad name',
+      { ...NIGHTLY, input: { 'a b': 'event_data.x' } },
+      '/input',
+      'the name of a param',
+    ],
     ['no target', { ...NIGHTLY, target: '' }, '/target', 'holds no target'],
     ['no topic', { ...NIGHTLY, trigger_type: 'event' }, '/event_topic', 'is required'],
     [

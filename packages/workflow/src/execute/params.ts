@@ -1,5 +1,5 @@
 import type { FieldError } from '@scanfarm/contracts'
-import { paramProblem } from '@scanfarm/contracts'
+import { paramProblem, paramsProblems } from '@scanfarm/contracts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Json, Param } from '../model.ts'
 import { valueProblem } from '../params/check-value.ts'
@@ -82,6 +82,8 @@ export const checkParams = (
   resolved: ResolvedWorkflow,
   params: Readonly<Record<string, string>>,
 ): FieldError[] => {
+  const beyondBounds = paramsProblems(params)
+  if (beyondBounds.length > 0) return beyondBounds
   const missing = (resolved.root.params ?? [])
     .filter((param) => param.required === true && !hasDefault(param) && (param.generator ?? '') === '')
     .filter(({ name }) => (params[name] ?? '') === '' && !['target', 'Target'].includes(name))

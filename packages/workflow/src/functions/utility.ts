@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StopProgram } from '../expression/engine.ts'
+import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, isObject, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
@@ -58,6 +59,8 @@ const startRun =
         .filter((pair) => pair.includes('='))
         .map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]),
     )
+    const [problem] = paramsProblems(params)
+    if (problem !== undefined) throw new Error(`run_${kind}: ${problem.message}`)
     return await services.run({ kind, name: textArg(args, 0), target: textArg(args, 1), params })
   }
 

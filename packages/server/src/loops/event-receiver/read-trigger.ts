@@ -1,5 +1,11 @@
 import { isAbsolute } from 'node:path'
-import { paramProblem, targetProblem, workspaceProblem, type WorkflowKind } from '@scanfarm/contracts'
+import {
+  paramProblem,
+  paramsProblems,
+  targetProblem,
+  workspaceProblem,
+  type WorkflowKind,
+} from '@scanfarm/contracts'
 import type { StoredSchedule } from '@scanfarm/store'
 import { cronProblem, inputProblem, parseDuration, type Json, type Trigger } from '@scanfarm/workflow'
 import { topicMatcher } from './topics.ts'
@@ -145,6 +151,8 @@ const checked = (trigger: ReadyTrigger): ReadyTrigger => {
     trigger.event && topicProblem(trigger.event.topic),
     trigger.watch && pathProblem(trigger.watch.path),
     ...Object.values(trigger.input).map(inputProblem),
+    ...paramsProblems(trigger.params).map(({ message }) => message),
+    ...paramsProblems(trigger.input, '/input').map(({ message }) => `input: ${message}`),
     ...Object.values(trigger.params).map(paramProblem),
     trigger.target === '' ? undefined : targetProblem(trigger.target),
     trigger.workspace === '' ? undefined : workspaceProblem(trigger.workspace),

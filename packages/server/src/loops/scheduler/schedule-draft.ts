@@ -1,4 +1,10 @@
-import { AppError, type ChangeSchedule, type CreateSchedule, type Schedule } from '@scanfarm/contracts'
+import {
+  AppError,
+  paramsProblems,
+  type ChangeSchedule,
+  type CreateSchedule,
+  type Schedule,
+} from '@scanfarm/contracts'
 import type { ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
 import { parseDuration } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -60,6 +66,7 @@ const draftOf = async (
   const sameWorkflow = body.workflow_name === undefined ? base?.workflowKind : undefined
   const workflowKind = body.workflow_kind ?? sameWorkflow ?? (await catalog.find(workflowName)).kind
   await catalog.pin(workflowName, workflowKind)
+  refuse([...paramsProblems(body.params ?? {}), ...paramsProblems(body.input ?? {}, '/input')])
   const draft = {
     name: body.name ?? base?.name ?? '',
     workflowName,

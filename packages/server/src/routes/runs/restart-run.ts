@@ -1,7 +1,8 @@
-import { AppError, needsOf, WorkflowKind } from '@scanfarm/contracts'
+import { AppError, needsOf, paramsProblems, WorkflowKind } from '@scanfarm/contracts'
 import type { CloudChoice } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
+import { refuse } from '../../http/field-refusal.ts'
 import { route } from '../../http/route.ts'
 import { toolsAmong } from '../../submission/machine-runner.ts'
 import { planCloud } from '../../submission/plan-cloud.ts'
@@ -32,9 +33,11 @@ export const duplicateRun = route(
         target: Type.String(),
       }),
     },
-    errors: ['not_found'],
+    errors: ['not_found', 'invalid_input'],
   },
   async ({ store }, { params }) => {
+    // It may be from a time when params had no bounds.
+    refuse(paramsProblems((await store.runs.find(params.id))?.params ?? {}))
     const copy = await store.runs.duplicate(params.id)
     const run = copy && (await store.runs.find(copy.runUuid))
     if (copy === undefined || run === undefined) throw noRun(params.id)

@@ -1,0 +1,55 @@
+import type { FieldError } from './error.ts'
+
+/** Bounds of the params of one run, wherever they enter: API, schedule, event, workflow, command line. */
+export const PARAM_LIMITS = {
+  count: 200,
+  nameLength: 128,
+  valueBytes: 64 * 1024,
+  /** Names and values together. */
+  totalBytes: 256 * 1024,
+} as const
+
+const NAME = /^[A-Za-z0-9_.-]+$/
+const SHOWN = 40
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength
+
+const shown = (name: string): string =>
+  JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}…` : name)
+
+/** What is wrong with number, names and size of params; at most a few entries. Paths begin with `path`. */
+export const paramsProblems = (params: Readonly<Record<string, string>>, path = '/params'): FieldError[] => {
+  const entries = Object.entries(params)
+  const { count, nameLength, valueBytes, totalBytes } = PARAM_LIMITS
+  if (entries.length > count)
+    return [{ path, message: `at most ${count} params are taken, these are ${entries.length}` }]
+  const misnamed = entries.find(([name]) => name.length > nameLength || !NAME.test(name))
+  if (misnamed !== undefined)
+    return [
+      {
+        path,
+        message: `the name of a param has 1 to ${nameLength} characters of A-Z a-z 0-9 . _ - and is not ${shown(misnamed[0])}`,
+      },
+    ]
+  const large = entries.flatMap(([name, value]): FieldError[] => {
+    const bytes = bytesOf(value)
+    return bytes > valueBytes
+      ? [
+          {
+            path: `${path}/${name}`,
+            message: `a param has at most ${valueBytes} bytes, this one has ${bytes}; put long lists into a file and name it`,
+          },
+        ]
+      : []
+  })
+  if (large.length > 0) return large
+  const total = entries.reduce((sum, [name, value]) => sum + name.length + bytesOf(value), 0)
+  return total > totalBytes
+    ? [
+        {
+          path,
+          message: `names and values of params have at most ${totalBytes} bytes together, these have ${total}`,
+        },
+      ]
+    : []
+}
