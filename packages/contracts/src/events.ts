@@ -19,6 +19,11 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
 export const dataTypeOf = (topic: string): string =>
   (Object.hasOwn(DATA_TYPES, topic) ? DATA_TYPES[topic] : undefined) ?? 'custom'
 
+/** Most bytes that the data of an event has as JSON; for the API and webhooks a setting may say otherwise. */
+export const EVENT_DATA_BYTES = 64 * 1024
+/** Most characters of its topic, name, source and data type. */
+export const EVENT_WORD_LENGTH = 256
+
 const Topic = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,255}$',
   description: 'letters, digits and . _ : / -, for example custom.build',

@@ -46,6 +46,39 @@ const check = async (
   return output
 }
 
+describe('events of functions', () => {
+  test('have bounded data and words', async () => {
+    const { answers, ran } = await evaluate(
+      [
+        'generate_event("w", "custom.a", "s", "d", "x".repeat(70000))',
+        'generate_event("w", "t".repeat(257), "s", "d", "x")',
+        'generate_event("w", "custom.\\u0000", "s", "d", "x")',
+        'generate_event("w", "custom.b", "s", "d".repeat(257), "x")',
+        'generate_event_from_file("w", "custom.c", "s", "d", "large.txt")',
+        'generate_event("w", "custom.fits", "s", "d", "x".repeat(60000))',
+      ],
+      { 'large.txt': `${'x'.repeat(70_000)}\n` },
+    )
+    expect(answers).toEqual([
+      expect.stringContaining('the data of an event custom.a has 70012 bytes of JSON, more than 65536'),
+      expect.stringContaining('the topic of an event has at most 256 characters'),
+      expect.stringContaining('no control characters'),
+      expect.stringContaining('the data type of an event has at most 256 characters'),
+      expect.stringContaining('more than 65536'),
+      'true',
+    ])
+    expect(ran.recorder.events.map(({ topic }) => topic)).toEqual(['custom.fits'])
+  })
+
+  test('of one file have a bound together', async () => {
+    const lines = `${'x'.repeat(60_000)}\n`.repeat(600)
+    const { answers } = await evaluate(['generate_event_from_file("w", "custom.d", "s", "d", "many.txt")'], {
+      'many.txt': lines,
+    })
+    expect(answers).toEqual([expect.stringContaining('more than 33554432 bytes of data')])
+  })
+})
+
 describe('functions', () => {
   test('of texts', async () => {
     await check({

@@ -251,6 +251,11 @@ export const SETTINGS = {
       default: (lookup) => lookup('scheduler.enabled') === true,
       defaultText: '`scheduler.enabled`',
     }),
+    dataBytes: integer('Most bytes of JSON in the data of an event that the API or a webhook takes.', {
+      default: 64 * KIB,
+      min: KIB,
+      max: MIB,
+    }),
   },
   webhooks: {
     allowPrivate: flag('Let webhooks be sent to private addresses too, such as those of the own network.', {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, dataTypeOf, EmitEvent, EventEmitted } from '@scanfarm/contracts'
+import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import type { EventReceiver } from '../loops/event-receiver/receiver.ts'
 
@@ -16,6 +17,14 @@ export const refuseWithoutReceiver = ({ enabled }: EventReceiver): void => {
     )
 }
 
+/** The event log, triggers, streams and runs all hold copies of it. */
+export const refuseLargeData = (data: string, maxBytes: number): void => {
+  const size = Buffer.byteLength(data)
+  if (size <= maxBytes) return
+  const message = `has ${size} bytes of JSON, more than the ${maxBytes} that event_receiver.data_bytes allows: put large content into an artifact or a file and send its address`
+  refuse([{ path: '/data', message }], 'payload_too_large')
+}
+
 export const emitEvent = route(
   {
     method: 'post',
@@ -28,11 +37,13 @@ export const emitEvent = route(
     body: EmitEvent,
     refusedFields: { source: 'is not accepted: the source of an emitted event is always api' },
     responses: { 200: EventEmitted },
-    errors: ['invalid_input', 'unavailable'],
+    errors: ['invalid_input', 'payload_too_large', 'unavailable'],
   },
-  async ({ receiver, wake }, { body, http }) => {
+  async ({ receiver, wake, config }, { body, http }) => {
     refuseWithoutReceiver(receiver)
     const { topic } = body
+    const data = JSON.stringify(body.data)
+    refuseLargeData(data, config.eventReceiver.dataBytes)
     const eventId = `evt_${randomUUID().replaceAll('-', '')}`
     const fired = await receiver.emit(
       {
@@ -41,7 +52,7 @@ export const emitEvent = route(
         name: body.name ?? topic,
         source: 'api',
         dataType: body.data_type ?? dataTypeOf(topic),
-        data: JSON.stringify(body.data),
+        data,
         workspace: '',
         runId: '',
         workflowName: '',

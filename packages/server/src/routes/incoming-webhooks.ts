@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { readBody } from '../http/json-body.ts'
 import { refuseDeepJson } from '../http/json-depth.ts'
 import { route } from '../http/route.ts'
+import { refuseLargeData } from './events.ts'
 import {
   REPLAY_WINDOW_MS,
   sameSignature,
@@ -46,6 +47,8 @@ export const receiveWebhook = route(
         'unauthorized',
         `the signature does not fit: send ${TIMESTAMP_HEADER} in seconds and ${SIGNATURE_HEADER}: sha256=HMAC of "TIMESTAMP.BODY"`,
       )
+    const data = JSON.stringify(jsonOf(body))
+    refuseLargeData(data, config.eventReceiver.dataBytes)
     const eventId = `evt_${randomUUID().replaceAll('-', '')}`
     const event = {
       topic: 'webhook.received',
@@ -53,7 +56,7 @@ export const receiveWebhook = route(
       name: params.name,
       source: 'api',
       dataType: 'webhook',
-      data: JSON.stringify(jsonOf(body)),
+      data,
       workspace: '',
       runId: '',
       workflowName: '',

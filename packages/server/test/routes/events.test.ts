@@ -94,6 +94,21 @@ const runsOf = (workflow: string): Promise<Run[]> =>
 const logOf = (topicName: string): Promise<EventLogEntry[]> => dataOf('/api/event-logs', { topic: topicName })
 
 describe('POST /events/emit', () => {
+  test('refuses more data than an event may have, counted in bytes', async () => {
+    const emit = (text: string) =>
+      server.operator.post('/api/events/emit').send({ topic: 'custom.large', data: { text } })
+    const around = 65_536 - JSON.stringify({ text: '' }).length
+    const refused = await emit(`${'x'.repeat(around - 1)}ä`)
+    expect(refused.status).toBe(413)
+    expect(refused.body).toMatchObject({
+      code: 'payload_too_large',
+      details: [{ path: '/data', message: expect.stringContaining('has 65537 bytes of JSON') }],
+    })
+    expect((await emit(`${'x'.repeat(around - 2)}ä`)).status).toBe(200)
+    const { body } = await server.viewer.get('/api/event-logs?topic=custom.large')
+    expect(body.pagination.total).toBe(1)
+  })
+
   test('starts the workflows that wait for the topic, with the data as target and params', async () => {
     const answer = await emit('custom.build', { host: 'a.example.com', note: 'fast' })
     expect(answer.status).toBe(200)
@@ -208,14 +223,14 @@ describe('POST /events/emit', () => {
       quotes: `'"\`$(touch /tmp/pwned)\n{{7*7}} \\`,
       nested: JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}}'),
       nul: 'a\0b',
-      big: 'x'.repeat(1_000_000),
+      big: 'x'.repeat(60_000),
     }
     const answer = await emit('custom.build', hostile)
     expect(answer.body.triggered_workflows).toEqual(['build'])
     const [entry] = await logOf('custom.build')
     const kept = JSON.parse(entry?.data ?? '')
     expect(kept.quotes).toBe(hostile.quotes)
-    expect(kept.big).toHaveLength(1_000_000)
+    expect(kept.big).toHaveLength(60_000)
     expect(Object.keys(kept.nested)).toEqual(['__proto__', 'constructor'])
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })

@@ -57,6 +57,14 @@ describe('POST /webhooks/{name}', () => {
     expect((await send('ci', '{"half":')).status).toBe(400)
   })
 
+  test('refuses more data than an event may have', async () => {
+    const answer = await send('ci', JSON.stringify({ text: 'x'.repeat(70_000) }))
+    expect(answer.status).toBe(413)
+    expect(answer.body.details).toEqual([{ path: '/data', message: expect.stringContaining('65536') }])
+    const { body } = await server.viewer.get('/api/event-logs?topic=webhook.received&limit=100')
+    for (const { data } of body.data) expect(data.length).toBeLessThan(65_536)
+  })
+
   test('refuses lists within lists without end', async () => {
     const refused = await send('ci', '['.repeat(200_000) + ']'.repeat(200_000))
     expect(refused.status).toBe(400)

@@ -4,10 +4,14 @@ import { eventJson, firedOf, fireJson, firingJson, type FiredJson } from './firi
 import type { ClaimedEvent, Consequence, Fired, Triggers } from './port.ts'
 import { topicPattern } from './topic-pattern.ts'
 
+/** Entries that were written before the bound may be larger than a filter can take. */
+const BOUNDED_DATA = sql`case when octet_length(data) <= 1048576 then data
+  else json_build_object('truncated', true, 'bytes', octet_length(data))::text end as data`
+
 export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
   claimEvents: async ({ limit, leaseMs }) => {
     const { rows } = await sql<ClaimedEvent>`
-      select id, topic, event_id as "eventId", name, source, data_type as "dataType", data, workspace,
+      select id, topic, event_id as "eventId", name, source, data_type as "dataType", ${BOUNDED_DATA}, workspace,
              run_id as "runId", workflow_name as "workflowName", created_at as "createdAt"
       from claim_events(${limit}, ${leaseMs}) order by id
     `.execute(db)

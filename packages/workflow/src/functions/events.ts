@@ -1,3 +1,4 @@
+import { EVENT_DATA_BYTES, EVENT_WORD_LENGTH } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { linesOf } from './lines.ts'
@@ -15,20 +16,33 @@ const parsed = (value: Json | undefined): Json => {
   return isObject(data) ? data : { value: data }
 }
 
-const raise = (args: readonly Json[], data: Json | undefined, { recorder }: FunctionContext): void => {
-  const topic = textArg(args, 1)
-  if (topic === '') throw new Error('an event needs a topic')
-  recorder.event({
-    topic,
-    name: topic,
-    source: textArg(args, 2, 'executor'),
-    dataType: textArg(args, 3, 'custom'),
-    data: parsed(data),
-  })
+const word = (name: string, text: string): string => {
+  if (text === '') throw new Error(`an event needs a ${name}`)
+  if (text.length > EVENT_WORD_LENGTH || /\p{Cc}/u.test(text))
+    throw new Error(
+      `the ${name} of an event has at most ${EVENT_WORD_LENGTH} characters and no control characters`,
+    )
+  return text
 }
 
-/** Events that one file may raise. */
+/** Returns the bytes of its data. */
+const raise = (args: readonly Json[], given: Json | undefined, { recorder }: FunctionContext): number => {
+  const topic = word('topic', textArg(args, 1))
+  const source = word('source', textArg(args, 2, 'executor'))
+  const dataType = word('data type', textArg(args, 3, 'custom'))
+  const data = parsed(given)
+  const size = Buffer.byteLength(JSON.stringify(data))
+  if (size > EVENT_DATA_BYTES)
+    throw new Error(
+      `the data of an event ${topic} has ${size} bytes of JSON, more than ${EVENT_DATA_BYTES}: save it as an artifact and send its name`,
+    )
+  recorder.event({ topic, name: topic, source, dataType, data })
+  return size
+}
+
+/** Events that one file may raise, and bytes of all their data: they are in memory until they are recorded. */
 const MAX_EVENTS = 100_000
+const MAX_FILE_BYTES = 32 * 1024 * 1024
 
 export const EVENT_FUNCTIONS: FunctionGroup = {
   title: 'Events',
@@ -48,10 +62,13 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
       'Raises an event for each non-empty line of a file; answers how many.',
       async (args, at) => {
         let count = 0
+        let bytes = 0
         for await (const line of linesOf(pathArg(args, 4, at), at)) {
           if (line.trim() === '') continue
           if (count >= MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events in one file`)
-          raise(args, line.trim(), at)
+          bytes += raise(args, line.trim(), at)
+          if (bytes > MAX_FILE_BYTES)
+            throw new Error(`the events of one file have more than ${MAX_FILE_BYTES} bytes of data`)
           count++
         }
         return count

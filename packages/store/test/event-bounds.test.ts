@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EventRecord } from '@scanfarm/contracts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, joined, keyOf, submitted } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+
+/** Text that does not become shorter when Postgres compresses it. */
+const noise = (length: number): string =>
+  Array.from({ length }, () => String.fromCharCode(97 + Math.trunc(Math.random() * 26))).join('')
+
+const eventOf = async (eventId: string) => {
+  const { data } = await db.store.events.list({}, { offset: 0, limit: 1_000 })
+  const found = data.find((entry) => entry.event_id === eventId)
+  if (found === undefined) throw new Error(`no event ${eventId}`)
+  return found
+}
+
+const recorded = async (event: Partial<EventRecord>) => {
+  await submitted(db.store)
+  const [run] = await claimAll(db.store, db.runStore, await joined(db.runStore))
+  if (run === undefined) throw new Error('nothing was claimed')
+  const eventId = `evt_${noise(12)}`
+  const whole = { eventId, topic: 't', name: 'n', source: 's', dataType: 'd', data: '{}', ...event }
+  await db.runStore.record([{ ...keyOf(run), events: [whole] }])
+  return await eventOf(eventId)
+}
+
+describe('the event log', () => {
+  test('cuts data beyond 1 MiB that a worker writes, and leaves valid JSON', async () => {
+    const data = JSON.stringify({ text: 'x'.repeat(2_000_000) })
+    const entry = await recorded({ data })
+    expect(JSON.parse(entry.data)).toEqual({ truncated: true, bytes: data.length })
+  })
+
+  test('cuts words that no index could hold, so that the worker can go on', async () => {
+    const long = noise(10_000)
+    const entry = await recorded({ topic: long, name: long, source: long, dataType: long })
+    expect(entry).toMatchObject({
+      topic: long.slice(0, 256),
+      name: long.slice(0, 256),
+      source: long.slice(0, 256),
+      data_type: long.slice(0, 256),
+    })
+  })
+
+  test('keeps the small fields of a finding that is too large for an event', async () => {
+    const tags = Array.from({ length: 256 }, () => noise(256).replaceAll('a', 'ä'))
+    await db.store.vulnerabilities.create('w', {
+      vuln_info: 'CVE-2026-1',
+      vuln_title: 'Old library',
+      vuln_desc: '',
+      vuln_poc: '',
+      severity: 'high',
+      confidence: 'Firm',
+      asset_type: 'web',
+      asset_value: 'https://a.example',
+      tags,
+      detail_http_request: '',
+      detail_http_response: '',
+      raw_vuln_json: '',
+    })
+    const { data } = await db.store.events.list({ topic: 'vuln.found' }, { offset: 0, limit: 1 })
+    expect(data[0]?.data.length).toBeLessThan(65_536)
+    const kept: unknown = JSON.parse(data[0]?.data ?? '')
+    expect(kept).toMatchObject({ truncated: true, severity: 'high', asset_value: 'https://a.example' })
+    expect(kept).not.toHaveProperty('tags')
+  })
+
+  test('gives filters no more of an older entry than the bound', async () => {
+    await sql('alter table event_logs disable trigger event_bounded')
+    await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+      workflow_name, processed) values ('custom.old', 'evt_old', 'n', 's', 'd', repeat('x', 2000000), '', '', '', false)`)
+    await sql('alter table event_logs enable trigger event_bounded')
+    const claimed = await db.store.triggers.claimEvents({ limit: 10, leaseMs: 1_000 })
+    const [old] = claimed.filter(({ eventId }) => eventId === 'evt_old')
+    expect(JSON.parse(old?.data ?? '')).toEqual({ truncated: true, bytes: 2_000_000 })
+  })
+})
