@@ -3,6 +3,7 @@ import type { ArtifactStore } from '@scanfarm/contracts'
 import type { Config, Logger, Registry } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
+import type { WorkflowChecker } from '@scanfarm/workflow'
 import type { Authenticator } from './access/authenticator.ts'
 import type { LoginDesk } from './access/login.ts'
 import type { LocalCancels } from './cancel/local-cancels.ts'
@@ -24,6 +25,8 @@ export interface ServerContext {
   readonly queueKind: 'redis' | 'postgres' | undefined
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog
+  /** Checks the workflow files of requests. */
+  readonly checker: WorkflowChecker
   /** Of cloud mode; none of them is opened before it is used. */
   readonly providers: CloudProviders
   /** Times and bounds of cloud mode that are no settings, where they are not the usual ones. */

@@ -5,7 +5,7 @@ import type { ArtifactStore } from '@scanfarm/contracts'
 import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { migrate, openStore, type Store } from '@scanfarm/store'
-import { folderSource, openLibrary } from '@scanfarm/workflow'
+import { folderSource, openLibrary, WorkflowChecker } from '@scanfarm/workflow'
 import { createAuthenticator } from './access/authenticator.ts'
 import { makeFirstToken } from './access/first-token.ts'
 import { createLoginDesk } from './access/login.ts'
@@ -37,6 +37,9 @@ export interface Overrides {
   readonly announce?: (token: string, file: string) => void
 }
 
+/** Workflow files of requests that may wait to be checked. */
+const MAX_WAITING_CHECKS = 8
+
 const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
 /** Opens everything a server is made of, in order; disposing closes it in reverse. Nothing serves or loops yet. */
@@ -54,7 +57,9 @@ export async function createContext(
   scope.use(await store.listen(() => wake.ring()))
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)
   const signingKey = once(() => store.signingKey())
-  const catalog = await openCatalog(config, store)
+  // The files of requests wait for each other, and not the catalog for them.
+  const catalog = await openCatalog(config, store, scope.use(new WorkflowChecker()))
+  const checker = scope.use(new WorkflowChecker({ maxWaiting: MAX_WAITING_CHECKS }))
   const providers = overrides.providers ?? scope.use(openProviders(providerSettings(config.cloud), log))
   const localCancels = new LocalCancels()
   const receiver = scope.use(
@@ -77,6 +82,7 @@ export async function createContext(
     queueKind,
     artifacts,
     catalog,
+    checker,
     providers,
     life: overrides.life ?? {},
     wake,
@@ -128,13 +134,17 @@ const openData = async (
   return { store, queue, queueKind: services.queue.kind }
 }
 
-const openCatalog = async (config: Config, store: Store): Promise<ServerContext['catalog']> => {
+const openCatalog = async (
+  config: Config,
+  store: Store,
+  checker: WorkflowChecker,
+): Promise<ServerContext['catalog']> => {
   const sources = [
     uploadedSource(store.workflows),
     ...config.workflows.folders.map(folderSource),
     folderSource(SHIPPED_WORKFLOWS),
   ]
-  return createCatalog(await openLibrary([], { sources }), sources)
+  return createCatalog(await openLibrary([], { sources, check: (file) => checker.check(file) }), sources)
 }
 
 /** Not through the logger: it would mask the token, and log collectors should not get it. */

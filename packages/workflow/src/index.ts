@@ -1,3 +1,4 @@
+export { CheckerBusy, WorkflowChecker, type CheckerOptions } from './check/checker.ts'
 export { lint, type LintOptions } from './check/lint.ts'
 export { lintPaths, type LintedPaths } from './check/lint-paths.ts'
 export { renderProblems, type ProblemFormat } from './check/render-problems.ts'
@@ -9,7 +10,9 @@ export { checkParams } from './execute/params.ts'
 export type * from './functions/services.ts'
 export {
   openLibrary,
+  type CheckedFile,
   type LibraryOptions,
+  type SourceFile,
   type WorkflowEntry,
   type WorkflowLibrary,
 } from './library/library.ts'

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '@scanfarm/contracts'
-import { lint, openLibrary, type WorkflowEntry } from '@scanfarm/workflow'
+import {
+  CheckerBusy,
+  READ_LIMITS,
+  type CheckedFile,
+  type WorkflowChecker,
+  type WorkflowEntry,
+} from '@scanfarm/workflow'
 import { refuse } from '../http/field-refusal.ts'
 import { problemDetails } from './problem-details.ts'
 
@@ -13,25 +19,53 @@ export interface CheckedUpload {
 }
 
 /** Reads an uploaded workflow file; one with errors is refused with the place of each. */
-export async function checkUpload(filename: string, content: Buffer): Promise<CheckedUpload> {
+export async function checkUpload(
+  checker: WorkflowChecker,
+  filename: string,
+  content: Buffer,
+): Promise<CheckedUpload> {
   const yaml = workflowText(content)
   const file = workflowFile(filename)
-  refuse(problemDetails(lint(yaml, file)), 'invalid_workflow')
-  const library = await openLibrary([])
-  await library.put(file, yaml)
-  const [entry] = library.list()
+  const { entry, problems } = await checkWorkflow(checker, file, yaml)
+  refuse(problemDetails(problems), 'invalid_workflow')
   if (entry === undefined)
     throw new AppError(
       'invalid_workflow',
       'the file is no workflow: it needs a line "kind: flow" or "kind: module"',
     )
-  refuse(problemDetails(entry.problems), 'invalid_workflow')
   if (!NAME.test(entry.name))
     refuse(
       [{ path: file, message: `the name "${entry.name}" may only have A-Z a-z 0-9 . _ - in it` }],
       'invalid_workflow',
     )
   return { entry, yaml, hash: createHash('sha256').update(yaml).digest('hex') }
+}
+
+/** Problems of one answer; one more counts the rest. */
+export const MAX_PROBLEMS = 1_000
+
+const BUSY_RETRY_SECONDS = 2
+
+/** Checks a file off the event loop; refused with `unavailable` while too many others wait. */
+export const checkWorkflow = async (
+  checker: WorkflowChecker,
+  path: string,
+  text: string,
+): Promise<CheckedFile> => {
+  try {
+    return await checker.check({
+      source: '',
+      path,
+      text,
+      limits: { ...READ_LIMITS, problems: MAX_PROBLEMS },
+    })
+  } catch (error) {
+    if (!(error instanceof CheckerBusy)) throw error
+    throw new AppError('unavailable', `${error.message}; try again`, {
+      retryAfter: BUSY_RETRY_SECONDS,
+      cause: error,
+    })
+  }
 }
 
 /** The name under which problems of an uploaded file are told. */

@@ -1,14 +1,11 @@
-import { hasErrors, lint, workflowJsonSchema } from '@scanfarm/workflow'
+import { hasErrors, workflowJsonSchema } from '@scanfarm/workflow'
 import { buffer } from 'node:stream/consumers'
 import { Type } from 'typebox'
-import { workflowFile, workflowText } from '../catalog/check-upload.ts'
+import { checkWorkflow, MAX_PROBLEMS, workflowFile, workflowText } from '../catalog/check-upload.ts'
 import { text } from '../http/answer.ts'
 import { route } from '../http/route.ts'
 import { receiveBody } from '../uploads/receive-body.ts'
 import { MAX_WORKFLOW_BYTES } from './workflow-upload.ts'
-
-/** Most problems of one answer; a file of nothing but mistakes has one for every line. */
-const MAX_PROBLEMS = 1_000
 
 const WorkflowProblem = Type.Object(
   {
@@ -29,7 +26,7 @@ export const lintWorkflow = route(
     path: '/workflows/lint',
     tag: 'Workflows',
     summary: 'Check a workflow file without adding it',
-    description: `The file is the body (or the field \`file\` of a form). It is checked on its own, as an upload is: the workflows it refers to are not looked for. The first ${MAX_PROBLEMS} problems are told.`,
+    description: `The file is the body (or the field \`file\` of a form). It is checked on its own, as an upload is: the workflows it refers to are not looked for. The first ${MAX_PROBLEMS} problems are returned, and one more that counts the rest.`,
     role: 'viewer',
     file: { description: 'A workflow in YAML, at most 1 MiB' },
     responses: {
@@ -38,12 +35,19 @@ export const lintWorkflow = route(
         problems: Type.Array(WorkflowProblem),
       }),
     },
-    errors: ['invalid_input', 'invalid_workflow', 'payload_too_large', 'unsupported_media_type'],
+    errors: [
+      'invalid_input',
+      'invalid_workflow',
+      'payload_too_large',
+      'unsupported_media_type',
+      'unavailable',
+    ],
   },
-  async (_context, { http }) =>
+  async ({ checker }, { http }) =>
     receiveBody(http.stream, MAX_WORKFLOW_BYTES, async (body, filename) => {
-      const problems = lint(workflowText(await buffer(body)), workflowFile(filename))
-      return { valid: !hasErrors(problems), problems: problems.slice(0, MAX_PROBLEMS) }
+      const text = workflowText(await buffer(body))
+      const { problems } = await checkWorkflow(checker, workflowFile(filename), text)
+      return { valid: !hasErrors(problems), problems: [...problems] }
     }),
 )
 

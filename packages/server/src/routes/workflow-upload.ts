@@ -30,15 +30,21 @@ export const uploadWorkflow = route(
         warnings: Type.Array(Type.String()),
       }),
     },
-    errors: ['invalid_input', 'invalid_workflow', 'payload_too_large', 'unsupported_media_type'],
+    errors: [
+      'invalid_input',
+      'invalid_workflow',
+      'payload_too_large',
+      'unsupported_media_type',
+      'unavailable',
+    ],
   },
-  async ({ store, catalog, config }, { http, caller }) => {
+  async ({ store, catalog, checker, config }, { http, caller }) => {
     if (!config.workflows.upload)
       throw new AppError('forbidden', 'uploading workflows is switched off by the setting workflows.upload')
     const { entry, yaml, hash } = await receiveFile(
       http.stream,
       MAX_WORKFLOW_BYTES,
-      async ({ filename, body }) => checkUpload(filename, await buffer(body)),
+      async ({ filename, body }) => checkUpload(checker, filename, await buffer(body)),
     )
     const { name, kind, description } = entry
     await store.workflows.put({ name, kind, yaml, hash, by: `${caller.kind}:${caller.name}` })

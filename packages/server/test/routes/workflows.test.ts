@@ -144,6 +144,36 @@ describe('POST /workflows/lint', () => {
   test('413 for more than 1 MiB', async () => {
     await sent('#'.repeat(1024 * 1024 + 1)).expect(413)
   })
+
+  test('answers other requests while it checks a large file', async () => {
+    const step = (index: number) =>
+      `  - {name: s${index}, type: bash, command: "echo {{Target}}", depends_on: [t${index}]}\n`
+    const file = `kind: module\nname: large\nsteps:\n${Array.from({ length: 8_000 }, (_, index) => step(index)).join('')}`
+    let done = false
+    const linted = sent(file).then((answer) => {
+      done = true
+      return answer
+    })
+    const waits: number[] = []
+    do {
+      const from = performance.now()
+      await server.nobody.get('/api/health').expect(200)
+      waits.push(performance.now() - from)
+    } while (!done)
+    expect((await linted).body.problems).toHaveLength(1_001)
+    expect(waits.length).toBeGreaterThan(3)
+    expect(Math.max(...waits)).toBeLessThan(1_000)
+  })
+
+  test('503 with Retry-After when too many files wait', async () => {
+    const file = `kind: module\nname: large\nsteps:\n${'  - {name: a, type: bash, command: echo}\n'.repeat(2_000)}`
+    const answers = await Promise.all(Array.from({ length: 30 }, () => sent(file)))
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(3)
+    expect(refused.length).toBeGreaterThan(3)
+    expect(refused[0]?.headers['retry-after']).toBe('2')
+    expect(refused[0]?.body.code).toBe('unavailable')
+  })
 })
 
 describe('GET /workflow.schema.json', () => {

@@ -3,27 +3,37 @@ interface Vertex {
   readonly depends_on?: readonly string[]
 }
 
+interface Visit {
+  readonly name: string
+  readonly needs: readonly string[]
+  next: number
+}
+
 /** The names along the first circle found, its first name repeated at the end; `undefined` when there is none. */
 export const findCircle = (vertices: readonly Vertex[]): string[] | undefined => {
   const byName = new Map(vertices.map((vertex) => [vertex.name, vertex]))
   const done = new Set<string>()
-  const trail: string[] = []
-  const visit = (name: string): string[] | undefined => {
-    if (done.has(name)) return undefined
-    const seen = trail.indexOf(name)
-    if (seen !== -1) return [...trail.slice(seen), name]
-    trail.push(name)
-    for (const next of byName.get(name)?.depends_on ?? []) {
-      const circle = visit(next)
-      if (circle !== undefined) return circle
-    }
-    trail.pop()
-    done.add(name)
-    return undefined
+  /** Names on the trail with their positions there. */
+  const open = new Map<string, number>()
+  const trail: Visit[] = []
+  const enter = (name: string): void => {
+    open.set(name, trail.length)
+    trail.push({ name, needs: byName.get(name)?.depends_on ?? [], next: 0 })
   }
   for (const { name } of vertices) {
-    const circle = visit(name)
-    if (circle !== undefined) return circle
+    if (!done.has(name)) enter(name)
+    for (let visit = trail.at(-1); visit !== undefined; visit = trail.at(-1)) {
+      const next = visit.needs[visit.next++]
+      if (next === undefined) {
+        trail.pop()
+        open.delete(visit.name)
+        done.add(visit.name)
+        continue
+      }
+      const at = open.get(next)
+      if (at !== undefined) return [...trail.slice(at).map((each) => each.name), next]
+      if (!done.has(next)) enter(next)
+    }
   }
   return undefined
 }

@@ -7,7 +7,7 @@ import { AGENT_PRESETS } from '../llm/presets.ts'
 import { didYouMean } from '../suggest.ts'
 import { cronProblem, isTimezone } from '../trigger/cron.ts'
 import type { Report } from './report.ts'
-import { everyStep } from './walk.ts'
+import { everyStep, ofSiblings } from './walk.ts'
 
 const CRON_FIELD = /^(\*|[\d*/,\-A-Za-z]+)$/
 
@@ -49,7 +49,11 @@ const triggers = (workflow: Workflow, report: Report): void => {
 }
 
 const steps = (workflow: Workflow, report: Report): void => {
-  for (const { step, path, siblings, position } of everyStep(workflow)) {
+  const haveNeeds = ofSiblings((siblings) =>
+    siblings.some(({ depends_on: needs }) => (needs ?? []).length > 0),
+  )
+  for (const place of everyStep(workflow)) {
+    const { step, path, position } = place
     const { timeout, retry, decision } = step
     if (
       timeout !== undefined &&
@@ -85,8 +89,7 @@ const steps = (workflow: Workflow, report: Report): void => {
         'retry.attempts must be a whole number from 1 on',
       )
     }
-    const isGraph =
-      position === 'module' && siblings.some(({ depends_on: needs }) => (needs ?? []).length > 0)
+    const isGraph = position === 'module' && haveNeeds(place)
     const jumps = [
       ...Object.values(decision?.cases ?? {}),
       decision?.default,
@@ -113,11 +116,7 @@ const agentTools = (
   for (const [index, { preset, name, handler }] of tools.entries()) {
     const at = [...path, index]
     if (preset !== undefined && !AGENT_PRESETS.includes(preset)) {
-      report(
-        at,
-        'wrong-value',
-        'error',
-        `there is no preset tool '${preset}'`,
+      report(at, 'wrong-value', 'error', `there is no preset tool '${preset}'`, () =>
         didYouMean(preset, AGENT_PRESETS),
       )
     }
@@ -147,7 +146,7 @@ const words = (workflow: Workflow, report: Report): void => {
       'wrong-value',
       'error',
       `unknown target_types: ${type}`,
-      didYouMean(type, TARGET_TYPES),
+      () => didYouMean(type, TARGET_TYPES),
     )
   }
   for (const [index, { generator }] of (workflow.params ?? []).entries()) {
@@ -158,7 +157,7 @@ const words = (workflow: Workflow, report: Report): void => {
       (name !== undefined && Object.hasOwn(GENERATORS, name))
     )
       continue
-    const hint = didYouMean(name ?? generator, Object.keys(GENERATORS))
+    const hint = () => didYouMean(name ?? generator, Object.keys(GENERATORS))
     report(
       ['params', index, 'generator'],
       'wrong-value',

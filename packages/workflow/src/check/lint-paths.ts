@@ -4,7 +4,7 @@ import { messageOf } from '../fault.ts'
 import { openLibrary, type WorkflowLibrary } from '../library/library.ts'
 import { resolveWorkflow } from '../library/resolve.ts'
 import { folderSource } from '../library/source.ts'
-import { READ_LIMITS } from '../limits.ts'
+import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import { hasErrors, inOrder, WorkflowError, type Problem } from '../problem.ts'
 import { looksLikeWorkflow } from '../read/document.ts'
 import { lint } from './lint.ts'
@@ -38,6 +38,9 @@ const references = (library: WorkflowLibrary, path: string, shown: string): Prob
   }
 }
 
+/** A person at a terminal gets all of them. */
+const ALL_PROBLEMS: ReadLimits = { ...READ_LIMITS, problems: Number.POSITIVE_INFINITY }
+
 const lintFile = async (
   path: string,
   shown: string,
@@ -48,7 +51,7 @@ const lintFile = async (
   if (size > READ_LIMITS.fileBytes) {
     return [problemOf(shown, 'too-big', `The file is larger than ${READ_LIMITS.fileBytes} bytes.`)]
   }
-  const problems = lint(await readFile(path, 'utf8'), shown)
+  const problems = lint(await readFile(path, 'utf8'), shown, { limits: ALL_PROBLEMS })
   return hasErrors(problems) ? problems : [...problems, ...references(library, inLibrary, shown)]
 }
 

@@ -3,7 +3,7 @@ import { hasErrors, inOrder, type Problem } from '../problem.ts'
 import { readWorkflow, type ReadFile } from '../read/document.ts'
 import { checkHabits } from './habits.ts'
 import { checkMeaning } from './meaning.ts'
-import { reporter } from './report.ts'
+import { reporter, type Report } from './report.ts'
 import { checkStructure } from './structure.ts'
 
 export interface LintOptions {
@@ -21,21 +21,30 @@ const OF_ONE_TEXT: ReadonlySet<string> = new Set([
 
 /** Reads a workflow and checks everything that can be said of it alone. */
 export const readChecked = (text: string, file: string, options: LintOptions = {}): ReadFile => {
-  const read = readWorkflow(text, file, options.limits ?? READ_LIMITS)
-  if (read.workflow === undefined) return read
-  const meant: Problem[] = []
-  const report = reporter(file, read.locate, meant)
+  const limits = options.limits ?? READ_LIMITS
+  const read = readWorkflow(text, file, limits)
+  const { list } = read
+  if (read.workflow === undefined)
+    return { ...read, problems: [...inOrder(read.problems), ...list.rest(file)] }
   const misshapen = hasErrors(read.problems)
+  // Where the shape is not right yet, rules about what belongs together only confuse; those about one text do not.
+  const report = misshapen
+    ? only(OF_ONE_TEXT, reporter(file, read.locate, list))
+    : reporter(file, read.locate, list)
   if (!misshapen) {
     checkStructure(read.workflow, report)
     checkHabits(read.workflow, report)
   }
   // Behind an item of the wrong type, which is left out, the places of all others are not known any more.
-  if (!read.problems.some(({ rule }) => rule === 'wrong-type')) checkMeaning(read.workflow, report)
-  // Where the shape is not right yet, rules about what belongs together only confuse; those about one text do not.
-  const told = misshapen ? meant.filter(({ rule }) => OF_ONE_TEXT.has(rule)) : meant
-  return { ...read, problems: inOrder([...read.problems, ...told]) }
+  if (!read.problems.some(({ rule }) => rule === 'wrong-type')) checkMeaning(read.workflow, report, limits)
+  return { ...read, problems: [...inOrder(list.problems), ...list.rest(file)] }
 }
+
+const only =
+  (rules: ReadonlySet<string>, report: Report): Report =>
+  (path, rule, ...rest) => {
+    if (rules.has(rule)) report(path, rule, ...rest)
+  }
 
 /** All problems of one workflow text, in the order of their places. Never throws. */
 export const lint = (text: string, file: string, options: LintOptions = {}): Problem[] => [

@@ -1,6 +1,7 @@
 import { messageOf } from '../fault.ts'
 import { prepareProgram, type Program } from '../expression/source.ts'
 import { FUNCTIONS } from '../functions/registry.ts'
+import type { ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import { typeOf } from '../params/check-value.ts'
 import { ShellLexer } from '../shell/lexer.ts'
@@ -20,6 +21,8 @@ import {
 import { handedCode } from './handed-code.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
+import { nestedCode } from './nested-code.ts'
+import { tagOffset } from './tag-offset.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
 
 const filtersOf = (expr: Expr): string[] => {
@@ -55,6 +58,9 @@ const callsOf = (expr: Expr): string[] => {
   }
 }
 
+/** Names that suggestions for undefined names of one file may be compared with; further suggestions are left out. */
+const MAX_COMPARED = 200_000
+
 /** Rules about what the texts of a workflow mean: templates, expressions, and values in shell commands. */
 class Meaning {
   readonly #report: Report
@@ -62,10 +68,14 @@ class Meaning {
   readonly #isFlow: boolean
   /** Params whose values are arguments. */
   readonly #args: ReadonlySet<string>
+  readonly #limits: ReadLimits
+  readonly #suggested = new Map<string, string>()
+  #compared = 0
   readonly used = new Set<string>()
 
-  constructor(workflow: Workflow, report: Report) {
+  constructor(workflow: Workflow, report: Report, limits: ReadLimits) {
     this.#report = report
+    this.#limits = limits
     this.#defined = definedNames(workflow)
     this.#isFlow = workflow.kind === 'flow'
     const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
@@ -74,9 +84,9 @@ class Meaning {
 
   check(text: AuthorText): void {
     try {
-      if (text.kind === 'expression' || (text.kind === 'export' && looksLikeCall(text.text)))
-        this.#expression(text)
-      else {
+      if (text.kind === 'expression' || (text.kind === 'export' && looksLikeCall(text.text))) {
+        if (this.#fits(text)) this.#expression(text)
+      } else {
         const template = parseTemplate(text.text)
         this.#template(text, template)
         if (text.kind === 'shell') this.#shell(text, template)
@@ -91,10 +101,27 @@ class Meaning {
     }
   }
 
+  #fits({ path, text }: AuthorText): boolean {
+    const { expressionChars } = this.#limits
+    if (text.length <= expressionChars) return true
+    const message = `the expression has ${text.length} characters; at most ${expressionChars} are possible`
+    this.#report(path, 'too-big', 'error', message, 'Split it, or put the data into a file.')
+    return false
+  }
+
+  #suggest(name: string, names: readonly string[]): string {
+    const known = this.#suggested.get(name)
+    if (known !== undefined || this.#compared >= MAX_COMPARED) return known ?? ''
+    this.#compared += this.#defined.size
+    const hint = didYouMean(name, [...this.#defined, ...names])
+    this.#suggested.set(name, hint)
+    return hint
+  }
+
   #use(name: string, { path, names }: AuthorText): void {
     this.used.add(name)
     if (this.#defined.has(name) || names.includes(name)) return
-    const hint = didYouMean(name, [...this.#defined, ...names])
+    const hint = this.#suggest(name, names)
     // What the modules of a flow export is written in their files; here only a near miss can be told.
     if (this.#isFlow && hint === '') return
     this.#report(
@@ -110,7 +137,7 @@ class Meaning {
     for (const name of variablesOf(expr)) this.#use(name, text)
     for (const name of filtersOf(expr)) {
       if (Object.hasOwn(FILTERS, name)) continue
-      const hint = didYouMean(name, Object.keys(FILTERS))
+      const hint = () => didYouMean(name, Object.keys(FILTERS))
       this.#report(text.path, 'unknown-filter', 'error', `there is no filter "${name}"`, hint)
     }
     for (const name of callsOf(expr)) {
@@ -133,7 +160,7 @@ class Meaning {
   }
 
   #tagsStay({ path, text }: AuthorText, where: string): void {
-    const offset = text.search(/\{%\s*(?:if|for|set)\b[^}]*%\}/)
+    const offset = tagOffset(text)
     if (offset === -1) return
     const message = `template tags are not carried out in ${where}; they stay as they are`
     const hint = 'Use pre_condition, or a filter such as {{ x | default:"y" }} or {{ x | yesno:"a,b" }}.'
@@ -164,16 +191,12 @@ class Meaning {
         return
       }
     }
-    const nested = /\b(?:python[\d.]*|perl|ruby|node|php|awk|gawk|mawk|jq|sed)\s+(?:-\S+\s+)*(["'])[^"']*$/
-    for (const [index, part] of parts.entries()) {
-      if (typeof part === 'string' || !nested.test(beforeOf(parts, index))) continue
-      const message = `{{${part.source}}} becomes part of a program in another language`
-      const hint =
-        'Hand it over as an argument or in an environment variable, so that it stays a value there.'
-      const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
-      this.#report(path, 'nested-code', 'warning', message, hint, inside)
-      return
-    }
+    const nested = nestedCode(parts)
+    if (nested === undefined) return
+    const message = `{{${nested.source}}} becomes part of a program in another language`
+    const hint = 'Hand it over as an argument or in an environment variable, so that it stays a value there.'
+    const inside = { text, offset: text.indexOf(`{{${nested.source}}}`) }
+    this.#report(path, 'nested-code', 'warning', message, hint, inside)
   }
 
   #expression(text: AuthorText): void {
@@ -191,7 +214,7 @@ class Meaning {
       if (known !== undefined) continue
       if (!called) this.#use(name, text)
       else if (!this.#defined.has(name)) {
-        const hint = didYouMean(name, FUNCTIONS.keys())
+        const hint = () => didYouMean(name, FUNCTIONS.keys())
         this.#report(text.path, 'unknown-function', 'error', `there is no function "${name}"`, hint)
       }
     }
@@ -256,12 +279,6 @@ const partsOf = (nodes: readonly Node[]): (string | Hole)[] =>
     }
   })
 
-const beforeOf = (parts: readonly (string | Hole)[], index: number): string =>
-  parts
-    .slice(0, index)
-    .map((part) => (typeof part === 'string' ? part : 'x'))
-    .join('')
-
 const looksLikeCall = (text: string): boolean =>
   [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
 
@@ -274,8 +291,8 @@ const unused = (workflow: Workflow, used: ReadonlySet<string>, report: Report): 
   }
 }
 
-export const checkMeaning = (workflow: Workflow, report: Report): void => {
-  const meaning = new Meaning(workflow, report)
+export const checkMeaning = (workflow: Workflow, report: Report, limits: ReadLimits): void => {
+  const meaning = new Meaning(workflow, report, limits)
   for (const text of authorTexts(workflow)) meaning.check(text)
   unused(workflow, meaning.used, report)
 }

@@ -1,5 +1,6 @@
 import type { Inside, Locate } from '../read/document.ts'
-import type { Problem, Severity } from '../problem.ts'
+import type { Severity } from '../problem.ts'
+import type { Hint, ProblemList } from '../problem-list.ts'
 import type { Path } from './walk.ts'
 
 /** How rules tell what they found; `inside` names the place in the text at the path. */
@@ -8,13 +9,12 @@ export type Report = (
   rule: string,
   severity: Severity,
   message: string,
-  hint?: string,
+  hint?: Hint,
   inside?: Inside,
 ) => void
 
-/** A `Report` that collects into `problems`, with the place of each path. */
+/** A `Report` that collects into `list`, with the place of each path. */
 export const reporter =
-  (file: string, locate: Locate, problems: Problem[]): Report =>
-  (path, rule, severity, message, hint = '', inside) => {
-    problems.push({ file, ...locate(path, inside), rule, severity, message, hint })
-  }
+  (file: string, locate: Locate, list: ProblemList): Report =>
+  (path, rule, severity, message, hint = '', inside) =>
+    list.add(severity, hint, () => ({ file, ...locate(path, inside), rule, message }))

@@ -4,7 +4,7 @@ import { REFUSED_STEP_TYPES } from '../read/step-spec.ts'
 import { findCircle } from './graph.ts'
 import { checkDeclarations } from './params.ts'
 import type { Report } from './report.ts'
-import { everyStep, type Path, type StepPlace } from './walk.ts'
+import { everyStep, ofSiblings, type Path, type StepPlace } from './walk.ts'
 
 const ONE_OF: Readonly<Record<string, readonly (keyof Step)[]>> = {
   bash: ['command', 'commands', 'parallel_commands'],
@@ -89,12 +89,12 @@ const dependencies = (
   what: string,
   report: Report,
 ): void => {
-  const known = items.map(({ name }) => name)
+  const known = new Set(items.map(({ name }) => name))
   for (const [index, item] of items.entries()) {
     for (const [position, wanted] of (item.depends_on ?? []).entries()) {
-      if (known.includes(wanted)) continue
+      if (known.has(wanted)) continue
       const message = `${what} '${item.name}' depends on non-existent ${what} '${wanted}'`
-      const hint = didYouMean(wanted, known)
+      const hint = () => didYouMean(wanted, known)
       report([...path, index, 'depends_on', position], 'invalid-depends-on', 'error', message, hint)
     }
   }
@@ -104,15 +104,10 @@ const dependencies = (
   }
 }
 
-const gotos = ({ step, path, siblings }: StepPlace, report: Report): void => {
-  const known = ['_end', ...siblings.map(({ name }) => name)]
+const gotos = ({ step, path }: StepPlace, known: ReadonlySet<string>, report: Report): void => {
   const check = (target: string | undefined, at: Path): void => {
-    if (target === undefined || known.includes(target)) return
-    report(
-      at,
-      'invalid-goto',
-      'warning',
-      `goto names no step of this module: '${target}'`,
+    if (target === undefined || known.has(target)) return
+    report(at, 'invalid-goto', 'warning', `goto names no step of this module: '${target}'`, () =>
       didYouMean(target, known),
     )
   }
@@ -165,8 +160,9 @@ export const checkStructure = (workflow: Workflow, report: Report): void => {
     names(ref.steps ?? [], ['modules', index, 'steps'], 'step', report)
     dependencies(ref.steps ?? [], ['modules', index, 'steps'], 'step', report)
   }
+  const targets = ofSiblings((siblings) => new Set(['_end', ...siblings.map(({ name }) => name)]))
   for (const place of everyStep(workflow)) {
     stepContent(place, report)
-    if (place.position === 'module') gotos(place, report)
+    if (place.position === 'module') gotos(place, targets(place), report)
   }
 }

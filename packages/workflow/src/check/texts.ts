@@ -64,18 +64,6 @@ const actionTexts = function* (
 }
 
 /** Inside of a loop the loop's syntax `[[ x ]]` is a template, too. */
-const loopNames = ({ step, path }: StepPlace, workflow: Workflow): string[] => {
-  const names: string[] = []
-  for (const place of everyStep(workflow)) {
-    const { variable } = place.step
-    if (variable === undefined) continue
-    const isAround =
-      place.path.length < path.length && place.path.every((part, index) => part === path[index])
-    if (isAround || place.step === step) names.push(variable, `_${variable}_`, '_id_')
-  }
-  return names
-}
-
 const loopSyntax = (text: string, names: readonly string[]): string =>
   names.length === 0
     ? text
@@ -83,9 +71,7 @@ const loopSyntax = (text: string, names: readonly string[]): string =>
         names.includes(name) ? `{{${name}}}` : whole,
       )
 
-const stepTexts = function* (place: StepPlace, workflow: Workflow): Generator<AuthorText> {
-  const { step, path } = place
-  const names = loopNames(place, workflow)
+const stepTexts = function* ({ step, path, loopNames: names }: StepPlace): Generator<AuthorText> {
   const inner = names.filter((name) => name !== step.variable || path.includes('step'))
   const all = function* (keys: readonly (keyof Step)[], kind: Kind) {
     for (const key of keys) yield* textsOf(step[key], [...path, key], kind, inner)
@@ -123,7 +109,7 @@ const stepTexts = function* (place: StepPlace, workflow: Workflow): Generator<Au
 /** All texts of a workflow that are rendered, run or evaluated. */
 export const authorTexts = function* (workflow: Workflow): Generator<AuthorText> {
   for (const place of everyStep(workflow)) {
-    for (const text of stepTexts(place, workflow)) yield { ...text, text: loopSyntax(text.text, text.names) }
+    for (const text of stepTexts(place)) yield { ...text, text: loopSyntax(text.text, text.names) }
   }
   for (const [index, ref] of (workflow.modules ?? []).entries()) {
     const path = ['modules', index]

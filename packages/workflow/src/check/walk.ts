@@ -9,27 +9,47 @@ export interface StepPlace {
   /** Steps beside this one, itself included: those that `depends_on` and `goto` may name. */
   readonly siblings: readonly Step[]
   readonly position: 'module' | 'hook' | 'nested'
+  /** Names that the loops around the step define; its own loop is one of them. */
+  readonly loopNames: readonly string[]
 }
 
-const inside = function* (step: Step, path: Path): Generator<StepPlace> {
+const loopNamesOf = ({ variable }: Step, around: readonly string[]): readonly string[] =>
+  variable === undefined ? around : [...around, variable, `_${variable}_`, '_id_']
+
+const inside = function* (step: Step, path: Path, around: readonly string[]): Generator<StepPlace> {
   if (step.step !== undefined) {
     const at = [...path, 'step']
-    yield { step: step.step, path: at, siblings: [step.step], position: 'nested' }
-    yield* inside(step.step, at)
+    const loopNames = loopNamesOf(step.step, around)
+    yield { step: step.step, path: at, siblings: [step.step], position: 'nested', loopNames }
+    yield* inside(step.step, at, loopNames)
   }
   const children = step.parallel_steps ?? []
   for (const [index, child] of children.entries()) {
     const at = [...path, 'parallel_steps', index]
-    yield { step: child, path: at, siblings: children, position: 'nested' }
-    yield* inside(child, at)
+    const loopNames = loopNamesOf(child, around)
+    yield { step: child, path: at, siblings: children, position: 'nested', loopNames }
+    yield* inside(child, at, loopNames)
   }
 }
 
 const list = function* (steps: readonly Step[] | undefined, path: Path, position: StepPlace['position']) {
   for (const [index, step] of (steps ?? []).entries()) {
     const at = [...path, index]
-    yield { step, path: at, siblings: steps ?? [], position } satisfies StepPlace
-    yield* inside(step, at)
+    const loopNames = loopNamesOf(step, [])
+    yield { step, path: at, siblings: steps ?? [], position, loopNames } satisfies StepPlace
+    yield* inside(step, at, loopNames)
+  }
+}
+
+/** What `of` makes of a list of siblings, made once for each list. */
+export const ofSiblings = <T>(of: (siblings: readonly Step[]) => T): ((place: StepPlace) => T) => {
+  const made = new Map<readonly Step[], T>()
+  return ({ siblings }) => {
+    const known = made.get(siblings)
+    if (known !== undefined) return known
+    const value = of(siblings)
+    made.set(siblings, value)
+    return value
   }
 }
 

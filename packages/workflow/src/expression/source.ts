@@ -25,6 +25,8 @@ export interface Program {
 }
 
 const REGEX_MAY_FOLLOW = /(?:^|[(,=:[!&|?{};+\-*%^~<>]|\breturn|\btypeof|\bin)\s*$/
+/** Characters before a place that decide what it may be; a search over all of them would be quadratic. */
+const TAIL_CHARS = 256
 const NAME = /[A-Za-z_$][\w$]*/y
 
 class Preparer {
@@ -89,7 +91,7 @@ class Preparer {
       if (char === '"' || char === "'") this.#string(char)
       else if (char === '`') this.#literal()
       else if (this.#starts('//') || this.#starts('/*')) this.#comment()
-      else if (char === '/' && REGEX_MAY_FOLLOW.test(this.#code)) this.#regex()
+      else if (char === '/' && REGEX_MAY_FOLLOW.test(this.#code.slice(-TAIL_CHARS))) this.#regex()
       else if (/[A-Za-z_$]/.test(char)) this.#name()
       else this.#copy(1)
     }
@@ -123,7 +125,7 @@ class Preparer {
   #name(): void {
     NAME.lastIndex = this.#at
     const name = NAME.exec(this.#source)?.[0] ?? ''
-    const isMember = /(?:^|[^.])\.\s*$/.test(this.#code)
+    const isMember = /(?:^|[^.])\.\s*$/.test(this.#code.slice(-TAIL_CHARS))
     const isCalled = /^\s*\(/.test(this.#source.slice(this.#at + name.length))
     if (isCalled) this.#callee = isMember ? `.${name}` : name
     if (!isMember) {

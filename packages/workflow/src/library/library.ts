@@ -30,6 +30,8 @@ export interface LibraryOptions {
   /** Searched after the folders, in this order. */
   readonly sources?: readonly WorkflowSource[]
   readonly limits?: ReadLimits
+  /** Reads one file; default: on the thread of the caller. */
+  readonly check?: (file: SourceFile) => CheckedFile | Promise<CheckedFile>
   /** A `refresh` within this time of the last one looks at nothing; milliseconds, default 500. */
   readonly freshForMs?: number
 }
@@ -54,16 +56,26 @@ export interface WorkflowLibrary {
 
 const baseName = (path: string): string => path.replace(/^.*\//, '').replace(/\.ya?ml$/i, '')
 
-const toEntry = (
-  source: string,
-  path: string,
-  text: string,
-  limits: ReadLimits,
-): WorkflowEntry | undefined => {
-  const readable = text.length <= limits.fileBytes * 2
-  if (readable && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text)) return undefined
+/** A file of a source as the library reads it. */
+export interface SourceFile {
+  readonly source: string
+  readonly path: string
+  readonly text: string
+  readonly limits: ReadLimits
+}
+
+/** What a file is and what is wrong with it; no entry when it does not mean to be a workflow. */
+export interface CheckedFile {
+  readonly entry: WorkflowEntry | undefined
+  readonly problems: readonly Problem[]
+}
+
+/** Reads and checks one file of a source. */
+export const checkFile = ({ source, path, text, limits }: SourceFile): CheckedFile => {
   const { workflow, problems, locate } = readChecked(text, path, { limits })
-  return {
+  const readable = text.length <= limits.fileBytes * 2
+  if (readable && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text)) return { entry: undefined, problems }
+  const entry = {
     name: workflow?.name === undefined || workflow.name === '' ? baseName(path) : workflow.name,
     kind: workflow?.kind ?? (/^kind:\s*["']?flow/m.test(text) ? 'flow' : 'module'),
     description: workflow?.description ?? '',
@@ -77,6 +89,7 @@ const toEntry = (
     workflow: hasErrors(problems) ? undefined : workflow,
     references: referencesOf(workflow, locate),
   }
+  return { entry, problems }
 }
 
 const referencesOf = (workflow: Workflow | undefined, locate: Locate): Record<string, Place> => ({
@@ -89,7 +102,8 @@ const referencesOf = (workflow: Workflow | undefined, locate: Locate): Record<st
   ),
 })
 
-const tooLarge = (source: string, path: string, limits: ReadLimits): WorkflowEntry => ({
+/** The entry of a file that could not be read. */
+export const brokenEntry = (source: string, path: string, rule: string, message: string): WorkflowEntry => ({
   name: baseName(path),
   kind: 'module',
   description: '',
@@ -104,9 +118,9 @@ const tooLarge = (source: string, path: string, limits: ReadLimits): WorkflowEnt
       file: path,
       line: 1,
       column: 1,
-      rule: 'too-big',
+      rule,
       severity: 'error',
-      message: `The file is larger than ${limits.fileBytes} bytes.`,
+      message,
       hint: '',
     },
   ],
@@ -135,6 +149,7 @@ class Library implements WorkflowLibrary {
   readonly #sources: readonly WorkflowSource[]
   readonly #memory = memorySource('memory')
   readonly #limits: ReadLimits
+  readonly #check: NonNullable<LibraryOptions['check']>
   readonly #freshForMs: number
   readonly #kept = new Map<string, Kept>()
   #entries: readonly WorkflowEntry[] = []
@@ -147,6 +162,7 @@ class Library implements WorkflowLibrary {
   constructor(folders: readonly string[], options: LibraryOptions) {
     this.#sources = [...folders.map(folderSource), ...(options.sources ?? []), this.#memory]
     this.#limits = options.limits ?? READ_LIMITS
+    this.#check = options.check ?? checkFile
     this.#freshForMs = options.freshForMs ?? 500
   }
 
@@ -202,9 +218,15 @@ class Library implements WorkflowLibrary {
   }
 
   async #read(source: WorkflowSource, path: string, size: number): Promise<WorkflowEntry | undefined> {
-    if (size > this.#limits.fileBytes) return tooLarge(source.name, path, this.#limits)
+    const limits = this.#limits
+    if (size > limits.fileBytes)
+      return brokenEntry(source.name, path, 'too-big', `The file is larger than ${limits.fileBytes} bytes.`)
     try {
-      return toEntry(source.name, path, await source.read(path), this.#limits)
+      const text = await source.read(path)
+      // Other YAML in the same folders is skipped before it costs anything.
+      if (text.length <= limits.fileBytes * 2 && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text))
+        return undefined
+      return (await this.#check({ source: source.name, path, text, limits })).entry
     } catch (error) {
       // Gone or closed to us between the listing and now: it is looked at again when its version changes.
       if (codeOf(error) !== '') return undefined

@@ -4,6 +4,8 @@ import type { WorkflowKind } from '@scanfarm/contracts'
 import { checkStructure } from '../check/structure.ts'
 import type { Workflow } from '../model.ts'
 import { hasErrors, placeOf, WorkflowError, type Problem } from '../problem.ts'
+import { READ_LIMITS, RESOLVE_LIMITS } from '../limits.ts'
+import { ProblemList } from '../problem-list.ts'
 import { didYouMean } from '../suggest.ts'
 import { inherit } from './inherit.ts'
 import type { WorkflowEntry, WorkflowLibrary } from './library.ts'
@@ -49,6 +51,12 @@ const flatten = (
   const parentName = entry.workflow.extends
   if (parentName === undefined) return entry.workflow
   const chain = [...children, entry]
+  if (chain.length > RESOLVE_LIMITS.parents) {
+    const message = `the chain of parents is longer than ${RESOLVE_LIMITS.parents}`
+    throw broken(entry, [
+      problemAt(entry, 'extends', 'too-big', message, 'Extend a workflow that is nearer to the top.'),
+    ])
+  }
   const parent = library.find(parentName, entry.kind, entry)
   if (parent === undefined) {
     const known = library.list().map(({ name }) => name)
@@ -72,13 +80,29 @@ const flatten = (
 const checked = (library: WorkflowLibrary, entry: WorkflowEntry): Workflow => {
   const workflow = flatten(library, entry)
   if (entry.workflow?.extends === undefined) return workflow
-  const problems: Problem[] = []
+  const list = new ProblemList(READ_LIMITS.problems)
   checkStructure(workflow, (_path, rule, severity, message, hint = '') => {
-    problems.push({ ...problemAt(entry, 'extends', rule, message, hint), severity })
+    list.add(severity, hint, () => problemAt(entry, 'extends', rule, message))
   })
+  const problems = [...list.problems, ...list.rest(entry.path)]
   if (hasErrors(problems)) throw broken(entry, problems)
   return workflow
 }
+
+interface Resolved {
+  readonly workflow: Workflow
+  readonly chars: number
+}
+
+const measured = (workflow: Workflow): Resolved => ({ workflow, chars: JSON.stringify(workflow).length })
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/** Suggestions for further names of one flow that do not exist are left out: each compares all known names. */
+const MAX_HINTS = 20
 
 const modulesOf = (
   library: WorkflowLibrary,
@@ -87,6 +111,10 @@ const modulesOf = (
 ): Record<string, Workflow> => {
   const modules: Record<string, Workflow> = {}
   const problems: Problem[] = []
+  const known = once(() => library.list().map(({ name }) => name))
+  const resolved = new Map<WorkflowEntry, Resolved>()
+  let hints = 0
+  let chars = 0
   for (const ref of flow.modules ?? []) {
     if (ref.path === undefined || (ref.steps ?? []).length > 0) continue
     const at = `modules.${ref.name}`
@@ -94,9 +122,9 @@ const modulesOf = (
     const name = basename(ref.path).replace(/\.ya?ml$/i, '')
     const found = library.find(ref.path, 'module', entry) ?? library.find(name, 'module', entry)
     if (found === undefined) {
-      const known = library.list().map(({ name }) => name)
       const message = `module '${ref.name}' refers to '${ref.path}', which does not exist`
-      problems.push(problemAt(entry, at, 'unknown-workflow', message, didYouMean(ref.path, known)))
+      const hint = hints++ < MAX_HINTS ? didYouMean(ref.path, known()) : ''
+      problems.push(problemAt(entry, at, 'unknown-workflow', message, hint))
     } else if (found.kind !== 'module') {
       problems.push(
         problemAt(entry, at, 'kind-mismatch', `'${ref.path}' is a flow; flows consist of modules`),
@@ -107,7 +135,14 @@ const modulesOf = (
         ...found.problems,
       )
     } else {
-      modules[ref.name] = checked(library, found)
+      const one = resolved.get(found) ?? measured(checked(library, found))
+      resolved.set(found, one)
+      chars += one.chars
+      if (chars > RESOLVE_LIMITS.chars) {
+        const message = `the flow and its modules are larger than ${RESOLVE_LIMITS.chars} characters together`
+        throw broken(entry, [problemAt(entry, at, 'too-big', message, 'Split the flow.')])
+      }
+      modules[ref.name] = one.workflow
     }
   }
   if (hasErrors(problems)) throw broken(entry, problems)

@@ -2,7 +2,9 @@ import { isNode, LineCounter, parseDocument, type Document, type YAMLParseError 
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import type { Problem } from '../problem.ts'
+import { ProblemList } from '../problem-list.ts'
 import { Reader } from './reader.ts'
+import { survey } from './survey.ts'
 import { withDefaults } from './defaults.ts'
 import { workflowSpec } from './workflow-spec.ts'
 
@@ -26,6 +28,8 @@ export interface ReadFile {
   readonly workflow: Workflow | undefined
   readonly problems: readonly Problem[]
   readonly locate: Locate
+  /** Where further problems of the file are added. */
+  readonly list: ProblemList
 }
 
 const KIND_LINE = /^kind:[ \t]*["']?(module|flow)["']?[ \t\r]*(#.*)?$/m
@@ -74,6 +78,16 @@ const locator =
     return { line: 1, column: 1 }
   }
 
+/** How the YAML library reports that its own recursion went too deep. */
+const STACK_OVERFLOW = 'Maximum call stack size exceeded'
+
+const tooDeep = ({ depth }: ReadLimits): Omit<Problem, 'file' | 'line' | 'column'> => ({
+  rule: 'too-big',
+  severity: 'error',
+  message: `The file nests deeper than ${depth} levels.`,
+  hint: '',
+})
+
 const UNEXPECTED = 'UNEXPECTED_TOKEN'
 const QUOTE_IT =
   'A value that begins with a quote, { or [ and goes on behind its end is put into quotes as a whole.'
@@ -87,10 +101,8 @@ const withoutEchoes = (errors: readonly YAMLParseError[]): YAMLParseError[] => {
 /** Reads one workflow. Never throws: what is wrong is in `problems`, each with its place. */
 export const readWorkflow = (text: string, file: string, limits: ReadLimits = READ_LIMITS): ReadFile => {
   const refused = refusal(text, limits)
-  const nowhere: Locate = () => ({ line: 1, column: 1 })
   if (refused !== undefined) {
-    const problem: Problem = { file, line: 1, column: 1, severity: 'error', hint: '', ...refused }
-    return { file, workflow: undefined, problems: [problem], locate: nowhere }
+    return unreadable(file, [{ file, line: 1, column: 1, severity: 'error', hint: '', ...refused }], limits)
   }
   const lines = new LineCounter()
   const document = parseDocument(text, {
@@ -98,18 +110,35 @@ export const readWorkflow = (text: string, file: string, limits: ReadLimits = RE
     merge: true,
     prettyErrors: false,
     stringKeys: false,
+    uniqueKeys: false,
   })
-  const broken = withoutEchoes(document.errors).map((error): Problem => {
-    const { line, col } = lines.linePos(error.pos[0])
-    const message = `YAML parse error: ${error.message}`
-    const hint = error.code === UNEXPECTED ? QUOTE_IT : ''
+  const parseError = (offset: number, text: string, hint = ''): Problem => {
+    const { line, col } = lines.linePos(offset)
+    if (text === STACK_OVERFLOW) return { ...tooDeep(limits), file, line, column: col }
+    const message = `YAML parse error: ${text}`
     return { file, line, column: col, rule: 'parse-error', severity: 'error', message, hint }
-  })
-  if (broken.length > 0) {
-    return { file, workflow: undefined, problems: broken.slice(0, limits.problems), locate: nowhere }
   }
-  const reader = new Reader(file, document, lines, limits)
+  const broken = withoutEchoes(document.errors).map((error) =>
+    parseError(error.pos[0], error.message, error.code === UNEXPECTED ? QUOTE_IT : ''),
+  )
+  if (broken.length > 0) return unreadable(file, broken, limits)
+  const { targets, duplicates } = survey(document)
+  if (duplicates.length > 0) {
+    const places = duplicates.map(({ range }) => range?.[0] ?? 0).sort((a, b) => a - b)
+    const repeated = places.map((offset) => parseError(offset, 'Map keys must be unique'))
+    return unreadable(file, repeated, limits)
+  }
+  const list = new ProblemList(limits.problems)
+  const reader = new Reader({ file, document, lines, limits, targets, list })
   const fields = reader.read(workflowSpec)
   const workflow = fields === undefined ? undefined : withDefaults(fields as Partial<Workflow>)
-  return { file, workflow, problems: reader.problems, locate: locator(document, lines, text) }
+  return { file, workflow, problems: [...list.problems], locate: locator(document, lines, text), list }
+}
+
+const nowhere: Locate = () => ({ line: 1, column: 1 })
+
+const unreadable = (file: string, problems: readonly Problem[], limits: ReadLimits): ReadFile => {
+  const list = new ProblemList(limits.problems)
+  for (const { severity, hint, ...problem } of problems) list.add(severity, hint, () => problem)
+  return { file, workflow: undefined, problems: [...list.problems], locate: nowhere, list }
 }

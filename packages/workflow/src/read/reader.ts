@@ -1,7 +1,8 @@
-import { isAlias, isMap, isScalar, isSeq, type Document, type LineCounter, type Node } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type LineCounter, type Node } from 'yaml'
 import type { ReadLimits } from '../limits.ts'
 import type { Json } from '../model.ts'
-import type { Problem, Severity } from '../problem.ts'
+import type { Severity } from '../problem.ts'
+import type { Hint, ProblemList } from '../problem-list.ts'
 import { didYouMean } from '../suggest.ts'
 import type { FieldType, ObjectSpec } from './field.ts'
 
@@ -13,53 +14,66 @@ const FALSE = new Set(['false', 'no', 'off', '0'])
 /** Thrown once a document unfolds beyond the limits; everything read so far is worthless then. */
 class TooBigError extends Error {
   override readonly name = 'TooBigError'
+  readonly hint: string
+
+  constructor(message: string, hint = 'Aliases that unfold into many copies are refused.') {
+    super(message)
+    this.hint = hint
+  }
 }
 
 const isNothing = (node: Node | null | undefined): boolean =>
   node === null || node === undefined || (isScalar(node) && node.value === null)
+
+export interface ReaderOptions {
+  readonly file: string
+  readonly document: Document.Parsed
+  readonly lines: LineCounter
+  readonly limits: ReadLimits
+  readonly targets: ReadonlyMap<Alias, Node>
+  readonly list: ProblemList
+}
 
 /**
  * Turns YAML nodes into the model by the field tables. Never throws: whatever does not fit becomes a problem with
  * its place, and the rest is still read. Keys that no table knows are warnings.
  */
 export class Reader {
-  readonly problems: Problem[] = []
-  readonly #file: string
-  readonly #lines: LineCounter
-  readonly #document: Document.Parsed
+  readonly #options: ReaderOptions
   readonly #limits: ReadLimits
   #nodes = 0
+  #chars = 0
 
-  constructor(file: string, document: Document.Parsed, lines: LineCounter, limits: ReadLimits) {
-    this.#file = file
-    this.#document = document
-    this.#lines = lines
-    this.#limits = limits
+  constructor(options: ReaderOptions) {
+    this.#options = options
+    this.#limits = options.limits
   }
 
   read(spec: ObjectSpec): Fields | undefined {
     try {
-      const root = this.#document.contents
+      const root = this.#options.document.contents
       if (isMap(root)) return this.#object(root, spec, '', 0)
       this.report(root, 'parse-error', 'error', 'A workflow is a map of keys such as kind, name and steps.')
     } catch (error) {
       if (!(error instanceof TooBigError)) throw error
-      this.report(
-        null,
-        'too-big',
-        'error',
-        error.message,
-        'Aliases that unfold into many copies are refused.',
-      )
+      this.report(null, 'too-big', 'error', error.message, error.hint)
     }
     return undefined
   }
 
-  report(node: Node | null | undefined, rule: string, severity: Severity, message: string, hint = ''): void {
-    if (this.problems.length >= this.#limits.problems) return
-    const offset = node?.range?.[0]
-    const { line, col } = offset === undefined ? { line: 1, col: 1 } : this.#lines.linePos(offset)
-    this.problems.push({ file: this.#file, line, column: col, rule, severity, message, hint })
+  report(
+    node: Node | null | undefined,
+    rule: string,
+    severity: Severity,
+    message: string,
+    hint: Hint = '',
+  ): void {
+    const { file, lines, list } = this.#options
+    list.add(severity, hint, () => {
+      const offset = node?.range?.[0]
+      const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset)
+      return { file, line, column: col, rule, message }
+    })
   }
 
   #count(depth: number): void {
@@ -71,8 +85,25 @@ export class Reader {
       throw new TooBigError(`The file nests deeper than ${this.#limits.depth} levels.`)
   }
 
+  /** The characters of a text, which an alias can repeat. */
+  #countChars(text: string): string {
+    this.#chars += text.length
+    if (this.#chars > this.#limits.chars)
+      throw new TooBigError(`The file unfolds into more than ${this.#limits.chars} characters.`)
+    return text
+  }
+
+  #countEntries(items: readonly unknown[], path: string): void {
+    const { entries } = this.#limits
+    if (items.length > entries)
+      throw new TooBigError(
+        `${path === '' ? 'The file' : path} has ${items.length} entries; at most ${entries} are possible.`,
+        'Split the workflow.',
+      )
+  }
+
   #follow(node: unknown): Node | null {
-    if (isAlias(node)) return node.resolve(this.#document) ?? null
+    if (isAlias(node)) return this.#options.targets.get(node) ?? null
     return isMap(node) || isSeq(node) || isScalar(node) ? node : null
   }
 
@@ -80,6 +111,7 @@ export class Reader {
     const fields: Fields = {}
     if (!isMap(node)) return fields
     this.#count(depth)
+    this.#countEntries(node.items, path)
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : ''
       if (key === '<<') {
@@ -96,7 +128,7 @@ export class Reader {
           'unknown-key',
           'warning',
           `${spec.name === 'workflow' ? 'A workflow' : `"${spec.name}"`} has no key "${key}"; it is ignored.`,
-          didYouMean(key, Object.keys(spec.fields)),
+          () => didYouMean(key, Object.keys(spec.fields)),
         )
         continue
       }
@@ -164,11 +196,11 @@ export class Reader {
         'wrong-value',
         lenient ? 'warning' : 'error',
         `invalid ${path.split('.').at(-1) ?? path}: ${text}, must be ${oneOf.map((word) => `'${word}'`).join(' or ')}`,
-        didYouMean(text, oneOf),
+        () => didYouMean(text, oneOf),
       )
       return undefined
     }
-    return text
+    return this.#countChars(text)
   }
 
   #flag(node: Node, path: string): boolean | undefined {
@@ -198,13 +230,15 @@ export class Reader {
       )
     }
     const value = isScalar(node) ? node.value : null
-    if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+    if (typeof value === 'string') return this.#countChars(value)
+    if (typeof value === 'boolean' || value === null) return value
     if (typeof value === 'number') return Number.isFinite(value) ? value : value.toString()
     return typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? null)
   }
 
   #list(node: Node, type: FieldType & { kind: 'list' }, path: string, depth: number): unknown[] | undefined {
     if (isSeq(node)) {
+      this.#countEntries(node.items, path)
       return node.items.flatMap((item, index) => {
         const value = this.#value(this.#follow(item), type.of, `${path}[${index}]`, depth + 1)
         return value === undefined ? [] : [value]
@@ -232,6 +266,7 @@ export class Reader {
       this.#wrong(node, path, 'a map')
       return undefined
     }
+    this.#countEntries(node.items, path)
     const fields: Fields = {}
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : ''

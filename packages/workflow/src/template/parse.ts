@@ -72,13 +72,24 @@ const matchAt = (pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source) ?? undefined
 }
 
+/** Finds the next `mark` from growing places on, and searches each part of the text once. */
+const finder = (source: string, mark: string): ((from: number) => number) => {
+  let found = -2
+  return (from) => {
+    if (found !== -1 && found < from) found = source.indexOf(mark, from)
+    return found
+  }
+}
+
 const tokensOf = function* (source: string): Generator<Token> {
   let from = 0
   const before = (at: number): Token => ({ kind: 'text', text: source.slice(from, at), at: from, name: '' })
+  const tagEnd = finder(source, '%}')
+  const commentEnd = finder(source, '#}')
   for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at)) {
     const next = source[at + 1]
-    const tag = next === '%' ? matchAt(TAG, source, at) : undefined
-    const comment = next === '#' ? matchAt(COMMENT, source, at) : undefined
+    const tag = next === '%' && tagEnd(at) !== -1 ? matchAt(TAG, source, at) : undefined
+    const comment = next === '#' && commentEnd(at) !== -1 ? matchAt(COMMENT, source, at) : undefined
     if (next !== '{' && tag === undefined && comment === undefined) {
       at += 1
       continue
