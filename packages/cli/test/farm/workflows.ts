@@ -91,6 +91,36 @@ reports:
     path: '{{Output}}/report.md'
     type: md
 `,
+  /** Has a param without a type, from a caller or an event, where two words would be a command. */
+  waiting: `
+params:
+  - name: wait
+triggers:
+  - name: main
+    on: event
+    enabled: true
+    event: {topic: custom.wait}
+    input: {target: event_data.host, wait: event_data.wait}
+steps:
+  - name: wait
+    type: bash
+    command: wait={{wait}}; printf '[%s]' "$wait" {{wait}}
+`,
+  /** The same with a type. */
+  counting: `
+params:
+  - {name: wait, type: int, min: 0}
+triggers:
+  - name: main
+    on: event
+    enabled: true
+    event: {topic: custom.count}
+    input: {target: event_data.host, wait: event_data.wait}
+steps:
+  - name: wait
+    type: bash
+    command: wait={{wait}}; echo "$wait"
+`,
   /** Tells a named pipe that its process runs. */
   ping: `
 steps:
