@@ -57,6 +57,12 @@ export class ShellLexer {
   #lost = ''
   /** Names of functions that the command defines; what they do with their arguments is not known. */
   readonly #functions = new Set<string>()
+  #nesting = 0
+
+  /** For how many scripts in scripts the last value was escaped. */
+  get nesting(): number {
+    return this.#nesting
+  }
 
   /** What has become certain since the last call. */
   take(): string {
@@ -92,6 +98,7 @@ export class ShellLexer {
   /** `next`: what comes right behind the value; it may make digits a file descriptor, or a line an end mark. */
   value(text: string, next = ''): void {
     this.#refuse(text)
+    this.#nesting = 0
     this.#settle()
     this.#out += this.#escaped(text, next)
   }
@@ -99,10 +106,12 @@ export class ShellLexer {
   /** A caller's text of no type: cut at blanks where that makes arguments of a command, otherwise one word. */
   words(text: string, next = ''): void {
     this.#refuse(text)
+    this.#nesting = 0
     this.#settle()
     const top = this.#top()
     if (top.kind === 'backquote') {
       top.inner.words(text, next)
+      this.#nesting = top.inner.#nesting
       this.#out += insideBackquotes(top.inner.take())
       return
     }
@@ -125,10 +134,12 @@ export class ShellLexer {
   /** A caller's text of the type args: its words are arguments of a command, and it has no other place. */
   args(text: string, next = ''): void {
     this.#refuse(text)
+    this.#nesting = 0
     this.#settle()
     const top = this.#top()
     if (top.kind === 'backquote') {
       top.inner.args(text, next)
+      this.#nesting = top.inner.#nesting
       this.#out += insideBackquotes(top.inner.take())
       return
     }
@@ -204,6 +215,7 @@ export class ShellLexer {
         throw new UnsafePlaceError('only a whole number can stand inside $((…))')
       case 'backquote':
         top.inner.value(text, next)
+        this.#nesting = top.inner.#nesting
         return insideBackquotes(top.inner.take())
       case 'here-document':
         return this.#inHereDocument(top, text, next)
@@ -226,6 +238,7 @@ export class ShellLexer {
     if (!script.#settled)
       throw new UnsafePlaceError('a value cannot stand behind \\ or $ in a script for another shell')
     script.value(text, next)
+    this.#nesting = script.#nesting + 1
     return script.take()
   }
 

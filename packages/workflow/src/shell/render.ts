@@ -1,19 +1,27 @@
 import type { Piece } from '../template/value.ts'
 import { ShellLexer } from './lexer.ts'
+import { refuseCode, type FilesRun } from './safety.ts'
+
+const NONE: ReadonlySet<string> = new Set()
 
 /**
  * One shell command out of pieces of different origins: the author's text stays as it is, everything else is escaped
- * for the place where it stands. Throws `UnsafePlaceError` where that is not possible.
+ * for the place where it stands. Throws `UnsafePlaceError` where that is not possible, or where an interpreter would
+ * read a value as code.
  */
-export const renderCommand = (pieces: readonly Piece[]): string => {
+export const renderCommand = (pieces: readonly Piece[], filesRun: FilesRun = () => NONE): string => {
   if (pieces.every(({ origin }) => origin === 'author')) return pieces.map(({ text }) => text).join('')
   const lexer = new ShellLexer()
+  const nestings: number[] = []
   for (const [index, { text, origin }] of pieces.entries()) {
     const next = pieces[index + 1]
     if (origin === 'author') lexer.feed(text)
     else if (origin === 'param') lexer.words(text, next?.text ?? '')
     else if (origin === 'args') lexer.args(text, next?.text ?? '')
     else lexer.value(text, next?.text ?? '')
+    nestings[index] = origin === 'author' ? 0 : lexer.nesting
   }
-  return lexer.finish()
+  const command = lexer.finish()
+  refuseCode(pieces, nestings, filesRun)
+  return command
 }

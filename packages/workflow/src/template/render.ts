@@ -38,7 +38,10 @@ class Rendering {
       case 'text':
         return this.#write(node.text)
       case 'hole':
-        this.pieces.push(...piecesOf(evaluateExpr(node.expr, variables)))
+        for (const piece of piecesOf(evaluateExpr(node.expr, variables))) {
+          if (piece.origin === 'author') this.#write(piece.text)
+          else this.pieces.push({ ...piece, name: node.source.trim() })
+        }
         return
       case 'set':
         return variables.set(node.variable, evaluateExpr(node.to, variables))

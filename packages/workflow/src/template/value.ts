@@ -16,6 +16,8 @@ export const isCallers = ({ origin }: Piece): boolean => ['args', 'param', 'call
 export interface Piece {
   readonly text: string
   readonly origin: Origin
+  /** What the author wrote in its place, for messages. */
+  readonly name?: string
 }
 
 /** A text that remembers who wrote which part of it, through defaults, exports and params of modules. */

@@ -1,0 +1,137 @@
+import { interpreterOf, runsCommand, takesNoCommand, type Interpreter } from './interpreters.ts'
+import type { ShellNode } from './grammar.ts'
+import { literalOf, marksIn } from './marks.ts'
+
+/** A word of a command with what is known of its content. */
+export interface Word {
+  readonly node: ShellNode
+  /** `undefined` when the shell decides it. */
+  readonly text: string | undefined
+}
+
+/** What a command line hands to an interpreter. */
+export interface HandedOver {
+  readonly name: string
+  readonly interpreter: Interpreter
+  /** Words that are code, those of options included. */
+  readonly code: readonly Word[]
+  /** Words that name a file of code. */
+  readonly files: readonly Word[]
+  readonly readsInput: boolean
+}
+
+const UNKNOWN: Interpreter = { code: /^-[A-Za-z]*c$/, operand: 'none', stdin: true, shell: true }
+
+const isInput = (word: Word | undefined): boolean => /^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(word?.text ?? '')
+
+/** Reads the options and operands of an interpreter; `words` begins with its name. */
+export const handedTo = (interpreter: Interpreter, name: string, words: readonly Word[]): HandedOver => {
+  const code: Word[] = []
+  const files: Word[] = []
+  let [fed, ended, dash] = [false, false, false]
+  let at = 1
+  for (; at < words.length; at++) {
+    const word = words[at]
+    if (word === undefined) break
+    const { text = '' } = word
+    const next = words[at + 1]
+    if (!ended && text === '--') ended = true
+    else if (!ended && interpreter.code?.test(text) === true) {
+      fed = true
+      if (next !== undefined) code.push(next)
+      at++
+      // Behind the script of a shell all words are its arguments, and options of other programs may follow.
+      if (interpreter.shell && interpreter.operand === 'script') break
+    } else if (!ended && interpreter.file?.test(text) === true) {
+      fed = true
+      dash ||= isInput(next)
+      if (next !== undefined) files.push(next)
+      at++
+      if (text === '-m') break
+    } else if (!ended && interpreter.skip?.test(text) === true) at++
+    else if (!ended && /^[-+]./.test(text)) {
+      if (isCodeAttached(interpreter, text)) code.push(word)
+      if (/^--(?:version|help)$/.test(text)) fed = true
+      if (interpreter.shell && interpreter.operand === 'script' && /^-[A-Za-z]*s[A-Za-z]*$/.test(text)) {
+        const first = words[at + 1]
+        // Without -- a value may be an option of the shell.
+        if (first !== undefined && marksIn(first.node.text).length > 0) code.push(first)
+        break
+      }
+    } else if (interpreter.operand === 'none') fed = true
+    else if (interpreter.operand === 'codes') code.push(word)
+    else if (isInput(word)) {
+      dash = true
+      break
+    } else {
+      if (!fed && interpreter.operand === 'code') code.push(word)
+      else if (!fed) files.push(word)
+      fed = true
+      break
+    }
+  }
+  return { name, interpreter, code, files, readsInput: dash || (interpreter.stdin && !fed) }
+}
+
+/** A value that is attached to an option may be its code: `-e'…'`, `--eval=…`, or the option itself. */
+const isCodeAttached = ({ code, file }: Interpreter, text: string): boolean => {
+  const [option = ''] = text.split(/=|SCANFARMVALUE\d+X/, 1)
+  if (marksIn(text).length === 0) return false
+  return /^-*$/.test(option) || code?.test(option) === true || file?.test(option) === true
+}
+
+/** Every interpreter that a simple command may start, itself or through a program that runs another. */
+export const interpretersIn = (words: readonly Word[]): HandedOver[] => {
+  const [first] = words
+  if (first === undefined) return []
+  const { text: name, node } = first
+  const own = name === undefined || isOpen(name) ? UNKNOWN : interpreterOf(name)
+  const handed = own === undefined ? [] : [handedTo(own, name ?? node.text, words)]
+  if (name !== undefined && (takesNoCommand(name) || (own !== undefined && own.operand !== 'none')))
+    return handed
+  let wraps = name === undefined || runsCommand(name)
+  let isArgument = false
+  for (const [index, { text, node: at }] of words.entries()) {
+    // Behind an interpreter are its arguments, up to the next command of find.
+    if (isArgument || index === 0) {
+      isArgument &&= text !== ';' && text !== '+'
+      continue
+    }
+    const found = text === undefined || isOpen(text) ? (wraps ? UNKNOWN : undefined) : interpreterOf(text)
+    if (found !== undefined) handed.push(handedTo(found, text ?? at.text, words.slice(index)))
+    isArgument = found !== undefined && found.operand !== 'none'
+    if (text !== undefined && !/^-|=/.test(text)) wraps &&= runsCommand(text) || /^\d|^[A-Z]/.test(text)
+    wraps ||= text !== undefined && runsCommand(text)
+  }
+  return handed
+}
+
+/** A value says what this names. */
+const isOpen = (text: string): boolean => marksIn(text.slice(text.lastIndexOf('/') + 1)).length > 0
+
+/** The command that `xargs` runs, and the text that it replaces by what it reads. */
+export const ofXargs = (words: readonly Word[]): { command: readonly Word[]; replaced: string } => {
+  let replaced = ''
+  let at = 1
+  for (; at < words.length; at++) {
+    const text = words[at]?.text ?? ''
+    if (!text.startsWith('-') || text === '-') break
+    const attached = /^(?:-[IJ]|--replace=)(.+)$/.exec(text)?.[1]
+    if (attached !== undefined) replaced = attached
+    else if (/^-[IJ]$/.test(text)) replaced = words[++at]?.text ?? '{}'
+    else if (/^(?:-i|--replace)$/.test(text)) replaced = '{}'
+    else if (
+      /^-[nPLsdEaSR]$/.test(text) ||
+      /^--(?:max-args|max-procs|max-lines|delimiter|arg-file)$/.test(text)
+    )
+      at++
+  }
+  return { command: words.slice(at), replaced }
+}
+
+export const wordOf = (node: ShellNode, constants: ReadonlyMap<string, string>): Word => {
+  const text = literalOf(node)
+  if (text !== undefined) return { node, text }
+  const name = /^"?\$\{?([A-Za-z_]\w*)\}?"?$/.exec(node.text)?.[1]
+  return { node, text: name === undefined ? undefined : constants.get(name) }
+}

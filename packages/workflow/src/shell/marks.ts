@@ -1,0 +1,81 @@
+import type { ShellNode } from './grammar.ts'
+
+/** What stands for a value in a command that the grammar reads: a word without meaning. */
+const MARK = /SCANFARMVALUE(\d+)X/g
+
+export const markOf = (index: number): string => `SCANFARMVALUE${index}X`
+
+export const marksIn = (text: string): number[] => [...text.matchAll(MARK)].map(([, index]) => Number(index))
+
+export const namedMarks = (text: string, name: (index: number) => string): string =>
+  text.replaceAll(MARK, (_, index: string) => `{{${name(Number(index))}}}`)
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\([^])/g, (_, char: string) => (char === '\n' ? '' : char))
+
+/** What a double-quoted text says to the shell that reads it. */
+export const insideQuotes = (text: string): string =>
+  text.slice(1, -1).replaceAll(/\\([$`"\\\n])/g, (_, char: string) => (char === '\n' ? '' : char))
+
+const EXPANSIONS: ReadonlySet<string> = new Set([
+  'simple_expansion', 'expansion', 'command_substitution', 'process_substitution', 'arithmetic_expansion', 'brace_expression',
+]) // prettier-ignore
+
+export const hasExpansion = (node: ShellNode): boolean =>
+  EXPANSIONS.has(node.type) || node.children.some(hasExpansion)
+
+/** The word as the command gets it, when the author wrote all of it; a value is its mark. */
+export const literalOf = (node: ShellNode): string | undefined => {
+  switch (node.type) {
+    case 'word':
+    case 'number':
+    case 'variable_name':
+      return unescaped(node.text)
+    case 'raw_string':
+      return node.text.slice(1, -1)
+    case 'string':
+      return hasExpansion(node) ? undefined : insideQuotes(node.text)
+    case 'command_name':
+    case 'concatenation': {
+      if (node.children.length === 0) return unescaped(node.text)
+      const parts = node.children.map(literalOf)
+      // The grammar leaves some characters of a word out of its parts.
+      const whole = node.children.map(({ text }) => text).join('') === node.text
+      return whole && !parts.includes(undefined) ? parts.join('') : undefined
+    }
+    default:
+      return hasExpansion(node) ? undefined : unescaped(node.text)
+  }
+}
+
+/** The script that a word hands to another shell, what is only known later as a letter; `undefined` where the lexer cannot follow it. */
+export const scriptOf = (node: ShellNode): string | undefined => {
+  if (node.type === 'raw_string') return node.text.slice(1, -1)
+  if (node.type === 'word') return unescaped(node.text)
+  if (node.type !== 'string') return undefined
+  let { text } = node
+  const hide = (inner: ShellNode): void => {
+    if (EXPANSIONS.has(inner.type)) text = text.replace(inner.text, () => 'x')
+    else inner.children.forEach(hide)
+  }
+  node.children.forEach(hide)
+  return insideQuotes(text)
+}
+
+/** Names of the variables that a word takes its content from; `1` stands for all positional ones. */
+export const variablesIn = (node: ShellNode): string[] => {
+  const own =
+    node.type === 'simple_expansion' || node.type === 'expansion'
+      ? /^\$\{?[!#]?([A-Za-z_]\w*|[0-9@*])/.exec(node.text)?.[1]
+      : node.type === 'variable_name'
+        ? node.text
+        : undefined
+  const inner = node.children.flatMap(variablesIn)
+  return own === undefined ? inner : [/^[0-9@*]/.test(own) ? '1' : own, ...inner]
+}
+
+/** What a file is known by: the last part of its path. */
+export const fileKey = (node: ShellNode): string => {
+  const text = literalOf(node) ?? node.text.replaceAll(/["']/g, '')
+  return text.slice(text.lastIndexOf('/') + 1)
+}
