@@ -129,6 +129,40 @@ describe('scanfarm exec', () => {
     expect(err).toMatch('< judge failed')
   })
 
+  test('reads beside the file of the workflow and in runner.paths, and nowhere else', async () => {
+    write('list.txt', 'beside\n')
+    const elsewhere = mkdtempSync(join(tmpdir(), 'scanfarm-elsewhere-'))
+    writeFileSync(join(elsewhere, 'list.txt'), 'elsewhere\n')
+    write(
+      'reads.yaml',
+      `kind: module
+name: reads
+params: [{name: list}]
+steps: [{name: read, type: function, function: 'read_file("{{list}}")'}]
+`,
+    )
+    const reads = async (list: string, settings: Record<string, string> = {}) => {
+      const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin', ...settings })
+      const args = ['exec', join(folder, 'reads.yaml'), '-t', 'example.com', '-p', `list=${list}`]
+      const code = await runProgram([...args, '--folder', join(folder, 'out')], terminal)
+      return { code, out: terminal.stdout() + terminal.stderr() }
+    }
+    try {
+      const list = join(elsewhere, 'list.txt')
+      expect(await reads(join(folder, 'list.txt'))).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('beside'),
+      })
+      expect(await reads(list)).toMatchObject({
+        code: 1,
+        out: expect.stringContaining(`${list} is outside of the folders that a workflow may use`),
+      })
+      expect(await reads(list, { SCANFARM_RUNNER_PATHS: elsewhere })).toMatchObject({ code: 0 })
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
+  })
+
   test('-m and -f take a name or a path, and only of that kind', async () => {
     const file = join(folder, 'greet.yaml')
     const rest = ['-t', 'example.com', '--folder', join(folder, 'out')]

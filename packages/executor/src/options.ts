@@ -1,5 +1,5 @@
 import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
-import type { FunctionServices } from '@scanfarm/workflow'
+import type { AllowedPath, FunctionServices } from '@scanfarm/workflow'
 import type { Owner } from './folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { ExecutorLog } from './log.ts'
@@ -23,6 +23,8 @@ export interface ExecutorOptions {
   readonly owner?: Owner
   /** `PATH` of commands on this machine. */
   readonly path?: string
+  /** What functions and steps may use besides the folders of the run. */
+  readonly allowedPaths?: readonly AllowedPath[]
   /** Between TERM and KILL; missing: as the workflow engine has it. */
   readonly graceMs?: number
   /** Longest evaluation of one expression; missing: as the workflow engine has it. */

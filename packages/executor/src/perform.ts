@@ -93,6 +93,7 @@ const perform = async (
     signal,
     eventEnvelope: run.eventEnvelope,
     services: { ...options.services, database: findingsService(options.store, session.key) },
+    ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
     ...(options.owner !== undefined && { owner: options.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })

@@ -1,4 +1,4 @@
-import { createNotifyService, type FunctionServices } from '@scanfarm/workflow'
+import { createNotifyService, parseAllowedPaths, type FunctionServices } from '@scanfarm/workflow'
 import { createRunners, dockerOptions, type DockerSettings, type Runners } from '@scanfarm/runners'
 import { commandUser } from './command-user.ts'
 import { WorkFolders } from './folders.ts'
@@ -15,6 +15,7 @@ export interface ExecutorSettings {
   readonly runner: DockerSettings & {
     readonly path: string
     readonly user: string | undefined
+    readonly paths: readonly string[]
     readonly sshHosts: readonly string[]
     readonly sshKeyFile: string | undefined
     readonly sshKnownHosts: string | undefined
@@ -39,6 +40,7 @@ export const executorSettings = (
     folder: worker.folder,
     owner: commandUser(runner.user),
     path: runner.path,
+    allowedPaths: parseAllowedPaths(runner.paths),
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
     strictParams: workflows.strictParams,

@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { openObjectStorage } from '@scanfarm/artifacts'
@@ -70,6 +73,36 @@ test('functions of a run reach the object storage and the language model that th
   expect(ask).toBe('Bearer k m hello')
 })
 
+test('runs use the paths that the settings allow, and none else', async () => {
+  const base = await mkdtemp(join(tmpdir(), 'scanfarm-paths-'))
+  await writeFile(join(base, 'admin-token'), 'SECRET')
+  await writeFile(join(base, 'list'), 'one\n')
+  await chmod(base, 0o755)
+  const owner = commandUser()
+  await using runners = createHostRunners({ user: owner })
+  const allowedPaths = [{ path: join(base, 'list'), write: false }]
+  await using _executor = bench.executor({ owner, runners, allowedPaths })
+  const goOn: Partial<Step> = { on_error: [{ action: 'continue' }] }
+  const [runId = 0] = await bench.submit([
+    call('list', `read_file("${base}/list")`),
+    { ...call('token', `read_file("${base}/admin-token")`), ...goOn },
+    { ...call('environment', `read_file("/proc/${process.pid}/environ")`), ...goOn },
+    {
+      name: 'loop',
+      type: 'foreach',
+      input: '/etc/shadow',
+      variable: 'x',
+      step: bash('b', 'echo "{{x}}"'),
+      ...goOn,
+    },
+  ])
+  await bench.ended(runId)
+  const rows = (await bench.steps(runId)).map(({ output, error_message }) => error_message || output.trim())
+  const refused = expect.stringContaining('is outside of the folders that a workflow may use')
+  expect(rows).toEqual(['one', refused, refused, refused])
+  await rm(base, { recursive: true })
+})
+
 const INSTALL_MS = 300_000
 
 test(
@@ -119,7 +152,7 @@ test(
       upload: 'one',
       link: "up/secret is a link out of the run's folder",
       'linked folder': "away is a link out of the run's folder",
-      outside: expect.stringMatching(/outside the run's folders/),
+      outside: expect.stringMatching(/passwd is outside of the folders that a workflow may use/),
       'sync up': '2',
       list: 'a/one s/1 s/deep/2',
       download: 'true',

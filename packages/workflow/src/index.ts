@@ -7,6 +7,7 @@ export { countSteps, execute } from './execute/execute.ts'
 export { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits, type ExecuteResult } from './execute/input.ts'
 export type { Folders, Owner, Ports } from './execute/surroundings.ts'
 export { checkParams } from './execute/params.ts'
+export { parseAllowedPaths, type AllowedPath } from './functions/allowed.ts'
 export type * from './functions/services.ts'
 export {
   openLibrary,

@@ -1,24 +1,34 @@
 import { spawn } from 'node:child_process'
 import type { Command, CommandIo, Outcome, Runner } from '@scanfarm/contracts'
 
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
 /** The least that keeps the contract of a runner: real processes of this machine, whole groups killed. */
-export const hostRunner = (): Runner => ({
+export const hostRunner = (user?: User): Runner => ({
   type: 'host',
   facts: {},
   sharesFiles: true,
-  run: async (command, io) => await runProcess(command, io),
+  run: async (command, io) => await runProcess(command, io, user),
   push: async () => undefined,
   pull: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 })
 
-const runProcess = async ({ argv, env, cwd, timeoutMs }: Command, io: CommandIo): Promise<Outcome> => {
+const runProcess = async (
+  { argv, env, cwd, timeoutMs }: Command,
+  io: CommandIo,
+  user: User | undefined,
+): Promise<Outcome> => {
   const [program = '', ...args] = argv
   if (io.signal.aborted) return { kind: 'cancelled', killed: [] }
   const child = spawn(program, args, {
     env: { ...env },
     cwd,
     detached: true,
+    ...user,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const { promise, resolve } = Promise.withResolvers<Outcome>()

@@ -61,14 +61,17 @@ reports:
   })
 
   test('above the folder of the run are never removed', async () => {
-    const { recorder, output } = await runs.run(`kind: module
+    const { recorder, output } = await runs.run(
+      `kind: module
 name: above
 steps:
   - {name: tree, type: function, function: 'rm_rf("{{Output}}/..")', on_error: [{action: continue}]}
   - {name: others, type: function, function: 'remove_all_except("{{Output}}/..", "nothing")', on_error: [{action: continue}]}
   - {name: link, type: bash, command: 'ln -s "$(dirname {{Output}})" {{Output}}/../above-link'}
   - {name: throughLink, type: function, function: 'remove_all_except("{{Output}}/../above-link", "x")', on_error: [{action: continue}]}
-`)
+`,
+      { paths: [{ path: runs.folder(), write: true }] },
+    )
     const above = dirname(output)
     const refusals = recorder.steps.filter(({ name }) => name !== 'link')
     expect(refusals.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed'])

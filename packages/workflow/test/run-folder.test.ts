@@ -16,84 +16,15 @@ import {
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { FunctionServices } from '../src/index.ts'
 import { readText } from '../src/functions/file.ts'
 import { appendFile, makeFolder, moveFile, writeText } from '../src/functions/files.ts'
+import type { AllowedPath } from '../src/functions/allowed.ts'
 import { removeTree } from '../src/functions/remove.ts'
-import { FUNCTIONS } from '../src/functions/registry.ts'
 import { hold } from '../src/functions/hold.ts'
 import { useRuns } from './_execute.ts'
+import { attacks, services, WORKS_ON_LINK } from './_path-functions.ts'
 
 const { run, folder } = useRuns()
-
-/** Parameters that are paths, wherever they occur. */
-const PATHS = new Set(['path', 'source', 'dest', 'folder', 'archive', 'manifest', 'template', 'a', 'b'])
-
-/** Where a name means something else than elsewhere. */
-const ELSEWHERE: Readonly<Record<string, boolean>> = {
-  'get_types.text': true,
-  'glob.pattern': true,
-  'go_getter_with_sshkey.key': true,
-  'ssh_exec.key': true,
-  'is_compress.path': false,
-  'pick_valid.a': false,
-  'pick_valid.b': false,
-  'generate_event.source': false,
-  'generate_event_from_file.source': false,
-  'db_import_port_assets.source': false,
-  'db_import_custom_asset.source': false,
-  'db_import_vigolium.source': false,
-  'git_clone_subfolder.folder': false,
-  'ssh_rsync.dest': false,
-}
-
-/** What the other parameters get. */
-const PLAIN: Readonly<Record<string, string>> = {
-  pattern: '.', keep: 'none', text: 'a', lines: '1', delimiter: ',', field: '1', characters: 'x', part: 'x', target: '127.0.0.1',
-  value: 'x', command: 'true', code: '1', name: 'x', '…': 'x', params: '', length: '1', password: '', keepalive: '', message: 'x',
-  filter: '.', fields: 'a', renames: 'a:b', flags: '-sL', url: 'http://127.0.0.1:1/x', repository: 'https://127.0.0.1:1/x',
-  expression: 's/a/b/', workspace: 'example.com', format: '%d', mode: '', position: '1', method: 'GET', headers: '', body: '', host: '127.0.0.1',
-  topic: 't', data_type: 'x', data: 'x', type: 'x', json: '{}', status: '', severity: '', asset: '', uuid: 'x', channel: '',
-  caption: 'x', key: 'k', prefix: 'up', minutes: '1', depth: '1', '"role:text"': 'x', user: '', port: '1', keys: 'x', list: '',
-  old: 'x', new: 'y', seconds: '0', source: 'x', folder: 'x', dest: 'x', path: 'x', a: 'x', b: 'x',
-} // prettier-ignore
-
-/** These put a file in the place of what is there, or take it away: a link at the end is itself what they work on. */
-const WORKS_ON_LINK = new Set([
-  'remove_file.path', 'remove_folder.path', 'rm_rf.path', 'move_file.dest', 'cdn_download.path', 'chunk_file.manifest',
-  ...['grep_string_to_file', 'grep_regex_to_file', 'cut_to_file', 'jsonl_to_csv', 'csv_to_jsonl', 'jsonl_filter', 'jsonl_unique',
-    'jsonl_rename_key', 'nmap_to_jsonl', 'parse_url_file', 'interesting_urls', 'diff_unix', 'db_asset_diff_to_file',
-    'db_vuln_diff_to_file'].map((name) => `${name}.dest`),
-]) // prettier-ignore
-
-interface Attack {
-  /** `read_file.path` */
-  readonly what: string
-  /** The call with this path there. */
-  readonly call: (path: string) => string
-}
-
-const attacks = (): Attack[] =>
-  [...new Set(FUNCTIONS.values())].flatMap(({ name, signature, refused }) => {
-    const params = signature.split(',').map((param) => param.trim().replace(/\?$/, ''))
-    if (refused || signature === '') return []
-    const isPath = (param: string): boolean => ELSEWHERE[`${name}.${param}`] ?? PATHS.has(param)
-    const unknown = params.filter((param) => !isPath(param) && !Object.hasOwn(PLAIN, param))
-    // A parameter that is new here: say in PATHS, ELSEWHERE or PLAIN whether it is a path.
-    expect({ name, unknown }).toEqual({ name, unknown: [] })
-    return params.filter(isPath).map((attacked) => ({
-      what: `${name}.${attacked}`,
-      call: (path) => {
-        const ending = attacked === 'archive' ? '.zip' : attacked === 'pattern' ? '/*' : ''
-        const args = params.map((param) => {
-          if (param === attacked) return `${path}${ending}`
-          if (!isPath(param)) return PLAIN[param] ?? ''
-          return param === 'dest' || param === 'manifest' ? 'new' : 'mine'
-        })
-        return `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
-      },
-    }))
-  })
 
 const SECRET = 'root:SECRET'
 /** The one who swaps may have to wait for a processor. */
@@ -120,36 +51,11 @@ const everything = (root: string): { name: string; text: string }[] =>
     return [{ name, uid, mtimeMs, nlink, mode, text }, ...(item.isDirectory() ? everything(name) : [])]
   })
 
-const services = (found: string[]): FunctionServices => {
-  const counts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
-  const keep = (rows: unknown) => {
-    found.push(JSON.stringify(rows))
-    return counts
-  }
-  return {
-    database: {
-      importAssets: async (_workspace, rows) => keep(rows),
-      importVulnerabilities: async (_workspace, rows) => keep(rows),
-      importReport: async (_workspace, _format, report) => keep(await Array.fromAsync(report)),
-      assets: async () => [{ a: 1 }],
-      vulnerabilities: async () => [{ a: 1 }],
-      count: async (_workspace, _name, add) => (add === 'reset' ? 0 : add),
-      runStatus: async () => [],
-    },
-    notify: { send: async ({ file }) => void keep(file && readFileSync(file.path, 'utf8')) },
-    storage: {
-      upload: async (path) => void keep(readFileSync(path, 'utf8')),
-      download: async (_key, path) => await writeFile(path, 'object', { flag: 'wx' }),
-      remove: async () => undefined,
-      stat: async () => undefined,
-      list: async () => [{ key: 'up/f', size: 1, modified: '' }],
-      presign: async () => '',
-    },
-  }
-}
-
 /** Each call as a step of one run; its answer or its error. */
-const answers = async (at: ReturnType<typeof scene>, calls: readonly string[]): Promise<string[]> => {
+const answers = async (
+  at: ReturnType<typeof scene> & { paths?: readonly AllowedPath[] },
+  calls: readonly string[],
+): Promise<string[]> => {
   const found: string[] = []
   const steps = calls.map((call, index) => ({
     name: `s${index}`,
@@ -160,6 +66,7 @@ const answers = async (at: ReturnType<typeof scene>, calls: readonly string[]): 
   const { recorder } = await run(`kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\n`, {
     folders: { output: at.output, temp: at.temp },
     services: services(found),
+    paths: at.paths ?? [],
   })
   expect(recorder.steps).toHaveLength(calls.length)
   expect(JSON.stringify([recorder.events, found])).not.toContain(SECRET)
@@ -293,13 +200,14 @@ describe('in the folders of a run', () => {
     ])
   })
 
-  test('paths elsewhere are taken as they are, links and all', async () => {
+  test('paths that the settings allow are used under the name that the settings give them', async () => {
     const at = scene()
     const [elsewhere, link] = [join(at.base, 'elsewhere'), join(at.base, 'link')]
     mkdirSync(elsewhere)
     symlinkSync(elsewhere, link)
+    const paths = [{ path: link, write: true }]
     expect(
-      await answers(at, [
+      await answers({ ...at, paths }, [
         `save_content("text", "${link}/deep/file") && read_file("${link}/deep/file")`,
         `append_file("${link}/all", "mine") && move_file("${link}/all", "back") && read_file("back")`,
         `glob("${link}/*").length`,

@@ -73,6 +73,7 @@ const runFlow = async (name: string, target: string, params: Record<string, stri
     runId: 1,
     attempt: 1,
     folders: { output, temp: join(output, 'tmp') },
+    paths: [{ path: folder, write: false }],
     env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls },
     openRunner: async () => hostRunner(),
     recorder,

@@ -52,7 +52,9 @@ describe('the timeout of a step', () => {
   for (const [what, step] of Object.entries(steps)) {
     test(`holds for ${what}`, async () => {
       writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
-      const { status, errorMessage, recorder } = await run(module(step()))
+      const { status, errorMessage, recorder } = await run(module(step()), {
+        paths: [{ path: folder(), write: false }],
+      })
       expect(status).toBe('failed')
       expect(errorMessage).toContain('step timed out after 0.3s')
       expect(recorder.byName('s')).toMatchObject({ status: 'failed' })

@@ -56,15 +56,17 @@ interface Performance {
   readonly runUuid: string
   readonly output: string
   readonly temp: string
+  /** Of the file of the workflow, where one was named. */
+  readonly sources: string | undefined
 }
 
 const perform = async (
   terminal: Terminal,
   config: Config,
   options: ExecOptions,
-  { workflow, recorder, runUuid, output, temp }: Performance,
+  { workflow, recorder, runUuid, output, temp, sources }: Performance,
 ): Promise<ExecuteResult> => {
-  const [{ execute }, { createOwnRunners }] = await Promise.all([
+  const [{ execute, parseAllowedPaths }, { createOwnRunners }] = await Promise.all([
     import('@scanfarm/workflow'),
     import('../workflows/own-runners.ts'),
   ])
@@ -83,6 +85,11 @@ const perform = async (
       runId: 0,
       attempt: 1,
       folders: { output, temp },
+      paths: [
+        { path: process.cwd(), write: true },
+        ...(sources === undefined ? [] : [{ path: sources, write: false }]),
+        ...parseAllowedPaths(config.runner.paths),
+      ],
       env: { PATH, HOME, LANG, TMPDIR: temp, SCANFARM_TARGET: options.target, SCANFARM_OUTPUT: output },
       openRunner: (spec) =>
         runners.open(spec, {
@@ -110,13 +117,13 @@ const tell = async (
   config: Config,
   workflow: ResolvedWorkflow,
   options: ExecOptions,
-  temp: string,
+  place: Pick<Performance, 'temp' | 'sources'>,
 ): Promise<ExecuteResult> => {
   const [{ createNarrator, createJsonNarrator }, { createRunDocument }] = await Promise.all([
     import('../workflows/narrator.ts'),
     import('../workflows/run-document.ts'),
   ])
-  const at = { workflow, runUuid: randomUUID(), output: resolve(options.folder), temp }
+  const at = { workflow, runUuid: randomUUID(), output: resolve(options.folder), ...place }
   if (options.json === true) {
     // Standard output holds nothing but the document; people see the steps on the other stream.
     const document = createRunDocument(createNarrator({ ...terminal, out: terminal.err }))
@@ -151,12 +158,15 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
   const problem = targetProblem(options.target)
   if (problem !== undefined) throw new CliError(EXIT.usage, problem)
   const { config } = loadSettings(terminal, options.config)
-  const { findWorkflow } = await import('../workflows/find-workflow.ts')
+  const { findWorkflow, folderOfFile } = await import('../workflows/find-workflow.ts')
   const workflow = await findWorkflow(config, choice.name, choice.kind)
   await refuse(workflow, options.param ?? {})
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
   try {
-    const { status, errorMessage } = await tell(terminal, config, workflow, options, temp)
+    const { status, errorMessage } = await tell(terminal, config, workflow, options, {
+      temp,
+      sources: folderOfFile(choice.name),
+    })
     if (status !== 'completed')
       throw new CliError(EXIT.failed, `the run ${status}${errorMessage && `: ${errorMessage}`}`)
   } finally {

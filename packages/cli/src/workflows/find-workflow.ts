@@ -19,6 +19,10 @@ const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow
   }
 }
 
+/** The folder of a workflow that is named by its file. */
+export const folderOfFile = (name: string): string | undefined =>
+  isFile(name) ? dirname(resolve(name)) : undefined
+
 /** Where workflows are looked for by name: the folders of the settings, then the shipped ones. */
 export const workflowFolders = (config: Config): string[] => [...config.workflows.folders, SHIPPED]
 
@@ -32,7 +36,7 @@ export const findWorkflow = async (
   kind?: WorkflowKind,
 ): Promise<ResolvedWorkflow> => {
   const folders = workflowFolders(config)
-  if (!isFile(name)) return resolved(await openLibrary(folders), { name, kind })
-  const file = resolve(name)
-  return resolved(await openLibrary([dirname(file), ...folders]), { name: basename(file), kind })
+  const folder = folderOfFile(name)
+  if (folder === undefined) return resolved(await openLibrary(folders), { name, kind })
+  return resolved(await openLibrary([folder, ...folders]), { name: basename(name), kind })
 }

@@ -204,6 +204,10 @@ export const SETTINGS = {
     user: optionalText(
       'User (name or uid) that commands run as when this program runs as root; none: `nobody`.',
     ),
+    paths: paths(
+      'Files and folders, with all inside them, that functions and steps of workflows may read besides the folders of the run; `:rw` behind to write there too. The user of commands needs the right as well.',
+      { default: [] },
+    ),
     dockerImages: list('Docker images that runs may use, with `*` as wildcard; empty: none.', {
       default: ['*'],
     }),

@@ -1,10 +1,12 @@
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { asking, isThere, runPath } from '../functions/files.ts'
 import type { Dependencies } from '../model.ts'
 import { toPlain } from '../template/value.ts'
 import { condition } from './condition.ts'
 import { environmentOf } from './command.ts'
 import type { StepRun } from './place.ts'
+import type { Run } from './run.ts'
 import { renderPlain } from './render.ts'
 import { domainParts, isCidr, targetType } from './target.ts'
 import { isIP } from 'node:net'
@@ -46,7 +48,11 @@ const missingCommand = async (at: StepRun, commands: readonly string[]): Promise
 const REPOSITORY =
   /^(git@[\w.-]+:[\w./-]+|https?:\/\/(www\.)?(github|gitlab|bitbucket)\.[\w.]+\/[\w.-]+\/[\w.-]+.*|[\w.-]+\/[\w.-]+)$/i
 
-const checks: Readonly<Record<string, (value: string) => boolean | Promise<boolean>>> = {
+type Check = (value: string, run: Run) => boolean | Promise<boolean>
+
+const exists: Check = async (path, { input }) => await asking(input, () => isThere(path, input), false)
+
+const checks: Readonly<Record<string, Check>> = {
   domain: (value) => targetType(value) === 'domain',
   subdomain: (value) => targetType(value) === 'domain' && value !== domainParts(value).root,
   url: (value) => targetType(value) === 'url',
@@ -55,22 +61,16 @@ const checks: Readonly<Record<string, (value: string) => boolean | Promise<boole
   repo: (value) => REPOSITORY.test(value),
   number: (value) => /^-?\d+(\.\d+)?$/.test(value),
   string: (value) => value !== '',
-  path: async (value) => await exists(value),
-  file: async (value) => await exists(value),
-  folder: async (value) => await exists(value),
+  path: exists,
+  file: exists,
+  folder: exists,
 }
-
-const exists = async (path: string): Promise<boolean> =>
-  await stat(path).then(
-    () => true,
-    () => false,
-  )
 
 /** Kinds of target that a workflow may ask for. */
 export const TARGET_TYPES: readonly string[] = Object.keys(checks)
 
-const matches = async (value: string, types: readonly string[]): Promise<boolean> => {
-  for (const type of types) if (await checks[type]?.(value)) return true
+const matches = async (value: string, types: readonly string[], run: Run): Promise<boolean> => {
+  for (const type of types) if (await checks[type]?.(value, run)) return true
   return false
 }
 
@@ -81,10 +81,11 @@ const wrongType = async (
   at: StepRun,
   { target_types: types = [], variables = [] }: Dependencies,
 ): Promise<string | undefined> => {
-  const { target } = at.module.run.input
+  const { run } = at.module
+  const { target } = run.input
   const unknown = types.filter((type) => !Object.hasOwn(checks, type))
   if (unknown.length > 0) return `unknown target_types: ${unknown.join(', ')}`
-  if (types.length > 0 && !(await matches(target, types))) return mismatch(target, types)
+  if (types.length > 0 && !(await matches(target, types, run))) return mismatch(target, types)
   for (const { name = '', type = '', required } of variables) {
     const value = at.scope.get(name)
     const text = value === undefined ? '' : toPlain(value)
@@ -93,7 +94,7 @@ const wrongType = async (
       .split(',')
       .map((word) => word.trim())
       .filter((word) => Object.hasOwn(checks, word))
-    if (name.toLowerCase() === 'target' && wanted.length > 0 && !(await matches(target, wanted)))
+    if (name.toLowerCase() === 'target' && wanted.length > 0 && !(await matches(target, wanted, run)))
       return mismatch(target, wanted)
   }
   return undefined
@@ -109,8 +110,8 @@ export const unmetDependency = async (at: StepRun, needs: Dependencies): Promise
   const command = await missingCommand(at, needs.commands ?? [])
   if (command !== undefined) return `dependency check failed: required command not found: ${command}`
   for (const file of needs.files ?? []) {
-    const path = renderPlain(run.engine, file, at.scope)
-    if (!(await exists(path)))
+    const path = runPath(renderPlain(run.engine, file, at.scope), run.input)
+    if (!(await exists(path, run)))
       run.input.recorder.log('warn', `a file that the workflow names as needed is not there: ${path}`)
   }
   for (const source of needs.functions_conditions ?? []) {

@@ -28,6 +28,7 @@ export const functionContext = (
     stepPath: at.module.name === '' ? at.step.name : `${at.module.name}/${at.step.name}`,
     recorder: input.recorder,
     owner: input.owner,
+    paths: input.paths,
     evaluate,
     variable: (name) => {
       const value = at.scope.get(name)

@@ -1,4 +1,5 @@
 import type { AskedRunner, Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { AllowedPath } from '../functions/allowed.ts'
 import type { FunctionServices } from '../functions/services.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Engine } from './engine.ts'
@@ -55,6 +56,8 @@ export interface ExecuteInput {
   readonly env: Readonly<Record<string, string>>
   /** Whom commands run as, where that is somebody else: files made for them are given to that user. */
   readonly owner?: Owner
+  /** Paths outside of the run's folders that functions and steps may use, with the rights of that user. */
+  readonly paths?: readonly AllowedPath[]
   /** Called once for each place where commands run; the runner is closed before `execute` returns. */
   openRunner(spec: RunnerSpec): Promise<Runner>
   /** What the caller asked for in place of the `runner` of every module; its other settings stay where they fit. */

@@ -1,5 +1,5 @@
 import { openNew, runPath } from '../functions/files.ts'
-import type { RunPlace } from '../functions/hold.ts'
+import type { RunPlace } from '../functions/allowed.ts'
 
 export interface TeeFile {
   readonly write: (chunk: Buffer) => Promise<void>

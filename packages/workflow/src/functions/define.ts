@@ -1,6 +1,7 @@
 import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
 import type { Folders, Owner, Ports } from '../execute/surroundings.ts'
 import type { Json } from '../model.ts'
+import type { AllowedPath } from './allowed.ts'
 import type { FunctionServices } from './services.ts'
 
 /** What a function may see of the run that calls it. */
@@ -18,6 +19,8 @@ export interface FunctionContext {
   readonly recorder: RunRecorder
   /** Whom files that functions make are given to; missing: they stay with this process. */
   readonly owner: Owner | undefined
+  /** Paths outside of the run's folders that the settings allow. */
+  readonly paths: readonly AllowedPath[] | undefined
   /** A variable as the step sees it. */
   variable(name: string): Json | undefined
   setVariable(name: string, value: Json): void

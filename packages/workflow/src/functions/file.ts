@@ -1,12 +1,12 @@
 import { constants } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import { appendFile, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines } from './files.ts'
+import { appendFile, asking, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines } from './files.ts'
 import { refuseAbove, removeFile, removeTree } from './remove.ts'
 import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
 import { patternOf } from './pattern.ts'
-import type { RunPlace } from './hold.ts'
+import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
 
 /** Longest text that a function takes out of a file into an expression. */
@@ -76,7 +76,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'file_exists(path)',
       'bool',
       'Is there a file or folder?',
-      async (args, at) => await isThere(pathArg(args, 0, at), at),
+      async (args, at) => await asking(at, () => isThere(pathArg(args, 0, at), at), false),
     ),
     fn(
       'file_length(path)',

@@ -1,11 +1,23 @@
-import { constants, copyFile, lchown, open, opendir, rename, rm, type FileHandle } from 'node:fs/promises'
+import {
+  constants,
+  copyFile,
+  lchown,
+  open,
+  opendir,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
 import { codeOf } from '../fault.ts'
 import { NoPath, textArg, type FunctionContext } from './define.ts'
-import { heldPath, hold, inAuthorsWords, inPlace, RefusedPath, type RunPlace } from './hold.ts'
-import { factsOf, openFile, refuseLinkOut } from './run-folder.ts'
+import { ForbiddenPath, RefusedPath, type RunPlace } from './allowed.ts'
+import { heldPath, hold, inAuthorsWords, inPlace } from './hold.ts'
+import { requireAccess } from './permission.ts'
+import { checkPath, factsOf, openFile } from './run-folder.ts'
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
 
@@ -30,9 +42,10 @@ export const programPath = async (
   args: readonly Json[],
   index: number,
   context: FunctionContext,
+  access: 'read' | 'write' = 'read',
 ): Promise<string> => {
   const path = pathArg(args, index, context)
-  await refuseLinkOut(path, context)
+  await checkPath(path, context, access)
   return path
 }
 
@@ -41,12 +54,9 @@ export const makeFolder = async (path: string, place: RunPlace): Promise<void> =
   await held[Symbol.asyncDispose]()
 }
 
-/** Opens a file to write it anew, folders above it made. It belongs to the owner. */
-export const openNew = async (path: string, place: RunPlace): Promise<FileHandle> => {
-  const file = await openFile(path, place, O_WRONLY | O_CREAT | O_TRUNC)
-  await own(file, place)
-  return file
-}
+/** Opens a file and empties it, folders above it made. A new one belongs to the owner. */
+export const openNew = async (path: string, place: RunPlace): Promise<FileHandle> =>
+  await openFile(path, place, O_WRONLY | O_CREAT | O_TRUNC)
 
 export const writeText = async (path: string, text: string, place: RunPlace): Promise<void> => {
   await using file = await openNew(path, place)
@@ -121,6 +131,24 @@ export const writeLines = async (
 export const isThere = async (path: string, place: RunPlace): Promise<boolean> =>
   (await factsOf(path, place)) !== undefined
 
+/**
+ * The answer of a function that only asks what exists. Workflows look for word lists in several places, so a path that
+ * they may not use is one that does not exist; the log says why.
+ */
+export const asking = async <Answer>(
+  { recorder }: Pick<FunctionContext, 'recorder'>,
+  ask: () => Promise<Answer>,
+  no: Answer,
+): Promise<Answer> => {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof ForbiddenPath)) throw error
+    recorder.log('warn', error.message)
+    return no
+  }
+}
+
 export const kindOf = async (path: string, place: RunPlace): Promise<'file' | 'folder' | undefined> => {
   const facts = await factsOf(path, place)
   if (facts === undefined) return undefined
@@ -137,14 +165,13 @@ export const appendFile = async (dest: string, source: string, place: RunPlace):
     if (bytesRead === 0) break
     await to.write(buffer, 0, bytesRead)
   }
-  await own(to, place)
   return true
 }
 
 /** A link is moved itself, when it does not lead out. */
 export const moveFile = async (source: string, dest: string, place: RunPlace): Promise<boolean> => {
   if (!(await isThere(source, place))) return false
-  return await inPlace(source, place, { lastLink: 'keep' }, async (from) =>
+  return await inPlace(source, place, { lastLink: 'keep', write: true }, async (from) =>
     inPlace(dest, place, { make: true, lastLink: 'keep' }, async (to) => {
       await rename(from.path, to.path).catch(async (error: unknown) => {
         if (codeOf(error) !== 'EXDEV') throw error
@@ -183,6 +210,8 @@ export const entriesOf = async function* (path: string, place: RunPlace) {
   })
   if (held === undefined) return
   await using _ = held
-  const folder = await opendir(held.inside ? join(held.path, '..') : path).catch(() => undefined)
-  if (folder !== undefined) yield* folder
+  const folder = join(held.path, '..')
+  if (!held.own) requireAccess(await stat(folder), place.owner, 'read', path)
+  const entries = await opendir(folder).catch(() => undefined)
+  if (entries !== undefined) yield* entries
 }

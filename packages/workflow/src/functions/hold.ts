@@ -1,70 +1,31 @@
-import { constants, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { Folders, Owner } from '../execute/surroundings.ts'
+import { constants, lstat, mkdir, open, readlink, type FileHandle } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf } from '../fault.ts'
-
-/** The run whose files are worked on. */
-export interface RunPlace {
-  readonly folders: Pick<Folders, 'output' | 'temp'>
-  /** Whom commands run as, where that is not who this process is. */
-  readonly owner?: Owner | undefined
-  /** Ends work on long files. */
-  readonly signal?: AbortSignal
-}
+import { outside, readOnly, RefusedPath, spotOf, type RunPlace, type Spot } from './allowed.ts'
+import { isKept, requireAccess } from './permission.ts'
 
 export interface HoldOptions {
   /** Makes the folders above, for the owner. */
   readonly make?: boolean
+  /** The path is changed: written, removed, renamed. Default: as `make`. */
+  readonly write?: boolean
   /** A link at the end: gone through (the default), or itself what is meant, as for removing and renaming. */
   readonly lastLink?: 'follow' | 'keep'
 }
 
-/** A path that leads to the same place whatever is done to the folders above it. */
+/** A path that leads to the same place whatever is done to the folders above it. Nothing at its end may be followed. */
 export interface Held extends AsyncDisposable {
   readonly path: string
-  /** Does it lie in the run's folders? Then nothing at its end may be followed any more. */
-  readonly inside: boolean
+  /** It is in the folders of the run. */
+  readonly own: boolean
 }
 
 /** Links that one path may go through. */
 const MAX_LINKS = 40
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY
 const NO_LINK = constants.O_NOFOLLOW
-
-const below = (root: string, path: string): string[] | undefined => {
-  const rest = relative(root, path)
-  if (rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined
-  return rest === '' ? [] : rest.split(sep)
-}
-
-interface Spot {
-  readonly root: string
-  readonly parts: readonly string[]
-}
-
-/** Where in the run's folders a path lies, by its text alone; commands also name these by where they really are. */
-export const spotOf = async (path: string, { folders }: RunPlace): Promise<Spot | undefined> => {
-  const roots = [folders.output, folders.temp].filter((root) => root !== '').map((root) => resolve(root))
-  const find = (from: string, root: string): Spot | undefined => {
-    const parts = below(from, resolve(path))
-    return parts && { root, parts }
-  }
-  for (const root of roots) {
-    const spot = find(root, root)
-    if (spot) return spot
-  }
-  for (const root of roots) {
-    const spot = find(await realpath(root).catch(() => root), root)
-    if (spot) return spot
-  }
-  return undefined
-}
-
-/** The run's own doing; the code makes it a failure of the step, as other troubles with files are. */
-export class RefusedPath extends Error {
-  override readonly name = 'RefusedPath'
-  readonly code = 'ERR_REFUSED_PATH'
-}
+/** Only to go through a folder, which needs no right to list it; Node has no name for the flag. */
+const O_PATH = 0o10000000
 
 export const linkOut = (parts: readonly string[]): Error =>
   new RefusedPath(`${parts.join('/')} is a link out of the run's folder`)
@@ -82,17 +43,18 @@ interface Walk {
 
 /** Goes down folder by folder, each held and none a link. Where there is one, answers where its text leads instead. */
 const descend = async (
-  { root, parts }: Spot,
+  { root, parts, own }: Spot,
   place: RunPlace,
   { make = false, lastLink = 'follow' }: HoldOptions,
 ): Promise<Walk | { readonly target: string; readonly link: readonly string[] }> => {
   const last = parts.length - 1
-  let folder = await openRoot(root, place, make)
+  let folder = await openRoot(root, place, make && own)
   try {
     for (const [index, part] of parts.entries()) {
+      if (!own) requireAccess(await folder.stat(), place.owner, 'enter', join(root, ...parts.slice(0, index)))
       const path = `${heldPath(folder)}/${part}`
       const isLast = index === last
-      const next = isLast ? undefined : await step(path, place, make)
+      const next = isLast ? undefined : await step(path, place, make, () => mayAdd(folder, own, place))
       if (next === undefined) {
         const text = isLast && lastLink === 'keep' ? undefined : await targetOf(path)
         if (text !== undefined) {
@@ -116,9 +78,9 @@ const descend = async (
 }
 
 export const unless =
-  <Otherwise>(codes: readonly string[], otherwise: () => Otherwise) =>
+  <Otherwise>(codes: readonly string[], otherwise: (error: unknown) => Otherwise) =>
   (error: unknown): Otherwise => {
-    if (codes.includes(codeOf(error))) return otherwise()
+    if (codes.includes(codeOf(error))) return otherwise(error)
     throw error
   }
 
@@ -126,31 +88,57 @@ export const unless =
 const openRoot = async (root: string, place: RunPlace, make: boolean): Promise<FileHandle> =>
   await open(root, FOLDER).catch(
     unless(make ? ['ENOENT'] : [], async () => {
-      await makeOutside(root, place)
+      await makeRoot(root, place)
       return await open(root, FOLDER)
     }),
   )
 
 /** The next folder, or nothing when that is a link or no folder. */
-const step = async (path: string, place: RunPlace, make: boolean): Promise<FileHandle | undefined> =>
-  await open(path, FOLDER | NO_LINK).catch(
-    unless(['ENOTDIR', 'ELOOP', ...(make ? ['ENOENT'] : [])], async () => await made(path, place, make)),
+const step = async (
+  path: string,
+  place: RunPlace,
+  make: boolean,
+  mayMake: () => Promise<void>,
+): Promise<FileHandle | undefined> =>
+  await open(path, O_PATH | FOLDER | NO_LINK).catch(
+    unless(['ENOTDIR', 'ELOOP', ...(make ? ['ENOENT'] : [])], async (error) => {
+      if (codeOf(error) !== 'ENOENT') return undefined
+      await mayMake()
+      return await made(path, place)
+    }),
   )
 
-const made = async (path: string, { owner }: RunPlace, make: boolean): Promise<FileHandle | undefined> => {
-  const isNew =
-    make &&
-    (await mkdir(path).then(
-      () => true,
-      unless(['EEXIST'], () => false),
-    ))
-  if (!isNew) return undefined
+const made = async (path: string, { owner }: RunPlace): Promise<FileHandle | undefined> => {
+  const isNew = await mkdir(path).then(
+    () => true,
+    unless(['EEXIST'], () => false),
+  )
+  // Another step may have made it meanwhile.
+  if (!isNew)
+    return await open(path, O_PATH | FOLDER | NO_LINK).catch(unless(['ENOTDIR', 'ELOOP'], () => undefined))
   const folder = await open(path, FOLDER | NO_LINK)
   if (owner !== undefined) await folder.chown(owner.uid, owner.gid)
   return folder
 }
 
-const makeOutside = async (path: string, { owner }: RunPlace): Promise<void> => {
+/** In folders that are not the run's this process may only do what the user of commands may. */
+export const mayAdd = async (folder: FileHandle, own: boolean, { owner }: RunPlace): Promise<void> => {
+  if (!own) requireAccess(await folder.stat(), owner, 'write', await nameOf(folder))
+}
+
+const nameOf = async (folder: FileHandle): Promise<string> => await readlink(heldPath(folder))
+
+/** Changing names in a folder: what exists is replaced or removed, what does not is added. */
+const mayChange = async (folder: FileHandle, name: string, { owner }: RunPlace): Promise<void> => {
+  if (owner === undefined) return
+  const facts = await folder.stat()
+  requireAccess(facts, owner, 'write', await nameOf(folder))
+  const entry = await lstat(`${heldPath(folder)}/${name}`).catch(() => undefined)
+  if (isKept(facts, entry, owner))
+    throw new RefusedPath(`${await nameOf(folder)}/${name} belongs to another user`)
+}
+
+const makeRoot = async (path: string, { owner }: RunPlace): Promise<void> => {
   const first = await mkdir(path, { recursive: true })
   if (first === undefined || owner === undefined) return
   for (let at = resolve(path); at.length >= first.length; at = dirname(at)) {
@@ -160,32 +148,44 @@ const makeOutside = async (path: string, { owner }: RunPlace): Promise<void> => 
 }
 
 /**
- * Holds the folder in which a path ends. In the run's folders commands of another user may have put links anywhere and
- * may swap folders meanwhile: so each folder on the way is opened out of the one above and never through a link, and a
- * link is gone through only by beginning anew where its text leads, which must be in the run's folders. Rejects with an
- * error that names the link otherwise. Paths elsewhere are the author's, and taken as they are.
+ * Holds the folder in which a path ends, which must be in a folder that the workflow may use. Commands of another user
+ * may have put links there and may swap folders meanwhile: so each folder on the way is opened out of the one above and
+ * never through a link, and a link is followed by starting again where its text leads, under the same conditions.
+ * Outside of the run's folders the user of commands must have the right to enter every folder. Rejects with an error
+ * that names the path otherwise.
  */
 export const hold = async (path: string, place: RunPlace, options: HoldOptions = {}): Promise<Held> => {
+  const { write = options.make === true, lastLink } = options
   let spot = await spotOf(path, place)
-  if (spot === undefined) {
-    if (options.make) await makeOutside(dirname(path), place)
-    return { path, inside: false, [Symbol.asyncDispose]: async () => undefined }
-  }
+  if (spot === undefined) throw outside(path, place)
   for (let links = 0; links <= MAX_LINKS; links++) {
+    if (write && !spot.write) throw readOnly(path)
     const found = await descend(spot, place, options)
     if ('folder' in found) {
       const { folder, name } = found
+      const { own } = spot
+      if (write && lastLink === 'keep' && !own) await closing(folder, () => mayChange(folder, name, place))
       return {
         path: `${heldPath(folder)}/${name}`,
-        inside: true,
+        own,
         [Symbol.asyncDispose]: async () => await folder.close(),
       }
     }
     const next = await spotOf(found.target, place)
-    if (next === undefined) throw linkOut(found.link)
+    if (next === undefined) throw spot.own ? linkOut(found.link) : outside(found.target, place)
     spot = next
   }
   throw new RefusedPath(`${path} goes through more than ${MAX_LINKS} links`)
+}
+
+/** Closes the folder when the work fails. */
+const closing = async (folder: FileHandle, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    await folder.close()
+    throw error
+  }
 }
 
 /** Errors speak of the path that the author wrote. */

@@ -6,7 +6,7 @@ import { isThere, pathArg } from './files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from './jsonl.ts'
 import { linesOf } from './lines.ts'
-import type { RunPlace } from './hold.ts'
+import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
 import type { ImportCounts } from './services.ts'
 

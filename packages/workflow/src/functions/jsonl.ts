@@ -7,8 +7,8 @@ import { fn, isObject, listArg, textArg, type FunctionContext, type FunctionGrou
 import { readText } from './file.ts'
 import { pathArg, writeLines, writeText } from './files.ts'
 import { linesOf } from './lines.ts'
-import type { RunPlace } from './hold.ts'
-import { openFile, refuseLinkOut } from './run-folder.ts'
+import type { RunPlace } from './allowed.ts'
+import { checkPath, openFile } from './run-folder.ts'
 
 type Row = Record<string, Json>
 
@@ -145,7 +145,7 @@ const runNmap = async (args: readonly Json[], context: FunctionContext): Promise
   if (target === '' || target.startsWith('-')) throw new Error('run_nmap needs a target')
   const dest = args[2] === undefined ? `${context.folders.output}/nmap.jsonl` : pathArg(args, 2, context)
   const xml = `${dest}.xml`
-  for (const path of [dest, xml]) await refuseLinkOut(path, context)
+  for (const path of [dest, xml]) await checkPath(path, context, 'write')
   const flags = textArg(args, 1, '-sV')
     .split(/\s+/)
     .filter((flag) => flag !== '')

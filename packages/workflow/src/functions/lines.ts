@@ -2,7 +2,7 @@ import { constants } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { codeOf } from '../fault.ts'
-import type { RunPlace } from './hold.ts'
+import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
 
 /** Characters of one line. */

@@ -6,7 +6,7 @@ import { fn, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
 import { isThere, pathArg, writeText } from './files.ts'
 import { rowsOf } from './jsonl.ts'
-import type { RunPlace } from './hold.ts'
+import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
 import { sarifRows } from './sarif.ts'
 

@@ -1,8 +1,8 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, numberArg, refused, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { makeFolder, programPath } from './files.ts'
-import { refuseLinkOut } from './run-folder.ts'
+import { makeFolder, programPath, runPath } from './files.ts'
+import { checkPath } from './run-folder.ts'
 import { dirname } from 'node:path'
 
 const sshSpec = (
@@ -28,11 +28,21 @@ const sshSpec = (
 
 const sshExec = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
-  if (spec.keyFile !== undefined) await refuseLinkOut(spec.keyFile, context)
-  const { stdout, stderr, problem } = await context.execOn(spec, textArg(args, 1))
+  const keyFile = await keyOf(spec.keyFile ?? '', context)
+  const { stdout, stderr, problem } = await context.execOn(
+    keyFile === '' ? spec : { ...spec, keyFile },
+    textArg(args, 1),
+  )
   if (stderr !== '') context.print('stderr', stderr)
   if (problem !== '') throw new Error(`ssh_exec: ${problem}`)
   return stdout.trimEnd()
+}
+
+/** The path of a private key. This process or ssh reads it, and commands need no right to. */
+const keyOf = async (text: string, context: FunctionContext): Promise<string> => {
+  const path = runPath(text, context)
+  if (path !== '') await checkPath(path, { ...context, owner: undefined }, 'read')
+  return path
 }
 
 const rsync = async (context: FunctionContext, args: readonly string[]): Promise<Json> => {
@@ -42,12 +52,14 @@ const rsync = async (context: FunctionContext, args: readonly string[]): Promise
 }
 
 const sshRsync = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [host, user, key] = [textArg(args, 0), textArg(args, 3), textArg(args, 4)]
+  const [host, user] = [textArg(args, 0), textArg(args, 3)]
   if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
+  const source = await programPath(args, 1, context)
+  const key = await keyOf(textArg(args, 4), context)
   const port = numberArg(args, 6, 22)
   const shell = `ssh -p ${port}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
   const remote = `${user === '' ? '' : `${user}@`}${host}:${textArg(args, 2)}`
-  return await rsync(context, ['-e', shell, '--', await programPath(args, 1, context), remote])
+  return await rsync(context, ['-e', shell, '--', source, remote])
 }
 
 /** The name of a terminal session, as tmux can take it. */
@@ -115,7 +127,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     }),
     fn('go_getter(url, dest)', 'bool', 'Clones a repository or downloads a file.', async (args, at) => {
       const url = textArg(args, 0).replace(/^git::/, '')
-      const dest = await programPath(args, 1, at)
+      const dest = await programPath(args, 1, at, 'write')
       await makeFolder(dirname(dest), at)
       const isGit = textArg(args, 0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
       const argv = isGit
@@ -131,7 +143,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       'Clones a repository with a private key.',
       async (args, at) => {
         const key = await programPath(args, 0, at)
-        const dest = await programPath(args, 2, at)
+        const dest = await programPath(args, 2, at, 'write')
         await makeFolder(dirname(dest), at)
         const shell = `GIT_SSH_COMMAND=ssh -i '${key.replaceAll("'", '')}' -o IdentitiesOnly=yes`
         const { exitCode, stderr, problem } = await at.exec([

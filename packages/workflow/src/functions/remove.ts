@@ -1,7 +1,10 @@
-import { constants, open, opendir, realpath, rm, rmdir, unlink } from 'node:fs/promises'
+import { constants, open, opendir, realpath, rmdir, unlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Owner } from '../execute/surroundings.ts'
 import { codeOf } from '../fault.ts'
-import { heldPath, inPlace, RefusedPath, type RunPlace } from './hold.ts'
+import { RefusedPath, type RunPlace } from './allowed.ts'
+import { heldPath, inPlace } from './hold.ts'
+import { requireAccess } from './permission.ts'
 import { rootsOf } from './run-folder.ts'
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
@@ -22,13 +25,12 @@ export const refuseAbove = async (path: string, place: RunPlace): Promise<void> 
 /** Removes a file or a folder with all in it; a link itself and never what it leads to. */
 export const removeTree = async (path: string, place: RunPlace): Promise<void> => {
   try {
-    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) => {
-      if (!inside) {
-        await refuseAbove(path, place)
-        return await rm(path, { recursive: true, force: true })
-      }
-      if (!held.endsWith('/.')) return await removeHeld(held, 0)
-      await emptyFolder(held, 0)
+    await inPlace(path, place, { lastLink: 'keep', write: true }, async ({ path: held, own }) => {
+      // In its own folders a run may also remove what containers left there.
+      const owner = own ? undefined : place.owner
+      if (!own) await refuseAbove(path, place)
+      if (!held.endsWith('/.')) return await removeHeld(held, 0, owner)
+      await emptyFolder(held, 0, owner)
       await rmdir(path)
     })
   } catch (error) {
@@ -36,30 +38,34 @@ export const removeTree = async (path: string, place: RunPlace): Promise<void> =
   }
 }
 
-const removeHeld = async (path: string, depth: number): Promise<void> => {
+const removeHeld = async (path: string, depth: number, owner: Owner | undefined): Promise<void> => {
   try {
     return await unlink(path)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return
     if (codeOf(error) !== 'EISDIR' && codeOf(error) !== 'EPERM') throw error
   }
-  await emptyFolder(path, depth)
+  await emptyFolder(path, depth, owner)
   await rmdir(path)
 }
 
-const emptyFolder = async (path: string, depth: number): Promise<void> => {
+const emptyFolder = async (path: string, depth: number, owner: Owner | undefined): Promise<void> => {
   if (depth >= MAX_DEPTH)
     throw new Error(`folders are more than ${MAX_DEPTH} deep; remove them with a command`)
   await using folder = await open(path, FOLDER)
+  if (owner !== undefined) requireAccess(await folder.stat(), owner, 'write', path)
   for await (const { name } of await opendir(heldPath(folder)))
-    await removeHeld(`${heldPath(folder)}/${name}`, depth + 1)
+    await removeHeld(`${heldPath(folder)}/${name}`, depth + 1, owner)
 }
 
 /** Removes a file and no folder; nothing happens when it is not there. */
 export const removeFile = async (path: string, place: RunPlace): Promise<void> => {
   try {
-    await inPlace(path, place, { lastLink: 'keep' }, async ({ path: held, inside }) =>
-      inside ? await unlink(held) : await rm(held, { force: true }),
+    await inPlace(
+      path,
+      place,
+      { lastLink: 'keep', write: true },
+      async ({ path: held }) => await unlink(held),
     )
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error

@@ -1,19 +1,28 @@
-import { constants, lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises'
+import { constants, lstat, open, realpath, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { codeOf } from '../fault.ts'
-import { hold, inPlace, linkOut, RefusedPath, spotOf, unless, type RunPlace } from './hold.ts'
+import { ForbiddenPath, RefusedPath, spotOf, type RunPlace } from './allowed.ts'
+import { hold, inPlace, linkOut, mayAdd, unless } from './hold.ts'
+import { isAllowed, requireAccess, type Access } from './permission.ts'
 
-/** Opens a file; in the run's folders a regular one (or a folder) only, and none that a link or second name brings there. */
-export const openFile = async (path: string, place: RunPlace, flags: number): Promise<FileHandle> =>
-  await inPlace(path, place, { make: (flags & constants.O_CREAT) !== 0 }, async (held) => {
-    if (!held.inside) return await open(held.path, flags)
-    await refuseSpecial(held.path, path)
+const WRITING = constants.O_WRONLY | constants.O_RDWR
+
+/** Opens a regular file (or a folder) with the rights of the user of commands, and none that a link or second name brings there. */
+export const openFile = async (path: string, place: RunPlace, flags: number): Promise<FileHandle> => {
+  const make = (flags & constants.O_CREAT) !== 0
+  const write = (flags & WRITING) !== 0
+  return await inPlace(path, place, { make, write }, async ({ path: at, own }) => {
+    await refuseSpecial(at, path)
+    if (make && !own) await mayCreate(at, place)
     // Emptied only when it is known what it is; and not to wait for the other end of a pipe.
     const careful = (flags & ~constants.O_TRUNC) | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    const file = await open(held.path, careful).catch((error: unknown) => {
+    const created = make ? await create(at, careful | constants.O_EXCL, place) : undefined
+    if (created !== undefined) return created
+    const file = await open(at, careful).catch((error: unknown) => {
       throw codeOf(error) === 'ELOOP' ? linkOut([path]) : error
     })
     try {
-      await refuseForeign(file, path, place)
+      await refuseForeign(file, path, place, { own, access: write ? 'write' : 'read' })
       if ((flags & constants.O_TRUNC) !== 0) await file.truncate(0)
       return file
     } catch (error) {
@@ -21,6 +30,33 @@ export const openFile = async (path: string, place: RunPlace, flags: number): Pr
       throw error
     }
   })
+}
+
+/** Files that do not belong to the user of commands yet. */
+const creations = new Set<Promise<FileHandle | undefined>>()
+
+/** A new file that belongs to the user of commands, or nothing when there is one. */
+const create = async (path: string, flags: number, { owner }: RunPlace): Promise<FileHandle | undefined> => {
+  const creation = open(path, flags).then(
+    async (file) => {
+      if (owner !== undefined) await file.chown(owner.uid, owner.gid).catch(() => undefined)
+      return file
+    },
+    unless(['EEXIST'], () => undefined),
+  )
+  creations.add(creation)
+  try {
+    return await creation
+  } finally {
+    creations.delete(creation)
+  }
+}
+
+const mayCreate = async (path: string, place: RunPlace): Promise<void> => {
+  if ((await lstat(path).catch(() => undefined)) !== undefined) return
+  await using folder = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY)
+  await mayAdd(folder, false, place)
+}
 
 /** Opening a device may already do something. */
 const refuseSpecial = async (held: string, path: string): Promise<void> => {
@@ -29,26 +65,37 @@ const refuseSpecial = async (held: string, path: string): Promise<void> => {
   throw new RefusedPath(`${path} is neither a regular file nor a folder`)
 }
 
-const refuseForeign = async (file: FileHandle, path: string, { owner }: RunPlace): Promise<void> => {
+/** A second name for a file of another user gives a run no rights that its commands do not have. */
+const refuseForeign = async (
+  file: FileHandle,
+  path: string,
+  { owner }: RunPlace,
+  { own, access }: { readonly own: boolean; readonly access: Access },
+): Promise<void> => {
+  await Promise.allSettled(creations)
   const facts = await file.stat()
   if (!facts.isFile() && !facts.isDirectory())
     throw new RefusedPath(`${path} is neither a regular file nor a folder`)
-  if (facts.isFile() && facts.nlink > 1 && owner !== undefined && facts.uid !== owner.uid)
-    throw new RefusedPath(`${path} is a hard link to a file of another user`)
+  if (!own) return requireAccess(facts, owner, access, path)
+  if (owner === undefined || facts.isDirectory() || facts.uid === owner.uid) return
+  if (facts.nlink > 1) throw new RefusedPath(`${path} is a hard link to a file of another user`)
+  if (!isAllowed(facts, owner, access))
+    throw new RefusedPath(`${path} is a file of another user that commands may not ${access}`)
 }
 
-/** Rejects when a link on the way leads out of the run's folders; for programs, which open the path themselves. */
-export const refuseLinkOut = async (path: string, place: RunPlace): Promise<void> => {
-  const held = await hold(path, place).catch(unless(['ENOENT', 'ENOTDIR'], () => undefined))
+/** Rejects for a path that the workflow may not use; for programs, which run as commands do and open it themselves. */
+export const checkPath = async (path: string, place: RunPlace, access: 'read' | 'write'): Promise<void> => {
+  const held = await hold(path, place, { write: access === 'write' }).catch(
+    unless(['ENOENT', 'ENOTDIR'], () => undefined),
+  )
   await held?.[Symbol.asyncDispose]()
 }
 
 /** What lies at a path, links in the run's folders gone through; nothing when there is nothing. */
 export const factsOf = async (path: string, place: RunPlace) => {
+  if (path === '') return undefined
   try {
-    return await inPlace(path, place, {}, async ({ path: at, inside }) =>
-      inside ? await lstat(at) : await stat(at),
-    )
+    return await inPlace(path, place, {}, async ({ path: at }) => await lstat(at))
   } catch (error) {
     if (error instanceof RefusedPath) throw error
     return undefined
@@ -71,9 +118,7 @@ export const inRunFolder = async <Result>(
   place: RunPlace,
   work: (path: string) => Promise<Result>,
 ): Promise<Result> => {
-  const refuse = (): never => {
-    throw new RefusedPath(`${path} lies outside the run's folders`)
-  }
-  if ((await spotOf(path, place)) === undefined) refuse()
+  if ((await spotOf(path, place))?.own !== true)
+    throw new ForbiddenPath(`${path} is outside of the run's folders: write below {{Output}}`)
   return await inPlace(path, place, { make: true, lastLink: 'keep' }, async (held) => await work(held.path))
 }

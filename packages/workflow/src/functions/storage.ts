@@ -1,13 +1,13 @@
-import { mkdtemp, opendir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { MAX_TEXT_BYTES } from './file.ts'
-import { pathArg } from './files.ts'
-import { inPlace, type RunPlace } from './hold.ts'
+import { entriesOf, pathArg } from './files.ts'
+import type { RunPlace } from './allowed.ts'
 import { patternOf, type Pattern } from './pattern.ts'
-import { inRunFolder, refuseLinkOut, rootsOf } from './run-folder.ts'
+import { checkPath, inRunFolder, rootsOf } from './run-folder.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
@@ -27,19 +27,22 @@ const keyArg = (args: readonly Json[], index: number): string => {
 }
 
 /** Regular files; links are left out. */
-const filesBelow = async (folder: string, place: RunPlace): Promise<string[]> =>
-  await inPlace(folder, place, {}, async ({ path: held }) => {
-    const files: string[] = []
-    for await (const item of await opendir(held, { recursive: true })) {
-      if (item.isFile()) files.push(join(folder, relative(held, join(item.parentPath, item.name))))
-      if (files.length > MAX_OBJECTS)
+const filesBelow = async (folder: string, place: RunPlace): Promise<string[]> => {
+  const files: string[] = []
+  const folders = [folder]
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    for await (const item of entriesOf(next, place)) {
+      if (item.isFile()) files.push(join(next, item.name))
+      if (item.isDirectory()) folders.push(join(next, item.name))
+      if (files.length + folders.length > MAX_OBJECTS)
         throw new Error(`${folder} holds more than ${MAX_OBJECTS} files: upload it as an archive`)
     }
-    return files
-  })
+  }
+  return files
+}
 
 const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
-  await refuseLinkOut(path, at)
+  await checkPath(path, at, 'read')
   await service(at).upload(path, key, at.signal, await rootsOf(at))
 }
 

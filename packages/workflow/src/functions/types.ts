@@ -1,9 +1,9 @@
 import { extname, join } from 'node:path'
 import { isIP } from 'node:net'
 import { isCidr, targetType } from '../execute/target.ts'
-import { fn, textArg, type FunctionGroup } from './define.ts'
-import { entriesOf, kindOf, pathArg } from './files.ts'
-import type { RunPlace } from './hold.ts'
+import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { asking, entriesOf, kindOf, pathArg, runPath } from './files.ts'
+import type { RunPlace } from './allowed.ts'
 
 const ARCHIVE = /\.(zip|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|7z|rar)$/i
 
@@ -34,30 +34,34 @@ const countLanguages = async (
   }
 }
 
+const askedKind = async (path: string, at: FunctionContext) =>
+  await asking(at, () => kindOf(path, at), undefined)
+
 export const TYPE_FUNCTIONS: FunctionGroup = {
   title: 'What something is',
   functions: [
     fn('get_types(text)', 'text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
       const text = textArg(args, 0)
       if (text.includes('/') && !/^https?:/i.test(text) && !isCidr(text)) {
-        const kind = await kindOf(pathArg(args, 0, at), at)
+        const kind = await askedKind(pathArg(args, 0, at), at)
         if (kind !== undefined) return kind
       }
       if (isIP(text) !== 0) return 'ip'
       const type = targetType(text)
-      return type === 'unknown' ? ((await kindOf(text, at)) ?? 'string') : type
+      if (type !== 'unknown' || text.trim() === '') return type === 'unknown' ? 'string' : type
+      return (await askedKind(runPath(text, at), at)) ?? 'string'
     }),
     fn(
       'is_file(path)',
       'bool',
       'Is it a file?',
-      async (args, at) => (await kindOf(pathArg(args, 0, at), at)) === 'file',
+      async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'file',
     ),
     fn(
       'is_dir(path)',
       'bool',
       'Is it a folder?',
-      async (args, at) => (await kindOf(pathArg(args, 0, at), at)) === 'folder',
+      async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'folder',
     ),
     fn(
       'is_git(path)',
@@ -66,7 +70,7 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
       async (args, at) =>
         /^(git@|https?:\/\/.*\.git$|https?:\/\/(www\.)?(github|gitlab)\.com\/[^/]+\/[^/]+)/.test(
           textArg(args, 0),
-        ) || (await kindOf(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
+        ) || (await askedKind(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
     ),
     fn(
       'is_url(text)',

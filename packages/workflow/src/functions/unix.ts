@@ -4,7 +4,7 @@ import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.
 import { isThere, makeFolder, pathArg, programPath, writeLines } from './files.ts'
 import { removeTree } from './remove.ts'
 import { linesOf } from './lines.ts'
-import { refuseLinkOut } from './run-folder.ts'
+import { checkPath } from './run-folder.ts'
 
 /** Runs a program; its failure is the function's error. */
 const must = async (context: FunctionContext, argv: readonly string[], cwd?: string): Promise<string> => {
@@ -23,7 +23,8 @@ const run =
 
 const sortUnique = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const source = await programPath(args, 0, context)
-  const dest = args[1] === undefined ? source : await programPath(args, 1, context)
+  const dest = args[1] === undefined ? source : await programPath(args, 1, context, 'write')
+  if (args[1] === undefined) await checkPath(source, context, 'write')
   if (!(await isThere(source, context))) return false
   await makeFolder(dirname(dest), context)
   await must(context, ['env', 'LC_ALL=C', 'sort', '-u', '-o', dest, '--', source])
@@ -37,7 +38,7 @@ const download = async (args: readonly Json[], context: FunctionContext): Promis
     args[1] === undefined
       ? join(context.folders.output, basename(new URL(url).pathname) || 'index.html')
       : pathArg(args, 1, context)
-  await refuseLinkOut(dest, context)
+  await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
   const { exitCode } = await context.exec(['/bin/sh', '-c', 'command -v curl'])
   await must(
@@ -49,17 +50,19 @@ const download = async (args: readonly Json[], context: FunctionContext): Promis
   return true
 }
 
-const repository = (text: string): string => {
+const repository = async (text: string, context: FunctionContext): Promise<string> => {
   if (!/^(https?:\/\/|git@|ssh:\/\/|file:\/\/|\/)/.test(text))
     throw new Error('not the address of a repository')
+  const [, path] = /^(?:file:\/\/)?(\/.*)$/s.exec(text) ?? []
+  if (path !== undefined) await checkPath(path, context, 'read')
   return text
 }
 
 const cloneInto = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const url = repository(textArg(args, 0))
+  const url = await repository(textArg(args, 0), context)
   const dest =
     args[1] === undefined ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
-  await refuseLinkOut(dest, context)
+  await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
   await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
   return true
@@ -69,10 +72,18 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
   const scratch = join(context.folders.temp, `clone-${context.ports.uuid()}`)
   const sub = textArg(args, 1)
   if (sub.split('/').includes('..')) throw new Error('the subfolder must lie inside of the repository')
-  const dest = await programPath(args, 2, context)
+  const dest = await programPath(args, 2, context, 'write')
   try {
     await makeFolder(dirname(scratch), context)
-    await must(context, ['git', 'clone', '--depth', '1', '--', repository(textArg(args, 0)), scratch])
+    await must(context, [
+      'git',
+      'clone',
+      '--depth',
+      '1',
+      '--',
+      await repository(textArg(args, 0), context),
+      scratch,
+    ])
     await makeFolder(dest, context)
     await must(context, ['cp', '-R', '--', `${join(scratch, sub)}/.`, dest])
   } finally {
@@ -82,7 +93,7 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
 }
 
 const zip = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context)]
+  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
   await makeFolder(dirname(dest), context)
   await must(context, ['zip', '-q', '-r', dest, basename(source)], dirname(source))
   return true
@@ -131,7 +142,8 @@ const extract =
   (clean: boolean) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
     const archive = await programPath(args, 0, context)
-    const dest = args[1] === undefined ? dirname(archive) : await programPath(args, 1, context)
+    const dest = args[1] === undefined ? dirname(archive) : pathArg(args, 1, context)
+    await checkPath(dest, context, 'write')
     const unpack = UNPACK.find(([name]) => name.test(archive))?.[1]
     if (unpack === undefined) throw new Error(`${basename(archive)} is no archive of a kind that is known`)
     if (!(await isThere(archive, context))) throw new Error(`${archive} does not exist`)
@@ -153,7 +165,7 @@ const difference = async (args: readonly Json[], context: FunctionContext): Prom
 }
 
 const tar = async (args: readonly Json[], context: FunctionContext): Promise<string[]> => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context)]
+  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
   const compress = /\.(tgz|gz)$/.test(dest)
     ? ['-z']
     : /\.(tbz2?|bz2)$/.test(dest)
@@ -171,7 +183,7 @@ const sed = async (args: readonly Json[], context: FunctionContext): Promise<str
   'sed -e "$0" -- "$1" > "$2.tmp" && mv -- "$2.tmp" "$2"',
   textArg(args, 0),
   await programPath(args, 1, context),
-  await programPath(args, args[2] === undefined ? 1 : 2, context),
+  await programPath(args, args[2] === undefined ? 1 : 2, context, 'write'),
 ]
 
 const diff = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {

@@ -5,7 +5,7 @@ import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { fieldOf, parseObject } from './jsonl.ts'
 import { pathArg, writeLines } from './files.ts'
 import { linesOf } from './lines.ts'
-import type { RunPlace } from './hold.ts'
+import type { RunPlace } from './allowed.ts'
 
 const parsed = (text: string): URL | undefined => {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`

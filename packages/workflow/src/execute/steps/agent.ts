@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { runPath, writeText } from '../../functions/files.ts'
+import { checkPath } from '../../functions/run-folder.ts'
 import { readText } from '../../functions/file.ts'
-import type { RunPlace } from '../../functions/hold.ts'
+import type { RunPlace } from '../../functions/allowed.ts'
 import { askLlm, toChatAnswer, type ChatAnswer, type ToolCall } from '../../llm/client.ts'
 import { providersFor } from '../../llm/providers.ts'
 import type { AgentTool, Json, LlmConfig, SubAgent } from '../../model.ts'
@@ -298,6 +299,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
     maxIterations: step.max_iterations ?? MAX_ITERATIONS,
     depth: step.max_agent_depth ?? MAX_DEPTH,
   }
+  if (plan.persist !== '') await checkPath(plan.persist, run.input, 'write')
   const messages = await resumed(plan.resume, run.input)
   if (messages.length === 0 && plan.system !== '') messages.push({ role: 'system', content: plan.system })
   const answers: string[] = []

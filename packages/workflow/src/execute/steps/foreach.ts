@@ -1,6 +1,6 @@
 import { isThere, runPath } from '../../functions/files.ts'
 import { linesOf } from '../../functions/lines.ts'
-import type { RunPlace } from '../../functions/hold.ts'
+import type { RunPlace } from '../../functions/allowed.ts'
 import { authored, data, fromJson, type Value } from '../../template/value.ts'
 import { Capture } from '../capture.ts'
 import { evaluate } from '../evaluate.ts'

@@ -1,6 +1,7 @@
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { singleQuoted } from '../../shell/quote.ts'
 import { openNew, runPath } from '../../functions/files.ts'
+import { checkPath } from '../../functions/run-folder.ts'
 import type { RunnerConfig } from '../../model.ts'
 import { environmentOf } from '../command.ts'
 import type { StepRun } from '../place.ts'
@@ -29,6 +30,18 @@ export const renderRunner = ({ module, step, scope }: StepRun): RunnerSpec | str
   } catch (error) {
     return messageOf(error)
   }
+}
+
+/** Keys that a value names. This process reads them, so the user of commands needs no right to; authors are trusted. */
+const checkKeys = async ({ step, module }: StepRun, spec: RunnerSpec): Promise<void> => {
+  if (spec.type !== 'ssh') return
+  const { key_file: key, known_hosts: hosts } = step.step_runner_config ?? {}
+  const named = [
+    spec.keyFile === key ? undefined : spec.keyFile,
+    spec.knownHosts === hosts ? undefined : spec.knownHosts,
+  ]
+  for (const path of named)
+    if (path !== undefined) await checkPath(path, { ...module.run.input, owner: undefined }, 'read')
 }
 
 /** Brings one file back by printing it there and writing it here; what goes wrong is only told. */
@@ -71,6 +84,7 @@ export const runRemote = async (
   const { run } = at.module
   if (typeof spec === 'string') return failed(spec)
   if (spec.type === 'host') return failed('step_runner must be docker or ssh')
+  await checkKeys(at, spec)
   const runner = await run.input.openRunner(spec)
   try {
     const end = await runCommands(at, runner, commands)
