@@ -4,10 +4,10 @@ import type { Recovery } from './store.ts'
 
 /** `upkeep`: the same database, for what may take long. */
 export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Recovery => ({
-  reapOnce: async ({ maxAttempts, leaseMs, limit }) => {
+  reapOnce: async ({ maxAttempts, quarantineAfter, leaseMs, limit }) => {
     type Reaped = Awaited<ReturnType<Recovery['reapOnce']>>
     const { rows } = await sql<{ reaped: Reaped }>`
-      select reap_runs(${maxAttempts}::int, ${leaseMs}::int, ${limit}::int) as reaped
+      select reap_runs(${maxAttempts}::int, ${quarantineAfter}::int, ${leaseMs}::int, ${limit}::int) as reaped
     `.execute(db)
     return rows[0]?.reaped ?? { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
   },

@@ -284,11 +284,17 @@ export interface Outbox {
 export interface Recovery {
   /**
    * Runs of workers whose lease ended: back to `queued` with epoch+1 and an outbox row, `cancelled` where that was
-   * asked, `failed` when `crashes` reached `maxAttempts`. Does nothing within one lease of a gap in reaper turns or of
+   * asked, `failed` with the names of these workers when there were `maxAttempts` of them, or `quarantineAfter` and no
+   * other run that was lost with it had lost as many. Does nothing within one lease of a gap in reaper turns or of
    * a database start, nor when over 30 % of the running runs would expire at once (until a second turn confirms it
    * one lease later). Only one master reaps at a time (transaction-level advisory lock).
    */
-  reapOnce(options: { maxAttempts: number; leaseMs: number; limit: number }): Promise<{
+  reapOnce(options: {
+    maxAttempts: number
+    quarantineAfter: number
+    leaseMs: number
+    limit: number
+  }): Promise<{
     requeued: number
     failed: number
     cancelled: number

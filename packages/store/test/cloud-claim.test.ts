@@ -247,7 +247,12 @@ describe('a cloud run', () => {
     await claim()
     await sql(`update workers set lease_until = now() - interval '1 s'`)
     await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now()`)
-    const reaped = await db.store.recovery.reapOnce({ maxAttempts: 3, leaseMs: 1_000, limit: 100 })
+    const reaped = await db.store.recovery.reapOnce({
+      maxAttempts: 3,
+      quarantineAfter: 2,
+      leaseMs: 1_000,
+      limit: 100,
+    })
     expect(reaped).toMatchObject({ requeued: 1 })
     expect(await machinesOf(db.store, runIds)).toEqual(['1'])
     const other = await joined(db.store.runStore, { kind: 'server' })

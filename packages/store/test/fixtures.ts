@@ -78,8 +78,13 @@ export const take = (store: Store, changes: Partial<Parameters<Outbox['take']>[0
   store.outbox.take({ classes: [''], room: ROOM, limit: 100_000, staleMs: 60_000, ...changes })
 
 /** What dispatcher and worker do between them: take, send, remove, claim. */
-export async function claimAll(store: Store, runStore: RunStore, workerId: string): Promise<ClaimedRun[]> {
-  const rows = await take(store)
+export async function claimAll(
+  store: Store,
+  runStore: RunStore,
+  workerId: string,
+  changes: Parameters<typeof take>[1] = {},
+): Promise<ClaimedRun[]> {
+  const rows = await take(store, changes)
   await store.outbox.remove(rows)
   const claimed = await runStore.claim(workerId, rows)
   return claimed.sort((a, b) => a.runId - b.runId)

@@ -1,6 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Recovery } from '../src/store.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, joined, statusOf, step, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
+import {
+  claimAll,
+  ended,
+  joined,
+  statusOf,
+  step,
+  keyOf,
+  submitted,
+  take,
+  targets,
+  until,
+  wipe,
+} from './fixtures.ts'
 
 /** Longer than anything stops a test between two turns of the reaper, which would be a gap. */
 const LEASE_MS = 20_000
@@ -21,8 +34,14 @@ const upMs = async (): Promise<number> => {
   )
   return Number(rows[0]?.up_ms)
 }
-const reap = (changes: Partial<{ maxAttempts: number; leaseMs: number; limit: number }> = {}) =>
-  db.store.recovery.reapOnce({ maxAttempts: 3, leaseMs: LEASE_MS, limit: 1_000, ...changes })
+const reap = (changes: Partial<Parameters<Recovery['reapOnce']>[0]> = {}) =>
+  db.store.recovery.reapOnce({
+    maxAttempts: 3,
+    quarantineAfter: 2,
+    leaseMs: LEASE_MS,
+    limit: 1_000,
+    ...changes,
+  })
 const expire = (...workerIds: string[]) =>
   sql(
     `update workers set lease_until = now() - interval '1 s' where id in (${workerIds.map((id) => `'${id}'`).join()})`,
@@ -73,14 +92,83 @@ describe('reaping', () => {
       if (!run) throw new Error('nothing claimed')
       await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
       await expire(workerId)
-      await reap({ maxAttempts: 3 })
+      await reap({ maxAttempts: 3, quarantineAfter: 3 })
       expect(await statusOf(db.store, run.runId)).toBe(expected)
     }
     const run = await db.store.runs.find(String(runIds[0]))
-    expect(run?.error_message).toBe('given up: the worker was lost while running this, 3 times')
+    const worker = 'worker on host, process 4711, last heard of at \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ'
+    expect(run?.error_message).toMatch(
+      new RegExp(`^quarantined after 3 lost workers: ${worker}; ${worker}; ${worker}$`),
+    )
     expect((await db.store.runs.steps(String(runIds[0])))?.[0]?.status).toBe('failed')
     const { data } = await db.store.events.list({ topic: 'run.failed' }, { offset: 0, limit: 5 })
     expect(data).toHaveLength(1)
+  })
+
+  test('quarantines a run after two workers where no other one that was lost with it has lost as many', async () => {
+    const first = await runningOn(1)
+    await expire(first.workerId)
+    expect(await reap()).toMatchObject({ requeued: 1, failed: 0 })
+    const second = await joined(db.runStore)
+    await submitted(db.store, {}, targets(3, 'beside'))
+    expect(await claimAll(db.store, db.runStore, second)).toHaveLength(4)
+    await expire(second)
+    expect(await reap()).toMatchObject({ requeued: 3, failed: 1 })
+    const run = await db.store.runs.find(String(first.runs[0]?.runId))
+    expect(run).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringMatching(/^quarantined after 2 lost workers: /),
+    })
+    const { data } = await db.store.events.list({ topic: 'run.failed' }, { offset: 0, limit: 5 })
+    expect(data).toHaveLength(1)
+    expect(JSON.parse(data[0]?.data ?? '')).toMatchObject({ error_message: run?.error_message })
+  })
+
+  test('gives a worker one of the runs that lost theirs at a time, and the next when it goes well', async () => {
+    const { workerId: lost } = await runningOn(3)
+    await expire(lost)
+    expect(await reap()).toMatchObject({ requeued: 3 })
+    await submitted(db.store, {}, targets(2, 'beside'))
+    const workerId = await joined(db.runStore)
+    const given = await claimAll(db.store, db.runStore, workerId)
+    expect(given.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2])
+    const soon = () => claimAll(db.store, db.runStore, workerId, { staleMs: 0 })
+    expect(await soon()).toEqual([])
+    await sql(`update runs set claimed_at = now() - interval '61 s'`)
+    expect(await soon()).toMatchObject([{ attempt: 2 }])
+    expect(await soon()).toEqual([])
+    const other = await joined(db.runStore)
+    expect(await claimAll(db.store, db.runStore, other, { staleMs: 0 })).toMatchObject([{ attempt: 2 }])
+  })
+
+  test('where several lost as many each gets a third worker, and no two of them the same', async () => {
+    const first = await runningOn(2)
+    await sql('update runs set crashes = 1')
+    await expire(first.workerId)
+    expect(await reap()).toMatchObject({ requeued: 2, failed: 0 })
+    const workerId = await joined(db.runStore)
+    const [suspect] = await claimAll(db.store, db.runStore, workerId)
+    await sql(`update runs set claimed_at = now() - interval '1 hour'`)
+    expect(await claimAll(db.store, db.runStore, workerId, { staleMs: 0 })).toEqual([])
+    await expire(workerId)
+    expect(await reap()).toMatchObject({ requeued: 0, failed: 1 })
+    expect(await statusOf(db.store, suspect?.runId ?? 0)).toBe('failed')
+    const last = await claimAll(db.store, db.runStore, await joined(db.runStore), { staleMs: 0 })
+    expect(last).toMatchObject([{ attempt: 2 }])
+  })
+
+  test('of local runs that lost a worker a server takes one at a time, and others beside it', async () => {
+    await submitted(db.store, { runMode: 'local' }, targets(2))
+    await sql('update runs set crashes = 1')
+    const { runIds } = await submitted(db.store, { runMode: 'local' }, targets(3, 'beside'))
+    const workerId = await joined(db.runStore, { kind: 'server' })
+    const [suspect, ...none] = await db.runStore.claimLocal(workerId, 2)
+    expect(none).toEqual([])
+    const beside = await db.runStore.claimLocal(workerId, 10)
+    expect(beside.map(({ runId }) => runId).sort((a, b) => a - b)).toEqual(runIds)
+    if (!suspect) throw new Error('nothing claimed')
+    await db.runStore.finish([ended(suspect)])
+    expect(await db.runStore.claimLocal(workerId, 10)).toHaveLength(1)
   })
 
   test('does not count runs that were handed back', async () => {

@@ -79,7 +79,7 @@ describe('a slot of a job', () => {
       `update farm set reaper_turn_at = now(), reaper_hold_until = now();
        update workers set lease_until = now() - interval '1 s';
        update runs set crashes = 2 where id = ${a.runId};
-       select reap_runs(3, 1, 100)`,
+       select reap_runs(3, 2, 1, 100)`,
     )
     expect(await statusOf(db.store, a.runId)).toBe('failed')
     expect(await statusOf(db.store, b.runId)).toBe('queued')

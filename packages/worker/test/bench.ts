@@ -89,7 +89,7 @@ export async function openBench(queueKind: QueueBackend['kind'] = 'redis'): Prom
   })
   const dispatch = async (): Promise<void> => {
     const classes = await store.outbox.takeableClasses()
-    const rows = await store.outbox.take({ classes, room: ROOM, limit: 10_000, staleMs: 60_000 })
+    const rows = await store.outbox.take({ classes, room: ROOM, limit: 10_000, staleMs: 10_000 })
     await queue.add(rows)
     await store.outbox.remove(rows)
   }
@@ -127,6 +127,7 @@ export async function openBench(queueKind: QueueBackend['kind'] = 'redis'): Prom
       eventually('the loss of a run', async () => {
         const { requeued, failed, cancelled } = await store.recovery.reapOnce({
           maxAttempts: 3,
+          quarantineAfter: 2,
           leaseMs,
           limit: 100,
         })

@@ -175,11 +175,15 @@ export const SETTINGS = {
     }),
   },
   runs: {
-    maxAttempts: integer('Times that a run may lose its worker before it fails.', {
+    maxAttempts: integer('Workers that a run may lose before it is quarantined: it fails.', {
       default: 3,
       min: 1,
       max: 100,
     }),
+    quarantineAfter: integer(
+      'The same for a run that is the likely cause: of all that ran on the worker it had lost the most.',
+      { default: 2, min: 2, max: 100 },
+    ),
     cancelGraceMs: integer('Time between TERM and KILL.', { default: 1_000, min: 0, max: 60_000 }),
     expressionMs: integer('Longest evaluation of one expression.', {
       default: 10_000,

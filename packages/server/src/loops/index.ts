@@ -31,7 +31,7 @@ export interface LoopContext {
   readonly metrics: Registry
   readonly config: {
     readonly worker: Pick<Config['worker'], 'leaseMs'>
-    readonly runs: Pick<Config['runs'], 'maxAttempts' | 'cancelGraceMs'>
+    readonly runs: Pick<Config['runs'], 'maxAttempts' | 'quarantineAfter' | 'cancelGraceMs'>
   }
 }
 
@@ -81,7 +81,7 @@ const feeding = ({ store, queue, log }: LoopContext, metrics: LoopMetrics): Loop
 
 const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetrics): Loop[] => {
   const { recovery } = store
-  const { maxAttempts, cancelGraceMs } = config.runs
+  const { maxAttempts, quarantineAfter, cancelGraceMs } = config.runs
   const { leaseMs } = config.worker
   return [
     ...(queue ? [findingLost(store, queue, log, metrics)] : []),
@@ -91,7 +91,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       // Its turns must not be a lease apart, or it would believe that it was away itself.
       backoffMs: { first: EVERY.reap, most: EVERY.reap },
       log,
-      turn: () => reapOnce({ recovery, maxAttempts, leaseMs, metrics, log }),
+      turn: () => reapOnce({ recovery, maxAttempts, quarantineAfter, leaseMs, metrics, log }),
     }),
     new Loop({
       name: 'force cancels',

@@ -45,7 +45,10 @@ const start = () =>
     queue: farm.queue,
     log,
     metrics: createMetrics(),
-    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
+    config: {
+      worker: { leaseMs: LEASE_MS },
+      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+    },
   })
 
 test('finds nothing where nothing is lost', async () => {
@@ -195,7 +198,10 @@ test('runs the loops of a server without a queue, and stops them in order', asyn
     queue: undefined,
     log,
     metrics: createMetrics(),
-    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
+    config: {
+      worker: { leaseMs: LEASE_MS },
+      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+    },
   })
   loops.wake()
   await loops[Symbol.asyncDispose]()

@@ -20,17 +20,24 @@ const DEFINER = `security definer set search_path = pg_catalog, public, pg_temp`
 const BY_INDEX = `set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan`
 const BY_WALK = `set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off`
 
-/** From here on a run is a suspect: no worker executes two of them at once. */
-const SUSPECT_CRASHES = 2
+/**
+ * A run whose worker was lost is a suspect. A worker begins another one only when the last has gone well for this long,
+ * or has ended; beside one that lost two workers it begins none. So the next loss shows which of them it was.
+ */
+const PROBATION = `interval '1 minute'`
 
 /** A run that was set aside is offered again after this. The dispatcher's own time for rows that it has sent. */
 const ASIDE = `interval '10 s'`
+/** A suspect that its worker cannot take yet is offered again sooner. */
+const NEXT_WORKER = `interval '2 s'`
 
 const COLUMNS = `
 -- The workers that were lost under it, for its message.
 alter table runs add column lost_workers text[] not null default '{}';
 -- The newest entry of the event log when a claim of it failed for the first time; null: none did.
 alter table runs add column stuck_since bigint;
+-- When its present attempt was given to a worker.
+alter table runs add column claimed_at timestamptz;
 `
 
 const TAKE = `
@@ -48,6 +55,7 @@ begin
   select last_value into v_floor from event_logs_id_seq;
   update runs
   set status = 'running', attempt = attempt + 1, worker_id = p_worker_id, started_at = coalesce(started_at, now()),
+      claimed_at = now(),
       event_floor = case event_floor when 0 then v_floor else event_floor end,
       total_steps = 0, completed_steps = 0, error_message = '', updated_at = now()
   where id = any(p_ids) and status || '' = 'queued';
@@ -104,18 +112,20 @@ begin
   end if;
   update runs set stuck_since = coalesce(stuck_since, (select last_value from event_logs_id_seq)), updated_at = now()
   where id = p_id;
-  perform wait_aside(array[p_id]);
+  perform wait_aside(array[p_id], interval '0');
 end $$;
 
 -- Queued runs whose message is used up are offered again later: as rows that were sent and may not have arrived.
-create function wait_aside(p_ids bigint[]) returns void
+-- p_waited: what they need not wait of the usual time.
+create function wait_aside(p_ids bigint[], p_waited interval) returns void
 language sql as $$
   insert into outbox (run_id, epoch, job_no, run_mode, rank, class, ready, instance_no, sent_at)
-  select r.id, r.epoch, r.job_no, r.run_mode, priority_rank(j.priority), j.requirement_class, true, r.instance_no, now()
+  select r.id, r.epoch, r.job_no, r.run_mode, priority_rank(j.priority), j.requirement_class, true, r.instance_no,
+         now() - p_waited
   from runs r join jobs j on j.id = r.job_no
   where r.id = any(p_ids)
   order by r.id
-  on conflict (run_id) do update set epoch = excluded.epoch, ready = true, sent_at = now()
+  on conflict (run_id) do update set epoch = excluded.epoch, ready = true, sent_at = excluded.sent_at
 $$;
 
 -- take_runs, where a run that makes it fail is set aside and the others are given. Their rows in the outbox go.
@@ -149,17 +159,20 @@ begin
   return array_to_json(v_given);
 end $$;
 
--- Whether a worker may execute a suspect: it executes none.
+-- Whether a worker may begin with a suspect.
 create function takes_suspect(p_worker_id text) returns boolean
 language sql stable as $$
-  select not exists (select from runs where worker_id = p_worker_id and status = 'running' and crashes >= ${SUSPECT_CRASHES})
+  select not exists (
+    select from runs
+    where worker_id = p_worker_id and status = 'running'
+      and (crashes > 1 or (crashes = 1 and claimed_at > now() - ${PROBATION})))
 $$;
 
--- Those of some locked runs that a worker may execute together: all but the suspects, and at most one of these.
+-- Those of some locked runs that a worker may begin with now: all but the suspects, and at most one of these.
 create function fit_together(p_worker_id text, p_ids bigint[]) returns bigint[]
 language plpgsql ${BY_INDEX} as $$
 declare
-  v_suspects bigint[] := array(select id from runs where id = any(p_ids) and crashes >= ${SUSPECT_CRASHES} order by id);
+  v_suspects bigint[] := array(select id from runs where id = any(p_ids) and crashes > 0 order by id);
 begin
   if cardinality(v_suspects) = 0 then
     return p_ids;
@@ -213,7 +226,7 @@ begin
   end if;
   v_fit := fit_together(p_worker_id, v_ids);
   if cardinality(v_fit) < cardinality(v_ids) then
-    perform wait_aside(array(select id from unnest(v_ids) id where id <> all(v_fit)));
+    perform wait_aside(array(select id from unnest(v_ids) id where id <> all(v_fit)), ${ASIDE} - ${NEXT_WORKER});
   end if;
   return case when cardinality(v_fit) = 0 then '[]' else give_runs(p_worker_id, v_fit) end;
 end $$;
@@ -230,7 +243,7 @@ language sql ${BY_WALK} as $$
   ) o
   cross join lateral (
     select id from runs
-    where id = o.run_id and status || '' = 'queued' and (p_suspects or crashes < ${SUSPECT_CRASHES})
+    where id = o.run_id and status || '' = 'queued' and (p_suspects or crashes = 0)
     for update skip locked
   ) won
   limit p_limit
@@ -296,7 +309,7 @@ begin
     ) o
     cross join lateral (
       select id from runs
-      where id = o.run_id and status || '' = 'queued' and (v_suspects or crashes < ${SUSPECT_CRASHES})
+      where id = o.run_id and status || '' = 'queued' and (v_suspects or crashes = 0)
       for update skip locked
     ) won
     limit p_limit

@@ -8,6 +8,7 @@ const REAP_LIMIT = 1_000
 export interface ReapParts {
   readonly recovery: Pick<Store['recovery'], 'reapOnce'>
   readonly maxAttempts: number
+  readonly quarantineAfter: number
   readonly leaseMs: number
   readonly metrics: LoopMetrics
   readonly log: Logger
@@ -15,8 +16,13 @@ export interface ReapParts {
 
 /** Takes back the runs of workers whose lease ended. True when there may be more of them. */
 export const reapOnce = async (parts: ReapParts): Promise<boolean> => {
-  const { maxAttempts, leaseMs, metrics, log } = parts
-  const { heldBack, ...taken } = await parts.recovery.reapOnce({ maxAttempts, leaseMs, limit: REAP_LIMIT })
+  const { maxAttempts, quarantineAfter, leaseMs, metrics, log } = parts
+  const { heldBack, ...taken } = await parts.recovery.reapOnce({
+    maxAttempts,
+    quarantineAfter,
+    leaseMs,
+    limit: REAP_LIMIT,
+  })
   metrics.reaperHeldBack.set(heldBack === '' ? 0 : 1)
   if (heldBack === 'mass')
     log.warn('many workers fell silent at once: their runs are left to them for another lease')
