@@ -1,5 +1,6 @@
 import type { Ticket } from '@scanfarm/contracts'
 import type { BullMessage } from './message.ts'
+import type { Head } from './plan-take.ts'
 
 /** What this package uses of a BullMQ queue. */
 export interface Sender {
@@ -45,8 +46,8 @@ export interface Link extends AsyncDisposable {
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>
   waiter(): Waiter
   has(queue: string, ids: readonly string[]): Promise<boolean[]>
-  /** Ranks of the first `limit` messages of each queue, in the order in which they would be taken. */
-  heads(queues: readonly string[], limit: number): Promise<number[][]>
+  /** The first `limit` messages of each queue, in the order in which they would be taken. */
+  heads(queues: readonly string[], limit: number): Promise<Head[][]>
   /** Classes that have ever had a message since the backend was last emptied. */
   classes(): Promise<string[]>
   registerClass(requirementClass: string, queue: string): Promise<void>

@@ -5,6 +5,9 @@ import type { QueueMessage } from './run-queue.ts'
 /** BullMQ refuses ids that are only digits, and `:` in them. */
 export const messageId = ({ runId, epoch }: Ticket): string => `r${runId}-${epoch}`
 
+/** Of a message id; 0 for one that is not ours, which is taken, seen and dropped. */
+export const runIdOf = (id: string): number => Number(/^r(\d+)-\d+$/.exec(id)?.[1] ?? 0)
+
 export interface BullMessage {
   readonly name: 'run'
   readonly data: Ticket

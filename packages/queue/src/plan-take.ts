@@ -1,26 +1,33 @@
+/** What decides when a message is taken: the more urgent one first, then the older run. */
+export interface Head {
+  /** Lower is taken first; 0 for one that came back from a dead consumer, ahead of all others of its queue. */
+  readonly rank: number
+  readonly runId: number
+}
+
 /**
- * How many messages to take from each queue so that together they are the `max` with the lowest ranks. Equal ranks
- * are dealt out in turn, so that no class starves another one.
+ * How many messages to take from each queue so that together they are the `max` most urgent ones, and among equals
+ * those of the oldest runs: ids of runs grow with time, so that no class starves another one.
  *
- * @param heads ranks of the first messages of each queue, lowest first
+ * @param heads the first messages of each queue, in the order in which they would be taken
  */
-export const planTake = (heads: readonly (readonly number[])[], max: number): number[] => {
+export const planTake = (heads: readonly (readonly Head[])[], max: number): number[] => {
   const counts = heads.map(() => 0)
   for (let taken = 0; taken < max; taken += 1) {
-    const best = cheapest(heads, counts)
-    if (best === undefined) break
-    counts[best] = (counts[best] ?? 0) + 1
+    const next = firstOf(heads, counts)
+    if (next === undefined) break
+    counts[next] = (counts[next] ?? 0) + 1
   }
   return counts
 }
 
-const cheapest = (heads: readonly (readonly number[])[], counts: readonly number[]): number | undefined => {
-  let best: { queue: number; rank: number; taken: number } | undefined
-  heads.forEach((ranks, queue) => {
-    const taken = counts[queue] ?? 0
-    const rank = ranks[taken]
-    if (rank === undefined) return
-    if (!best || rank < best.rank || (rank === best.rank && taken < best.taken)) best = { queue, rank, taken }
+const firstOf = (heads: readonly (readonly Head[])[], counts: readonly number[]): number | undefined => {
+  let first: { queue: number; head: Head } | undefined
+  heads.forEach((queued, queue) => {
+    const head = queued[counts[queue] ?? 0]
+    if (head !== undefined && (first === undefined || isBefore(head, first.head))) first = { queue, head }
   })
-  return best?.queue
+  return first?.queue
 }
+
+const isBefore = (a: Head, b: Head): boolean => a.rank < b.rank || (a.rank === b.rank && a.runId < b.runId)

@@ -72,7 +72,8 @@ export interface Delivery extends Ticket {
 export interface Consumer extends AsyncDisposable {
   /**
    * Waits until there is something, then resolves to at most `max` messages: those with the highest priority over all
-   * classes that are served, oldest first within a class. Outlasts any outage of the backend. Resolves to `[]` only
+   * classes that are served, and of these the ones of the oldest runs; within a class they come in the order of being
+   * added. Outlasts any outage of the backend. Resolves to `[]` only
    * when `signal` aborts. One call at a time; ask for no more than there are free slots, for there is no prefetch.
    */
   take(max: number, signal: AbortSignal): Promise<Delivery[]>

@@ -14,7 +14,9 @@ import {
 } from 'bullmq'
 import pg from 'pg'
 import type { Link, Receiver, Redelivery, Sender, Waiter } from '../link.ts'
+import { runIdOf } from '../message.ts'
 import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import type { Head } from '../plan-take.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
 import { grantWorkers } from './grant-workers.ts'
 import { PgListener } from './listener.ts'
@@ -122,15 +124,19 @@ export class PostgresLink implements Link {
     return ids.map((id) => found.has(id))
   }
 
-  async heads(queues: readonly string[], limit: number): Promise<number[][]> {
+  async heads(queues: readonly string[], limit: number): Promise<Head[][]> {
     // In the order of BullMQ's own index of waiting messages, so that depth costs nothing.
-    const { rows } = await this.#pool.query<{ ranks: number[] }>(
-      `select array(select job.priority from job where job.queue = asked.queue and job.state = 'waiting'
+    const { rows } = await this.#pool.query<{ ids: string[]; ranks: number[] }>(
+      `select array(select id from job where job.queue = asked.queue and job.state = 'waiting'
+                     order by job.priority, job.seq limit $2) as ids,
+              array(select job.priority from job where job.queue = asked.queue and job.state = 'waiting'
                      order by job.priority, job.seq limit $2) as ranks
          from unnest($1::text[]) with ordinality as asked (queue, place) order by asked.place`,
       [queues, limit],
     )
-    return rows.map(({ ranks }) => ranks)
+    return rows.map(({ ids, ranks }) =>
+      ids.map((id, index) => ({ rank: ranks[index] ?? 0, runId: runIdOf(id) })),
+    )
   }
 
   async classes(): Promise<string[]> {

@@ -10,7 +10,9 @@ import {
 } from 'bullmq'
 import type { ChainableCommander, Redis } from 'ioredis'
 import type { Link, Receiver, Redelivery, Sender, Waiter } from '../link.ts'
+import { runIdOf } from '../message.ts'
 import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import type { Head } from '../plan-take.ts'
 import type { QueueLog } from '../run-queue.ts'
 import { connect, firstAttempt, place } from './connect.ts'
 import { checkFitness, parseInfo } from './fitness.ts'
@@ -97,18 +99,20 @@ export class RedisLink implements Link {
     return exists.map((found) => found === 1)
   }
 
-  async heads(queues: readonly string[], limit: number): Promise<number[][]> {
+  async heads(queues: readonly string[], limit: number): Promise<Head[][]> {
     const replies = await this.#pipeline((pipeline) => {
       for (const queue of queues) {
-        // Messages of dead consumers come back to the head of this list, whatever their priority.
-        pipeline.llen(this.#keys.toKey(queue, 'wait'))
+        // Messages of dead consumers come back to this list, whatever their priority; it is taken from its end.
+        pipeline.lrange(this.#keys.toKey(queue, 'wait'), -limit, -1)
         pipeline.zrange(this.#keys.toKey(queue, 'prioritized'), 0, String(limit - 1), 'WITHSCORES')
       }
     })
-    return queues.map((_, index) => {
-      const returned = Math.min(Number(replies[index * 2]), limit)
-      return [...new Array<number>(returned).fill(0), ...ranksOf(replies[index * 2 + 1])]
-    })
+    return queues.map((_, index) => [
+      ...textsOf(replies[index * 2])
+        .toReversed()
+        .map((id) => ({ rank: 0, runId: runIdOf(id) })),
+      ...headsOf(textsOf(replies[index * 2 + 1])),
+    ])
   }
 
   async classes(): Promise<string[]> {
@@ -180,8 +184,10 @@ export class RedisLink implements Link {
   }
 }
 
+const textsOf = (reply: unknown): string[] => (Array.isArray(reply) ? reply.map(String) : [])
+
 /** Of a reply to `ZRANGE … WITHSCORES`: member, score, member, score. */
-const ranksOf = (reply: unknown): number[] =>
-  Array.isArray(reply)
-    ? reply.filter((_, index) => index % 2 === 1).map((score) => Math.floor(Number(score) / RANK_UNIT))
-    : []
+const headsOf = (reply: readonly string[]): Head[] =>
+  reply.flatMap((id, index) =>
+    index % 2 === 0 ? [{ rank: Math.floor(Number(reply[index + 1]) / RANK_UNIT), runId: runIdOf(id) }] : [],
+  )
