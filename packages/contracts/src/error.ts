@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   not_found: 404,
   workflow_not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   wrong_state: 409,
   conflict: 409,
   idempotency_conflict: 409,

@@ -2,8 +2,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
 import { answerBroken } from './http/broken-request.ts'
+import { limitConnections, type ConnectionLimits } from './http/connection-limit.ts'
 
-const HEADERS_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 15_000
+const CHECK_TIMEOUTS_MS = 5_000
 /** An upload of 256 MiB over a slow line must fit. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const KEEP_ALIVE_MS = 65_000
@@ -14,22 +16,32 @@ export interface HttpService extends AsyncDisposable {
   readonly url: string
 }
 
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly drainMs: number
+  /** Missing: no bounds. */
+  readonly connections?: ConnectionLimits
+}
+
 /** Serves the app. Disposing takes no new connection, lets requests in flight end within `drainMs`, then cuts them. */
 export async function listenHttp(
   app: Express,
-  { host, port, drainMs }: { host: string; port: number; drainMs: number },
+  { host, port, drainMs, connections }: ListenOptions,
 ): Promise<HttpService> {
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_TIMEOUTS_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
     app,
   )
   server.on('clientError', answerBroken)
+  if (connections !== undefined) limitConnections(server, connections)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(port, host, resolve)

@@ -1,6 +1,6 @@
 import type { Config } from '@scanfarm/platform'
 import { createContext, type ContextOptions, type Overrides } from './create-context.ts'
-import { createApp } from './http/app.ts'
+import { connectionLimits, createApp } from './http/app.ts'
 import { listenHttp } from './listen-http.ts'
 import { startCloud } from './loops/cloud/start-cloud.ts'
 import { startLoops } from './loops/index.ts'
@@ -34,10 +34,12 @@ export async function startServer(
   const cloud = running.use(await startCloud(context))
   running.use(context.wake.onWake(() => cloud?.wake()))
   running.use(await startSlots(context))
-  const http = await listenHttp(createApp(context, apiRoutes()), {
+  const app = createApp(context, apiRoutes())
+  const http = await listenHttp(app, {
     host: config.http.host,
     port: config.http.port,
     drainMs: config.server.drainMs,
+    connections: connectionLimits(config.http, app),
   })
   context.log.info('the server listens', { url: http.url, master: context.master })
   const working = running.move()

@@ -16,11 +16,22 @@ export interface HealthServer extends AsyncDisposable {
   readonly url: string
 }
 
+/** Probes are small and quick; whatever takes longer is cut off. */
+const TIMEOUTS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16 * 1024,
+}
+const MAX_CONNECTIONS = 100
+
 /** `/health`: the process is alive. `/health/ready`: it can do its work. `/metrics`: for Prometheus. */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
-  const server = createServer((request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
     answer(options, request, response).catch((error: unknown) => response.destroy(asError(error)))
   })
+  server.maxConnections = MAX_CONNECTIONS
   server.listen(options.port, options.host)
   await once(server, 'listening')
   return {

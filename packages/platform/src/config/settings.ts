@@ -31,7 +31,25 @@ export const SETTINGS = {
   http: {
     host: text('Address on which the API listens; `0.0.0.0` for all.', { default: '127.0.0.1' }),
     port: integer('Port of the API; 0 takes a free one.', { default: 8002, min: 0, max: 65_535 }),
-    jsonBytes: integer('Largest JSON body, in bytes.', { default: 16 * MIB, min: KIB, max: GIB }),
+    jsonBytes: integer('Largest JSON body, in bytes; most routes take less.', {
+      default: 16 * MIB,
+      min: KIB,
+      max: GIB,
+    }),
+    bodyIdleMs: integer('A request whose body does not move for this long is answered 408.', {
+      default: 15_000,
+      min: 100,
+      max: HOUR_MS,
+    }),
+    maxConnections: integer('Most connections of a server at the same time.', {
+      default: 2_000,
+      min: 10,
+      max: 1_000_000,
+    }),
+    maxConnectionsPerAddress: integer(
+      'Most connections of one address, where that is not a proxy of `http.trust_proxy`.',
+      { default: 500, min: 1, max: 1_000_000 },
+    ),
     trustProxy: list('Addresses or CIDR blocks of proxies whose `X-Forwarded-*` headers are believed.', {
       default: [],
     }),

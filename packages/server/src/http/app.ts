@@ -1,6 +1,9 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express'
 import { AppError } from '@scanfarm/contracts'
 import type { ServerContext } from '../context.ts'
+import { BodyWatch } from './body-watch.ts'
+import { ByteBudget } from './byte-budget.ts'
+import type { ConnectionLimits } from './connection-limit.ts'
 import { cors } from './cors.ts'
 import { errorBody, errorHeaders, refusalOf } from './error-body.ts'
 import { logRequests } from './log-requests.ts'
@@ -13,6 +16,14 @@ import { serve } from './serve.ts'
 /** The same routes answer below both: clients of the established server only change the base URL. */
 export const API_ROOTS = ['/api', '/osm/api'] as const
 
+/** Bytes of requests without a token that are in memory at the same time: of all, and of one address. */
+const PUBLIC_BYTES = 16 * 1024 * 1024
+const PUBLIC_BYTES_OF_ADDRESS = 4 * 1024 * 1024
+
+/** A body may take this long at any rate; then it must have come in at the least rate. */
+const BODY_GRACE_MS = 30_000
+const BODY_BYTES_PER_SECOND = 4 * 1024
+
 export function createApp(context: ServerContext, routes: readonly Route[]): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -20,15 +31,26 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   app.set('query parser', 'simple')
   app.set('case sensitive routing', true)
   if (context.config.http.trustProxy.length > 0) app.set('trust proxy', [...context.config.http.trustProxy])
+  const bodies = new BodyWatch({
+    idleMs: context.config.http.bodyIdleMs,
+    graceMs: BODY_GRACE_MS,
+    bytesPerSecond: BODY_BYTES_PER_SECOND,
+  })
+  app.use((request, response, next) => {
+    bodies.watch(request, response)
+    next()
+  })
   app.use(countRequests(context.metrics))
   if (context.config.log.level === 'debug') app.use(logRequests(context.log))
   if (context.config.http.corsOrigins.length > 0) app.use(cors(context.config.http.corsOrigins))
-  const api = routerOf(context, routes)
+  const publicBodies = new ByteBudget(PUBLIC_BYTES, PUBLIC_BYTES_OF_ADDRESS)
+  const api = routerOf(context, routes, publicBodies)
   for (const root of API_ROOTS) app.use(root, api)
   app.use(
     routerOf(
       context,
       routes.filter(({ spec }) => spec.bare),
+      publicBodies,
     ),
   )
   app.use(unknownPath)
@@ -36,9 +58,22 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   return app
 }
 
+/** The bounds of the settings; a proxy that is trusted speaks for many clients. */
+export const connectionLimits = (
+  { maxConnections, maxConnectionsPerAddress }: ServerContext['config']['http'],
+  app: Express,
+): ConnectionLimits => {
+  const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean
+  return {
+    total: maxConnections,
+    perAddress: maxConnectionsPerAddress,
+    isProxy: (address) => trusted(address, 0),
+  }
+}
+
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-const routerOf = (context: ServerContext, routes: readonly Route[]): Router => {
+const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies: ByteBudget): Router => {
   const router = express.Router({ caseSensitive: true })
   const byPath = Map.groupBy(
     routes.flatMap((route) =>
@@ -48,7 +83,7 @@ const routerOf = (context: ServerContext, routes: readonly Route[]): Router => {
   )
   for (const [path, group] of byPath) {
     const place = router.route(path)
-    for (const { route } of group) place[route.spec.method](serve(route, context))
+    for (const { route } of group) place[route.spec.method](serve(route, context, publicBodies))
   }
   // Last, so that a word of a path which is a route for one method can still be a name for another.
   for (const [path, group] of byPath)
@@ -74,7 +109,7 @@ const unknownPath: RequestHandler = (request) => {
 }
 
 /** How much of an unread body is read and dropped, so that the client gets to see the answer before the end. */
-const DRAIN_BYTES = 64 * 1024 * 1024
+const DRAIN_BYTES = 16 * 1024 * 1024
 const DRAIN_MS = 5_000
 
 const refuse =

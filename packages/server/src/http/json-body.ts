@@ -1,21 +1,43 @@
 import type { IncomingMessage } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
+import type { ByteBudget } from './byte-budget.ts'
 import { refuseDeepJson } from './json-depth.ts'
 import { jsonPosition } from './json-position.ts'
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;\s*(.*))?$/i
 const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
 
+/** Where the bytes of bodies are counted while they come in. */
+export interface BodyAccount {
+  readonly budget: ByteBudget
+  readonly key: string
+}
+
+/** Other requests get their turn between the parts of the work on a larger body. */
+const LARGE_BYTES = 1024 * 1024
+
 /** Reads a JSON body of at most `maxBytes`. Everything wrong with it is an `AppError`. */
-export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const body = await readBody(request, maxBytes)
+export async function readJson(
+  request: IncomingMessage,
+  maxBytes: number,
+  account?: BodyAccount,
+): Promise<unknown> {
+  const body = await readBody(request, maxBytes, account)
+  const pause = async (): Promise<void> => {
+    if (body.length > LARGE_BYTES) await setImmediate()
+  }
   // What is compressed or in another charset is no broken UTF-8, so the headers go first.
   if (body.length > 0) checkType(request)
   const source = decode(body)
   if (source.trim() === '') throw new AppError('invalid_json', 'a JSON body is required, and none was sent')
+  await pause()
   refuseDeepJson(source)
+  await pause()
   try {
-    return JSON.parse(source)
+    const value: unknown = JSON.parse(source)
+    await pause()
+    return value
   } catch (error) {
     const { line, column, offset } = jsonPosition(source)
     const what = offset >= source.length ? 'it ends too early' : 'unexpected text'
@@ -44,24 +66,48 @@ const tooLarge = (maxBytes: number): AppError =>
   new AppError('payload_too_large', `the body is larger than ${maxBytes} bytes`)
 
 /** The bytes of a body of at most `maxBytes`. */
-export const readBody = async (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+export const readBody = async (
+  request: IncomingMessage,
+  maxBytes: number,
+  account?: BodyAccount,
+): Promise<Buffer> => {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  if (request.destroyed) throw brokenOff()
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let size = 0
-  const take = (chunk: Buffer): void => {
-    size += chunk.length
-    if (size <= maxBytes) return void chunks.push(chunk)
+  let held = 0
+  const stop = (refusal: AppError): void => {
     request.off('data', take)
     request.pause()
-    reject(tooLarge(maxBytes))
+    reject(refusal)
+  }
+  const take = (chunk: Buffer): void => {
+    size += chunk.length
+    if (size > maxBytes) return stop(tooLarge(maxBytes))
+    if (account?.budget.take(account.key, chunk.length) === false) return stop(tooMany())
+    held += chunk.length
+    chunks.push(chunk)
   }
   request.on('data', take)
   request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.of()) : Buffer.concat(chunks)))
   request.on('error', reject)
-  request.on('close', () => reject(new AppError('bad_request', 'the request was broken off')))
-  return promise
+  request.on('close', () => reject(brokenOff()))
+  try {
+    return await promise
+  } finally {
+    account?.budget.give(account.key, held)
+  }
 }
+
+const brokenOff = (): AppError => new AppError('bad_request', 'the request was broken off')
+
+const BUSY_RETRY_SECONDS = 5
+
+const tooMany = (): AppError =>
+  new AppError('unavailable', 'too many bytes of requests without a token are under way; try again', {
+    retryAfter: BUSY_RETRY_SECONDS,
+  })
 
 const decode = (body: Buffer): string => {
   try {

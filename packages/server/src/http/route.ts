@@ -41,6 +41,8 @@ export interface RouteSpec<
   readonly query?: Q
   /** JSON; checked strictly. */
   readonly body?: B
+  /** Most bytes of the body where they are not 1 MiB; the setting `http.json_bytes` can only lower it. */
+  readonly bodyBytes?: number
   /** What is wrong with the fields in view of each other; asked only to complete the list when the shape is wrong. */
   readonly rules?: (body: Static<B>) => readonly FieldError[]
   /** Fields that are refused with advice of their own instead of "is not a known field". */
@@ -68,6 +70,8 @@ export interface Exchange {
   readonly requestId: string
   readonly ip: string
   readonly headers: IncomingHttpHeaders
+  /** A body of at most `maxBytes` that no schema describes. */
+  readBody(maxBytes: number): Promise<Buffer>
   /** The body of an upload. */
   readonly stream: IncomingMessage
   /** Aborts when the client goes away before the answer. */

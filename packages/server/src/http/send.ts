@@ -17,10 +17,20 @@ const STANDARD: Headers = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
+/** A client that takes nothing of its answer for this long is cut off. */
+const STALLED_MS = 60_000
+
+const cutStalled = (response: ServerResponse): void => {
+  response.setTimeout(STALLED_MS, () => {
+    if (response.writableLength > 0) response.destroy()
+  })
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** `setHeader` is not used anywhere before, so that Node writes the head in one go. */
 const head = (response: ServerResponse, requestId: string, status: number, headers: Headers): void => {
+  cutStalled(response)
   response.writeHead(status, { 'X-Request-Id': requestId, ...STANDARD, ...headers })
 }
 

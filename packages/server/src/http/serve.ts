@@ -2,31 +2,39 @@ import type { Request, RequestHandler, Response } from 'express'
 import { AppError } from '@scanfarm/contracts'
 import { GUEST } from '../access/caller.ts'
 import type { ServerContext } from '../context.ts'
+import { addressGroup } from './address-group.ts'
 import { Answer } from './answer.ts'
-import { readJson } from './json-body.ts'
+import type { ByteBudget } from './byte-budget.ts'
+import { readBody, readJson, type BodyAccount } from './json-body.ts'
 import { requestIdOf } from './request-id.ts'
 import { responseCheck } from './response-check.ts'
 import type { Exchange, Route } from './route.ts'
 import { sendAnswer, sendJson } from './send.ts'
 
+/** Most bytes of a JSON body where a route does not name another bound. */
+const JSON_BYTES = 1024 * 1024
+
 /** Turns a route into an Express handler: authenticate, check the request, handle it, send what came back. */
-export function serve(route: Route, context: ServerContext): RequestHandler {
+export function serve(route: Route, context: ServerContext, publicBodies: ByteBudget): RequestHandler {
   const { spec } = route
   const handle = route.prepare()
   const firstStatus = Number(Object.keys(spec.responses)[0] ?? 200)
   const check = context.checkResponses ? responseCheck(spec) : undefined
   const needsBody = spec.body !== undefined
   const role = spec.role
+  const maxBytes = Math.min(spec.bodyBytes ?? JSON_BYTES, context.config.http.jsonBytes)
   return async (request, response) => {
     refuseNul(request.originalUrl)
     const caller = role === 'public' ? GUEST : await context.access.authenticate(request.headers, role)
-    const body = needsBody ? await readJson(request, context.config.http.jsonBytes) : undefined
+    const account =
+      role === 'public' ? { budget: publicBodies, key: addressGroup(request.ip ?? '') } : undefined
+    const body = needsBody ? await readJson(request, maxBytes, account) : undefined
     const result = await handle(context, {
       params: request.params,
       query: request.query,
       body,
       caller,
-      http: exchange(request, response),
+      http: exchange(request, response, account),
     })
     const requestId = requestIdOf(request)
     check?.(result instanceof Answer ? result : new Answer(firstStatus, 'json', result))
@@ -40,11 +48,12 @@ const refuseNul = (url: string): void => {
   if (url.includes('%00')) throw new AppError('bad_request', 'the path and query must not contain NUL (%00)')
 }
 
-const exchange = (request: Request, response: Response): Exchange => ({
+const exchange = (request: Request, response: Response, account: BodyAccount | undefined): Exchange => ({
   root: request.baseUrl,
   requestId: requestIdOf(request),
   ip: request.ip ?? '',
   headers: request.headers,
+  readBody: (maxBytes) => readBody(request, maxBytes, account),
   stream: request,
   signal: () => {
     const gone = new AbortController()

@@ -2,6 +2,7 @@ import { RunMode } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { json, text } from '../http/answer.ts'
 import { route } from '../http/route.ts'
+import type { ServerContext } from '../context.ts'
 import { VERSION } from '../version.ts'
 
 export const health = route(
@@ -35,20 +36,31 @@ export const ready = route(
     bare: true,
     responses: { 200: Ready, 503: Ready },
   },
-  async ({ store, queue, artifacts }) => {
-    const checks = Object.fromEntries(
-      await Promise.all([
-        probe('database', () => store.check()),
-        probe('artifacts', () => artifacts.check()),
-        ...(queue === undefined ? [] : [probe('queue', () => queue.check())]),
-      ]),
-    )
+  async (context) => {
+    const checks = Object.fromEntries(await probes(context))
     const good = Object.values(checks).every((word) => word === 'ok')
     return good
       ? { status: 'ready' as const, checks }
       : json(503, { status: 'unavailable', checks }, { 'Retry-After': 2 })
   },
 )
+
+type Parts = Pick<ServerContext, 'store' | 'queue' | 'artifacts'>
+
+/** Anyone may ask, so that requests at the same time share one round of probes. */
+const underWay = new WeakMap<Parts['store'], Promise<[string, string][]>>()
+
+const probes = ({ store, queue, artifacts }: Parts): Promise<[string, string][]> => {
+  const known = underWay.get(store)
+  if (known !== undefined) return known
+  const round = Promise.all([
+    probe('database', () => store.check()),
+    probe('artifacts', () => artifacts.check()),
+    ...(queue === undefined ? [] : [probe('queue', () => queue.check())]),
+  ]).finally(() => underWay.delete(store))
+  underWay.set(store, round)
+  return round
+}
 
 const probe = async (name: string, check: () => Promise<void>): Promise<[string, string]> => {
   const { promise: late, reject } = Promise.withResolvers<never>()

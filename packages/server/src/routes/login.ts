@@ -10,6 +10,7 @@ export const login = route(
     description: 'The token goes into `Authorization: Bearer`, as an API token does, until its time is over.',
     role: 'public',
     bare: true,
+    bodyBytes: 4 * 1024,
     body: Type.Object(
       {
         username: Type.String({ minLength: 1, maxLength: 128 }),

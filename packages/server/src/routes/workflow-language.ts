@@ -51,6 +51,9 @@ export const lintWorkflow = route(
     }),
 )
 
+let made: string | undefined
+const schemaText = (): string => (made ??= JSON.stringify(workflowJsonSchema()))
+
 export const workflowSchema = route(
   {
     method: 'get',
@@ -61,5 +64,5 @@ export const workflowSchema = route(
     bare: true,
     responses: { 200: { media: ['application/schema+json'], description: 'The schema' } },
   },
-  async () => text(200, 'application/schema+json; charset=utf-8', JSON.stringify(workflowJsonSchema())),
+  async () => text(200, 'application/schema+json; charset=utf-8', schemaText()),
 )

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ArtifactStore, CreateRuns } from '@scanfarm/contracts'
 import type { TargetDraft, TargetStream } from '@scanfarm/store'
 import { chunksOf } from './chunks.ts'
@@ -30,7 +31,7 @@ export async function gatherTargets(
     workspace: body.workspace ?? workspaceOf(target),
   })
   if (body.target_file === undefined) {
-    const listed = listOf(body, limits.maxTargets)
+    const listed = await listOf(body, limits.maxTargets)
     return { ...listed, drafts: (listed.targets ?? []).map(draftOf) }
   }
   const path = body.target_file
@@ -43,11 +44,16 @@ export async function gatherTargets(
   return { ...listed, drafts: { count, chunks: () => chunksOf(lines(), count, draftOf) } }
 }
 
-const listOf = ({ target, targets }: CreateRuns, maxTargets: number): ListedTargets => {
+/** Other requests get their turn after so many targets. */
+const TURN = 10_000
+
+const listOf = async ({ target, targets }: CreateRuns, maxTargets: number): Promise<ListedTargets> => {
   const list = new TargetList({ maxTargets, maxHeld: Infinity })
   if (target !== undefined) list.add(target, () => ({ path: '/target', prefix: '' }))
-  for (const [index, one] of (targets ?? []).entries())
+  for (const [index, one] of (targets ?? []).entries()) {
     list.add(one, () => ({ path: `/targets/${index}`, prefix: '' }))
+    if (index % TURN === TURN - 1) await setImmediate()
+  }
   return list.finish(target === undefined ? 'targets' : 'target')
 }
 

@@ -12,6 +12,8 @@ import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
 import { statusUrl } from '../cloud/cloud-path.ts'
 
 const ACCEPTED = 202
+/** Room for hundreds of thousands of targets; a file takes more. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024
 const JSON_TYPE = 'application/json; charset=utf-8'
 const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
 
@@ -25,6 +27,7 @@ export const createRuns = route(
       'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and repetitions are dropped.',
     role: 'operator',
     body: CreateRuns,
+    bodyBytes: MAX_BODY_BYTES,
     refusedFields: REFUSED_FIELDS,
     rules: (body) => [...fieldProblems(body), ...singleTargetProblems(body)],
     headers: {

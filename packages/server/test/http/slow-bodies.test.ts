@@ -1,0 +1,233 @@
+import { once } from 'node:events'
+import { createServer, request as send, type ClientRequest, type IncomingMessage } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { addressGroup } from '../../src/http/address-group.ts'
+import { BodyWatch, type BodyPace } from '../../src/http/body-watch.ts'
+import { ByteBudget } from '../../src/http/byte-budget.ts'
+import { readBody } from '../../src/http/json-body.ts'
+import { listenHttp } from '../../src/listen-http.ts'
+import { apiRoutes } from '../../src/routes/index.ts'
+import { testServer, type TestServer } from '../_server.ts'
+import express from 'express'
+
+const IDLE_MS = 1_000
+const MIB = 1024 * 1024
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ settings: { 'http.body_idle_ms': IDLE_MS } })
+})
+afterAll(async () => server[Symbol.asyncDispose]())
+
+interface Sent {
+  readonly request: ClientRequest
+  readonly answer: Promise<{ status: number; code: unknown }>
+}
+
+/** Sends the head of a request, and of its body only what the test writes. */
+const open = (
+  url: string,
+  {
+    method = 'POST',
+    length,
+    headers = {},
+  }: { method?: string; length: number; headers?: Record<string, string> },
+): Sent => {
+  const request = send(url, {
+    method,
+    agent: false,
+    headers: { 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
+  })
+  request.on('error', () => undefined)
+  request.flushHeaders()
+  const answer = once(request, 'response').then(async ([response]: IncomingMessage[]) => {
+    const { statusCode: status = 0 } = response ?? {}
+    const body = response === undefined ? '' : await text(response).catch(() => '')
+    return { status, code: body === '' ? '' : (JSON.parse(body) as { code?: unknown }).code }
+  })
+  return { request, answer }
+}
+
+describe('Requests without a token', () => {
+  test('are refused before their body is read, on every route that needs a token', async () => {
+    const routes = apiRoutes()
+      .map(({ spec }) => spec)
+      .filter(({ role, body, upload, file }) => role !== 'public' && (body ?? upload ?? file) !== undefined)
+    expect(routes.length).toBeGreaterThan(15)
+    for (const { method, path } of routes) {
+      const url = `${server.url}/api${path.replaceAll(/\{\w+\}/g, '1')}`
+      const { request, answer } = open(url, { method: method.toUpperCase(), length: 1_000 })
+      expect({ path, ...(await answer) }).toEqual({ path, status: 401, code: 'unauthorized' })
+      request.destroy()
+    }
+  })
+
+  test('cannot send more than 4 KiB to POST /login', async () => {
+    const declared = open(`${server.url}/api/login`, { length: 5_000 })
+    expect(await declared.answer).toEqual({ status: 413, code: 'payload_too_large' })
+    await server.nobody
+      .post('/login')
+      .send({ username: 'a', password: 'x'.repeat(4_096) })
+      .expect(413)
+    await server.nobody
+      .post('/login')
+      .send({ username: 'a', password: 'x'.repeat(200) })
+      .expect(401)
+  })
+
+  test('may hold few bytes in all while their bodies come in', async () => {
+    const headers = {
+      'X-Scanfarm-Timestamp': String(Math.floor(Date.now() / 1_000)),
+      'X-Scanfarm-Signature': `sha256=${'0'.repeat(64)}`,
+    }
+    const requests = Array.from({ length: 6 }, () =>
+      open(`${server.url}/api/webhooks/x`, { length: MIB, headers }),
+    )
+    const answers = requests.map(({ request, answer }) => {
+      request.write(Buffer.alloc(MIB - 1, ' '))
+      return answer
+    })
+    const refused = (await Promise.all(answers)).map(({ status }) => status)
+    expect(refused.filter((status) => status === 503).length).toBeGreaterThanOrEqual(1)
+    // The others stop moving, and leave room again.
+    expect(new Set(refused)).toEqual(new Set([408, 503]))
+    await server.nobody.post('/login').send({ username: 'a', password: 'b' }).expect(401)
+  })
+
+  test('are refused without their body when a webhook has no signature that could fit', async () => {
+    const { answer } = open(`${server.url}/api/webhooks/x`, { length: 1_000 })
+    expect(await answer).toEqual({ status: 401, code: 'unauthorized' })
+  })
+})
+
+describe('Bodies that do not move', () => {
+  test.each([
+    ['a login', '/login', {}],
+    ['a request with a token', '/api/runs', { token: 'operator' }],
+    ['an upload', '/api/upload-file', { token: 'operator', type: 'multipart/form-data; boundary=x' }],
+    ['a body that no route reads', '/api/nothing', {}],
+  ] as const)(
+    'are given up: %s',
+    async (_name, path, { token, type }: { token?: 'operator'; type?: string }) => {
+      const { request, answer } = open(`${server.url}${path}`, {
+        length: 1_000,
+        headers: {
+          ...(token === undefined ? {} : { Authorization: `Bearer ${server.tokens[token]}` }),
+          ...(type === undefined ? {} : { 'Content-Type': type }),
+        },
+      })
+      request.write('--x\r\n')
+      const closed = once(request, 'close')
+      const from = performance.now()
+      const { status } = await answer
+      if (path !== '/api/nothing') expect(status).toBe(408)
+      await closed
+      expect(performance.now() - from).toBeLessThan(IDLE_MS * 8)
+    },
+  )
+
+  test('are not given up while they move', async () => {
+    const body = Buffer.from(JSON.stringify({ username: 'a', password: 'b' }))
+    const { request, answer } = open(`${server.url}/login`, { length: body.length })
+    const piece = Math.ceil(body.length / 4)
+    for (let at = 0; at < body.length; at += piece) {
+      request.write(body.subarray(at, at + piece))
+      // Shorter than the bound; in all longer than the bound.
+      await setTimeout(IDLE_MS / 3)
+    }
+    expect((await answer).status).toBe(401)
+  })
+})
+
+/** A server that reads every body, with the pace of the test. */
+const bodyServer = async (pace: BodyPace) => {
+  const watch = new BodyWatch(pace)
+  const http = createServer((request, response) => {
+    watch.watch(request, response)
+    readBody(request, MIB).then(
+      () => response.end('{}'),
+      () => response.destroy(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      http.closeAllConnections()
+      http.close()
+      await once(http, 'close')
+    },
+  }
+}
+
+test('A body that moves too slowly is given up', async () => {
+  await using slow = await bodyServer({ idleMs: 1_000, graceMs: 500, bytesPerSecond: 10_000 })
+  const { request, answer } = open(slow.url, { length: MIB })
+  const drip = setInterval(() => request.write('x'), 50)
+  expect(await answer).toEqual({ status: 408, code: 'request_timeout' })
+  clearInterval(drip)
+})
+
+test('Connections are bounded in all and for each address', async () => {
+  const app = express().get('/', (_request, response) => void response.end('ok'))
+  const closedOf = async (total: number, perAddress: number, isProxy: boolean): Promise<number> => {
+    await using http = await listenHttp(app, {
+      host: '127.0.0.1',
+      port: 0,
+      drainMs: 0,
+      connections: { total, perAddress, isProxy: () => isProxy },
+    })
+    const port = Number(new URL(http.url).port)
+    const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'))
+    const answers = sockets.map(async (socket) => {
+      const ended = Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => undefined)
+      await once(socket, 'connect').catch(() => undefined)
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      await ended
+      return socket.bytesRead > 0
+    })
+    const answered = await Promise.all(answers)
+    for (const socket of sockets) socket.destroy()
+    return answered.filter((one) => !one).length
+  }
+  expect(await closedOf(100, 3, false)).toBe(5)
+  expect(await closedOf(100, 3, true)).toBe(0)
+  expect(await closedOf(5, 100, false)).toBeGreaterThan(0)
+})
+
+test('A budget of bytes is bounded in all and for each key', () => {
+  const budget = new ByteBudget(10, 6)
+  expect([budget.take('a', 6), budget.take('a', 1), budget.take('b', 5), budget.take('b', 4)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
+  budget.give('a', 6)
+  expect([budget.take('b', 2), budget.take('b', 1), budget.take('a', 4)]).toEqual([true, false, true])
+})
+
+test('An address counts by itself, or by its IPv6 network', () => {
+  expect(
+    [
+      '10.0.0.1',
+      '::ffff:10.0.0.1',
+      '2001:db8:0:1:aaaa::1',
+      '2001:0db8::1:0:0:0:1',
+      'fe80::1%eth0',
+      '::1',
+      '',
+    ].map(addressGroup),
+  ).toEqual([
+    '10.0.0.1',
+    '10.0.0.1',
+    '2001:db8:0:1::/64',
+    '2001:db8:0:1::/64',
+    'fe80:0:0:0::/64',
+    '0:0:0:0::/64',
+    '',
+  ])
+})
