@@ -171,6 +171,12 @@ export const Pagination = Type.Object(
     offset: Count,
     limit: Count,
     next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to read on from here' })),
+    truncated: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The page ended at its bound of bytes: it has fewer records than limit and there are more. Read on with next_cursor, or with offset plus the number of records',
+      }),
+    ),
   },
   { $id: 'Pagination' },
 )

@@ -105,7 +105,7 @@ export async function openBench(): Promise<Bench> {
       return page.data.map(({ id }) => id).reverse()
     },
     run,
-    steps: async (runId) => (await store.runs.steps(String(runId))) ?? [],
+    steps: async (runId) => (await store.runs.steps(String(runId)))?.data ?? [],
     until,
     ended,
     makeFile: (target, name) => writeFile(join(folder, 'work/workspaces', target, name), ''),

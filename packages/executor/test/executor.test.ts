@@ -133,7 +133,7 @@ describe('What a run leaves', () => {
       { targets: ['report.test'] },
     )
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
-    const [artifact] = (await bench.store.runs.artifacts(String(runId))) ?? []
+    const [artifact] = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
     expect(artifact).toMatchObject({
       name: 'ports',
       artifact_type: 'report',
@@ -158,7 +158,7 @@ describe('What a run leaves', () => {
       { targets: ['link.test'] },
     )
     await bench.ended(runId)
-    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    const artifacts = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
     expect(artifacts.map(({ name, artifact_type }) => [name, artifact_type])).toEqual([
       ['execution log', 'state_file'],
       ['run state', 'state_file'],

@@ -96,7 +96,7 @@ test('A drain lets runs end that do so in time, and takes no more', async () => 
   await drained
   expect(await bench.run(short)).toMatchObject({ status: 'completed' })
   expect(await bench.run(left)).toMatchObject({ status: 'queued' })
-  expect(await bench.store.workers.list()).toEqual([])
+  expect((await bench.store.workers.list()).data).toEqual([])
   await bench.cancelled(left)
 })
 
@@ -107,7 +107,7 @@ test('A drain kills what does not end in time and hands it back', async () => {
   await executor.drain(100)
   expect(await bench.run(long)).toMatchObject({ status: 'queued', attempt: 1 })
   expect(await isAlive(pid)).toBe(false)
-  expect(await bench.store.workers.list()).toEqual([])
+  expect((await bench.store.workers.list()).data).toEqual([])
   await bench.cancelled(long)
   const [left = 0] = await bench.submit([bash('noop', 'true')])
   expect(await bench.run(left)).toMatchObject({ status: 'queued' })

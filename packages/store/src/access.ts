@@ -31,6 +31,8 @@ const page = async <T extends { id: number }>(
     data: listed.rows,
     total: counted.rows[0]?.total ?? 0,
     nextCursor: last && listed.rows.length === limit ? encodeCursor(last.id) : undefined,
+    // Names are short.
+    truncated: false,
   }
 }
 

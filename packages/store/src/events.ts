@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor } from './cursor.ts'
+import { pageOf, readPage, type PageRows } from './page.ts'
 import type { EventFilter, EventLogEntry, Events, PageOf, PageRequest } from './store.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
@@ -52,12 +53,7 @@ const list = async (
     totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, () => countEvents(db, filter)),
     pageOfEvents(db, filter, page),
   ])
-  const last = rows.at(-1)
-  return {
-    data: rows,
-    total,
-    nextCursor: last && rows.length === page.limit ? encodeCursor(last.id) : undefined,
-  }
+  return pageOf(rows, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
 }
 
 const countEvents = async (db: Kysely<unknown>, filter: EventFilter): Promise<number> => {
@@ -71,16 +67,16 @@ const pageOfEvents = async (
   db: Kysely<unknown>,
   filter: EventFilter,
   page: PageRequest,
-): Promise<EventLogEntry[]> => {
+): Promise<PageRows<EventLogEntry>> => {
   const conditions = conditionsOf(filter)
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
   const offset = page.cursor === undefined ? page.offset : 0
-  const { rows } = await sql<EventLogEntry>`
-    select e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
-           processed_at, error, created_at
-    from (select id from event_logs ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}) ids
-    join event_logs e on e.id = ids.id
-    order by e.id desc
-  `.execute(db)
-  return rows
+  return readPage(db, {
+    ids: sql`select id from event_logs ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}`,
+    from: sql`event_logs e`,
+    id: sql`e.id`,
+    bytes: sql`octet_length(data) + octet_length(error) + octet_length(name) + octet_length(topic)`,
+    columns: sql`e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
+                 processed_at, error, created_at`,
+  })
 }

@@ -1,10 +1,11 @@
 import type { JobStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 
-/** Up to so many targets, counters and runs come from one statement and fit each other. */
+/** Up to so many runs with so many bytes of targets, counters and runs come from one statement and fit each other. */
 const RUNS_AT_ONCE = 20_000
-/** Larger jobs are told in pieces of this many runs, so that no job is too large to be told. */
-const RUNS_A_PIECE = 10_000
+const TARGET_BYTES_AT_ONCE = 2 * 1024 * 1024
+/** Larger jobs are sent in pieces of this many runs: with the longest targets a piece has about 2 MiB. */
+const RUNS_A_PIECE = 1_000
 
 export interface JobReport {
   readonly counts: Omit<JobStatus, 'runs'>
@@ -12,8 +13,8 @@ export interface JobReport {
   readonly isHeld: boolean
   /**
    * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. They come as
-   * Postgres has put them together, for as rows, or parsed, 10,000 of them would keep this process busy. Above 20,000
-   * targets a piece is as new as the moment it is asked for, and so may be newer than the counters.
+   * Postgres has put them together, for as rows, or parsed, they would keep this process busy. Of larger jobs
+   * a piece is as new as the moment it is asked for, and so may be newer than the counters.
    */
   readonly pieces: AsyncIterable<string>
 }
@@ -26,11 +27,11 @@ export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<Job
     select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
            r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
            r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
-           case when j.target_count <= ${RUNS_AT_ONCE} then
+           case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
              (select ${ELEMENTS} from (select run_uuid, target, status from runs where job_no = j.id order by id) in_order)
            end as elements
     from jobs j cross join lateral (
-      select count(*) as made,
+      select count(*) as made, coalesce(sum(octet_length(target)), 0) as target_bytes,
              count(*) filter (where status = 'completed') as completed,
              count(*) filter (where status = 'running') as running,
              count(*) filter (where status = 'failed') as failed,
@@ -43,7 +44,7 @@ export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<Job
   const [row] = rows
   if (row === undefined) return undefined
   const { no, elements, ...counts } = row
-  const isLarge = counts.total_runs > RUNS_AT_ONCE
+  const isLarge = elements === null && counts.total_runs > 0
   return { counts, isHeld: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
 }
 

@@ -1,6 +1,7 @@
 import { WAITING, type Run, type RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor } from './cursor.ts'
+import { pageOf, readPage, type PageRows } from './page.ts'
 import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
 import type { PageOf, PageRequest, RunFilter } from './store.ts'
 import { canBeStored } from './text.ts'
@@ -23,17 +24,17 @@ export async function listRuns(
   filter: RunFilter,
   page: PageRequest,
 ): Promise<PageOf<Run>> {
-  const [total, rows] = await Promise.all([
+  const [total, found] = await Promise.all([
     totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () => countRuns(db, filter)),
     pageOfRuns(db, filter, page),
   ])
-  const reasons = await waitingReasons(db, rows)
-  const last = rows.at(-1)
-  return {
-    data: rows.map((row) => toRun(row, reasons.get(row.id) ?? '')),
+  const reasons = await waitingReasons(db, found.rows)
+  return pageOf(found, {
     total,
-    nextCursor: last && rows.length === page.limit ? encodeCursor(last.id) : undefined,
-  }
+    limit: page.limit,
+    idOf: (row) => row.id,
+    item: (row) => toRun(row, reasons.get(row.id) ?? ''),
+  })
 }
 
 const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undefined =>
@@ -76,7 +77,11 @@ const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number
  * it skips. Indexes on (status, id) and (workflow_name, status, id) are in order within one status only, so each
  * status is a branch of its own, cut to what the page can need.
  */
-const pageOfRuns = async (db: Kysely<unknown>, filter: RunFilter, page: PageRequest): Promise<RunRow[]> => {
+const pageOfRuns = async (
+  db: Kysely<unknown>,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<PageRows<RunRow>> => {
   const conditions = conditionsBesideStatus(filter)
   const offset = page.cursor === undefined ? page.offset : 0
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
@@ -91,12 +96,11 @@ const pageOfRuns = async (db: Kysely<unknown>, filter: RunFilter, page: PageRequ
         sql` union all `,
       )
     : sql`select id from runs where ${and(conditions)}`
-  const { rows } = await sql<RunRow>`
-    select ${RUN_COLUMNS}
-    from (select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}) ids
-    join runs r on r.id = ids.id
-    join jobs j on j.id = r.job_no
-    order by r.id desc
-  `.execute(db)
-  return rows
+  return readPage(db, {
+    ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
+    from: sql`(runs r join jobs j on j.id = r.job_no)`,
+    id: sql`r.id`,
+    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace)`,
+    columns: RUN_COLUMNS,
+  })
 }

@@ -4,9 +4,11 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { cloudChoice } from './cloud/choice.ts'
 import { refusing } from './cloud/refusals.ts'
 import { newInfraId } from './cloud/requests.ts'
+import { decodeCursor } from './cursor.ts'
+import { pageOf, readPage, ROW_BYTES } from './page.ts'
 import { listRuns } from './run-list.ts'
 import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
-import type { CancelRequest, CloudChoice, CloudFields, RunRef, Runs } from './store.ts'
+import type { CancelRequest, CloudChoice, CloudFields, PageOf, RunRef, Runs } from './store.ts'
 import { storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
@@ -24,8 +26,8 @@ const byRef = (ref: RunRef): RawBuilder<unknown> | undefined => {
 export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
   list: (filter, page) => listRuns(db, totals, filter, page),
   find: (ref) => findDetail(db, ref),
-  steps: (ref) => steps(db, ref),
-  artifacts: (ref) => artifacts(db, ref),
+  steps: (ref, cursor) => steps(db, ref, cursor),
+  artifacts: (ref, cursor) => artifacts(db, ref, cursor),
   artifact: (ref, artifactId) => artifact(db, ref, artifactId),
   stepLog: (ref, stepId) => stepLog(db, ref, stepId),
   duplicate: (ref) => duplicate(db, ref),
@@ -66,35 +68,75 @@ const identify = async (db: Kysely<unknown>, ref: RunRef): Promise<RunIdentity |
   return rows[0]
 }
 
-type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string }
+type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string; place: number }
 
-const steps = async (db: Kysely<unknown>, ref: RunRef): Promise<Step[] | undefined> => {
+const steps = async (
+  db: Kysely<unknown>,
+  ref: RunRef,
+  cursor?: string,
+): Promise<PageOf<Step> | undefined> => {
   const run = await identify(db, ref)
   if (!run) return undefined
-  const { rows } = await sql<StepRow>`
-    select id, run_id, name as step_name, type as step_type, module, status, command, output, error_message, exports,
-           exit_code, duration_ms, log_file as log_key, attempt, started_at, completed_at, created_at
-    from steps where run_id = ${run.id} and attempt = ${run.attempt} order by seq
-  `.execute(db)
-  return rows.map(({ log_key, ...row }) => ({
-    ...row,
-    error: row.error_message,
-    log_file: log_key === '' ? '' : `/runs/${run.run_uuid}/steps/${row.id}/log`,
-  }))
+  const ofRun = sql`from steps where run_id = ${run.id} and attempt = ${run.attempt}`
+  const found = await readPage<StepRow>(db, {
+    ids: sql`select seq as id ${ofRun} and seq > ${afterOf(cursor)}`,
+    from: sql`(select * ${ofRun}) s`,
+    id: sql`s.seq`,
+    ascending: true,
+    bytes: sql`${ROW_BYTES} + octet_length(s.name) + octet_length(s.command) + octet_length(s.output)
+      + 2 * octet_length(s.error_message) + octet_length(s.exports::text)`,
+    columns: sql`
+      s.id, s.run_id, s.name as step_name, s.type as step_type, s.module, s.status, s.command, s.output,
+      s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
+      s.completed_at, s.created_at, s.seq as place`,
+  })
+  return pageOf(found, {
+    total: await countOf(db, ofRun),
+    limit: undefined,
+    idOf: (row) => row.place,
+    item: ({ log_key, place: _, ...row }) => ({
+      ...row,
+      error: row.error_message,
+      log_file: log_key === '' ? '' : `/runs/${run.run_uuid}/steps/${row.id}/log`,
+    }),
+  })
+}
+
+/** The place after which a page begins. */
+const afterOf = (cursor: string | undefined): number => (cursor === undefined ? 0 : decodeCursor(cursor))
+
+const countOf = async (db: Kysely<unknown>, from: RawBuilder<unknown>): Promise<number> => {
+  const { rows } = await sql<{ total: number }>`select count(*) as total ${from}`.execute(db)
+  return rows[0]?.total ?? 0
 }
 
 const ARTIFACT_COLUMNS =
   sql.raw(`id, run_id, name, path as artifact_path, type as artifact_type, content_type,
   size_bytes, line_count, description, created_at`)
 
-const artifacts = async (db: Kysely<unknown>, ref: RunRef): Promise<Artifact[] | undefined> => {
+const artifacts = async (
+  db: Kysely<unknown>,
+  ref: RunRef,
+  cursor?: string,
+): Promise<PageOf<Artifact> | undefined> => {
   const run = await identify(db, ref)
   if (!run) return undefined
-  const { rows } = await sql<Omit<Artifact, 'workspace'>>`
-    select ${ARTIFACT_COLUMNS} from artifacts where run_id = ${run.id} and attempt = ${run.attempt}
-    order by created_at, name, id
-  `.execute(db)
-  return rows.map((row) => ({ ...row, workspace: run.workspace }))
+  const ofRun = sql`from artifacts where run_id = ${run.id} and attempt = ${run.attempt}`
+  const inOrder = sql`(select *, row_number() over (order by created_at, name, id) as place ${ofRun})`
+  const found = await readPage<Omit<Artifact, 'workspace'> & { place: number }>(db, {
+    ids: sql`select place as id from ${inOrder} a where place > ${afterOf(cursor)}`,
+    from: sql`${inOrder} a`,
+    id: sql`a.place`,
+    ascending: true,
+    bytes: sql`${ROW_BYTES} + octet_length(a.name) + octet_length(a.path) + octet_length(a.description)`,
+    columns: sql`${ARTIFACT_COLUMNS}, place`,
+  })
+  return pageOf(found, {
+    total: await countOf(db, ofRun),
+    limit: undefined,
+    idOf: (row) => row.place,
+    item: ({ place: _, ...row }) => ({ ...row, workspace: run.workspace }),
+  })
 }
 
 const artifact: (

@@ -208,6 +208,8 @@ export interface PageOf<T> {
   readonly data: T[]
   readonly total: number
   readonly nextCursor: string | undefined
+  /** The page ended because of its bytes, so that it may have fewer rows than its limit though more follow. */
+  readonly truncated: boolean
 }
 
 /** Number or uuid, as it stood in the path; anything else finds nothing. */
@@ -226,9 +228,9 @@ export interface CancelRequest {
 export interface Runs {
   list(filter: RunFilter, page: PageRequest): Promise<PageOf<Run>>
   find(ref: RunRef): Promise<RunDetail | undefined>
-  /** Steps of the latest attempt, in order; undefined for an unknown run. */
-  steps(ref: RunRef): Promise<Step[] | undefined>
-  artifacts(ref: RunRef): Promise<Artifact[] | undefined>
+  /** Steps of the latest attempt, in order, as far as one page takes them; undefined for an unknown run. */
+  steps(ref: RunRef, cursor?: string): Promise<PageOf<Step> | undefined>
+  artifacts(ref: RunRef, cursor?: string): Promise<PageOf<Artifact> | undefined>
   artifact(
     ref: RunRef,
     artifactId: string,
@@ -315,7 +317,8 @@ export interface Recovery {
 }
 
 export interface Workers {
-  list(): Promise<Worker[]>
+  list(cursor?: string): Promise<PageOf<Worker>>
+  find(id: string): Promise<Worker | undefined>
   /** Capabilities of each live worker (lease not over), kind `worker`. */
   liveCapabilities(): Promise<string[][]>
   /** Rows of workers that are gone for longer than this. */
@@ -407,7 +410,7 @@ export interface VulnerabilityFilter {
 export interface Vulnerabilities {
   list(filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>>
   find(id: number): Promise<Vulnerability | undefined>
-  /** For reading all: those with ids below `below` (all, when undefined), newest first, at most `limit`. */
+  /** For reading all: those with ids below `below` (all, when undefined), newest first, at most `limit` and one page of bytes. */
   newestBelow(filter: VulnerabilityFilter, below: number | undefined, limit: number): Promise<Vulnerability[]>
   /** Always a new record, whatever there is already; `vuln.found` in the same transaction. */
   create(workspace: string, content: FindingContent): Promise<Vulnerability>

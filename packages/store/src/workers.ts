@@ -1,26 +1,47 @@
 import type { Worker } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import { decodeCursor } from './cursor.ts'
+import { pageOf, readPage, ROW_BYTES } from './page.ts'
 import type { Workers } from './store.ts'
+import { canBeStored } from './text.ts'
 
 const MAX_LISTED_RUNS = 1_000
+const UUID_BYTES = 39
+
+const IN_ORDER = sql`(select *, row_number() over (order by joined_at desc, id) as place from workers)`
+const RUNS = sql`array(select run_uuid::text from runs where worker_id = w.id and status = 'running'
+                       order by id limit ${MAX_LISTED_RUNS})`
+const COLUMNS = sql`
+  w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.joined_at, w.last_heartbeat,
+  case when w.lost_at is not null or w.lease_until < now() then 'lost'
+       when w.draining then 'draining'
+       when w.busy > 0 or cardinality(${RUNS}) > 0 then 'busy' else 'idle' end as status,
+  greatest(w.busy, cardinality(${RUNS})) as busy_slots,
+  ${RUNS} as current_runs`
 
 export const makeWorkers = (db: Kysely<unknown>): Workers => ({
-  list: async () => {
-    const { rows } = await sql<Worker>`
-      select w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.joined_at, w.last_heartbeat,
-             case when w.lost_at is not null or w.lease_until < now() then 'lost'
-                  when w.draining then 'draining'
-                  when w.busy > 0 or cardinality(r.uuids) > 0 then 'busy' else 'idle' end as status,
-             greatest(w.busy, cardinality(r.uuids)) as busy_slots,
-             r.uuids as current_runs
-      from workers w
-      cross join lateral (
-        select array(select run_uuid::text from runs where worker_id = w.id and status = 'running'
-                     order by id limit ${MAX_LISTED_RUNS}) as uuids
-      ) r
-      order by w.joined_at desc, w.id
-    `.execute(db)
-    return rows
+  list: async (cursor) => {
+    const [found, total] = await Promise.all([
+      readPage<Worker & { place: number }>(db, {
+        ids: sql`select place as id from ${IN_ORDER} w where place > ${cursor === undefined ? 0 : decodeCursor(cursor)}`,
+        from: sql`${IN_ORDER} w`,
+        id: sql`w.place`,
+        ascending: true,
+        bytes: sql`${ROW_BYTES} + octet_length(w.capabilities::text) + ${UUID_BYTES} * least(w.slots, ${MAX_LISTED_RUNS})`,
+        columns: sql`${COLUMNS}, w.place`,
+      }),
+      sql<{ total: number }>`select count(*) as total from workers`.execute(db),
+    ])
+    return pageOf(found, {
+      total: total.rows[0]?.total ?? 0,
+      limit: undefined,
+      idOf: (row) => row.place,
+      item: ({ place: _, ...worker }) => worker,
+    })
+  },
+  find: async (id) => {
+    if (!canBeStored(id)) return undefined
+    return (await sql<Worker>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)).rows[0]
   },
   liveCapabilities: async () => {
     const { rows } = await sql<{ capabilities: string[] }>`

@@ -98,7 +98,7 @@ describe('cancel against finish', () => {
     expect(await db.runStore.record([{ ...keyOf(run), totalSteps: 3 }])).toEqual([keyOf(run)])
     expect(await db.runStore.finish([ended(run)])).toEqual([keyOf(run)])
     expect(await db.store.runs.find(run.runUuid)).toMatchObject({ status: 'cancelled', total_steps: 0 })
-    expect((await db.store.runs.steps(run.runUuid))?.[0]?.status).toBe('cancelled')
+    expect((await db.store.runs.steps(run.runUuid))?.data[0]?.status).toBe('cancelled')
   })
 
   test('of a cancel and a finish at the same moment, one ending stands and is told once', async () => {

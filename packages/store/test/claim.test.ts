@@ -142,7 +142,7 @@ describe('claiming', () => {
     const workerId = await joined(db.runStore)
     await sql(`update workers set lease_until = now() - interval '1 hour' where id = '${workerId}'`)
     expect(await claimAll(db.store, db.runStore, workerId)).toHaveLength(1)
-    const [listed] = await db.store.workers.list()
+    const [listed] = (await db.store.workers.list()).data
     expect(listed?.status).toBe('busy')
   })
 

@@ -68,6 +68,56 @@ describe('the feed', () => {
     expect((await feed.read({ after: other.next, limit: 2 })).entries).toEqual([])
   })
 
+  test('ends a page at its bytes, with at least one entry, and misses nothing', async () => {
+    const { feed, triggers } = database.store
+    const start = await feed.end()
+    const data = JSON.stringify({ text: 'x'.repeat(40_000) })
+    const count = 30
+    for (let n = 0; n < count; n++) await triggers.record({ ...event(`large${n}`), data })
+    await namesAfter(start, count)
+    const pages: number[] = []
+    const names: string[] = []
+    for (let after = start, more = true; more;) {
+      const page = await feed.read({
+        after,
+        limit: 1_000,
+        maxBytes: 100_000,
+        filter: { topic: 'custom.feed' },
+      })
+      pages.push(page.entries.length)
+      names.push(...page.entries.map(({ name }) => name))
+      ;({ next: after, more } = page)
+    }
+    expect(pages).toEqual(Array.from({ length: 15 }, () => 2))
+    expect(names).toEqual(Array.from({ length: count }, (_, n) => `large${n}`))
+    const tiny = await feed.read({ after: start, limit: 1_000, maxBytes: 1 })
+    expect(tiny).toMatchObject({ entries: [{ name: 'large0' }], more: true })
+    const whole = await feed.read({ after: start, limit: 1_000 })
+    expect(whole.entries).toHaveLength(26)
+  })
+
+  test('looks through a bounded number of entries for the few that a filter wants', async () => {
+    const { feed, triggers } = database.store
+    const start = await feed.end()
+    await asSuperuser(
+      (client) =>
+        client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+          workflow_name, processed, processed_at) select 'custom.many', 'evt_' || n, 'many', 'api', 'custom', '{}', '',
+          '', '', true, now() from generate_series(1, 12000) n`),
+      database.url,
+    )
+    await triggers.record({ ...event('needle'), topic: 'custom.needle' })
+    const found: string[] = []
+    let reads = 0
+    for (let after = start, more = true; more || found.length === 0; reads++) {
+      const page = await feed.read({ after, limit: 10, filter: { topic: 'custom.needle' } })
+      found.push(...page.entries.map(({ name }) => name))
+      ;({ next: after, more } = page)
+    }
+    expect(found).toEqual(['needle'])
+    expect(reads).toBeGreaterThan(2)
+  })
+
   test('takes a place of another database for the end', async () => {
     const { feed, triggers } = database.store
     const { next } = await feed.read({ after: '999999999999-1', limit: 10 })

@@ -48,7 +48,7 @@ describe('the list of runs', () => {
       { jobId: '\0' },
       { workflowName: "' or 1=1 --" },
     ]) {
-      expect(await list(nothing)).toEqual({ data: [], total: 0, nextCursor: undefined })
+      expect(await list(nothing)).toEqual({ data: [], total: 0, nextCursor: undefined, truncated: false })
     }
     expect((await list({ status: 'pending' }, { limit: 1 })).total).toBe(5)
     expect((await list({ workflowName: 'b' }, { limit: 1 })).total).toBe(5)
@@ -167,7 +167,12 @@ describe('the event log', () => {
     expect(await ids({ workflowName: 'flow5' })).toEqual(where((n) => n % 6 === 5))
     expect(await ids({ processed: false })).toEqual([30, 20, 10])
     expect(await ids({ processed: true, topic: 'topic0' })).toEqual(where((n) => n % 2 === 0 && n % 10 !== 0))
-    expect(await events({ topic: 'a\0b' })).toEqual({ data: [], total: 0, nextCursor: undefined })
+    expect(await events({ topic: 'a\0b' })).toEqual({
+      data: [],
+      total: 0,
+      nextCursor: undefined,
+      truncated: false,
+    })
     const first = await events({ topic: 'topic0' }, { limit: 10 })
     const second = await events({ topic: 'topic0' }, { limit: 10, cursor: first.nextCursor })
     expect([first.total, first.data.length, second.data.length]).toEqual([15, 10, 5])

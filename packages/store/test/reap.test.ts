@@ -72,7 +72,7 @@ describe('reaping', () => {
       runs.map((run) => ({ runId: run.runId, epoch: 1, priority: 'normal', requirementClass: '' })),
     )
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({ known: false, runs: [] })
-    expect((await db.store.workers.list()).map((one) => one.status)).toEqual(['lost'])
+    expect((await db.store.workers.list()).data.map((one) => one.status)).toEqual(['lost'])
     expect(await reap()).toEqual(NOTHING)
   })
 
@@ -100,7 +100,7 @@ describe('reaping', () => {
     expect(run?.error_message).toMatch(
       new RegExp(`^quarantined after 3 lost workers: ${worker}; ${worker}; ${worker}$`),
     )
-    expect((await db.store.runs.steps(String(runIds[0])))?.[0]?.status).toBe('failed')
+    expect((await db.store.runs.steps(String(runIds[0])))?.data[0]?.status).toBe('failed')
     const { data } = await db.store.events.list({ topic: 'run.failed' }, { offset: 0, limit: 5 })
     expect(data).toHaveLength(1)
   })

@@ -34,7 +34,7 @@ const running = async (): Promise<ClaimedRun> => {
   return run
 }
 const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
-const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid)) ?? []
+const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
 /** What a reaper does to a run whose worker was lost. */
 const requeue = (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 1)`)
 
@@ -171,7 +171,7 @@ describe('recording', () => {
     const [row] = await stepsOf(run)
     expect(row).toMatchObject({ output: clean, error_message: clean, command: clean, exports: { x: clean } })
     expect((await find(run))?.facts).toEqual({ ab: clean })
-    expect((await db.store.runs.artifacts(run.runUuid))?.[0]?.name).toBe(clean)
+    expect((await db.store.runs.artifacts(run.runUuid))?.data[0]?.name).toBe(clean)
     const { data } = await db.store.events.list({ topic: 'asset.discovered' }, { offset: 0, limit: 1 })
     expect(JSON.parse(data[0]?.data ?? '')).toEqual({ hostile })
   })
@@ -188,7 +188,7 @@ describe('recording', () => {
     await db.runStore.record([update])
     await db.runStore.record([{ ...update, events: [...update.events, ...update.events] }])
     expect(await stepsOf(run)).toHaveLength(1)
-    expect(await db.store.runs.artifacts(run.runUuid)).toHaveLength(1)
+    expect((await db.store.runs.artifacts(run.runUuid))?.data).toHaveLength(1)
     const events = await db.store.events.list(
       { runId: run.runUuid, topic: 'asset.discovered' },
       { offset: 0, limit: 10 },
@@ -299,7 +299,7 @@ describe('finishing', () => {
     expect(found?.completed_at).not.toBeNull()
     const { data } = await db.store.runs.list({}, { offset: 0, limit: 1 })
     expect(data[0]?.current_pid).toBe(0)
-    expect(await db.store.runs.artifacts(String(run.runId))).toHaveLength(1)
+    expect((await db.store.runs.artifacts(String(run.runId)))?.data).toHaveLength(1)
   })
 
   test.each([
@@ -374,7 +374,7 @@ describe('heartbeat and leaving', () => {
       ],
     })
     await db.runStore.heartbeat(workerId, 2, true)
-    expect(await db.store.workers.list()).toMatchObject([
+    expect((await db.store.workers.list()).data).toMatchObject([
       { id: workerId, status: 'draining', busy_slots: 2, current_runs: [a.runUuid, b.runUuid] },
     ])
   })
@@ -383,7 +383,7 @@ describe('heartbeat and leaving', () => {
     const run = await running()
     await db.runStore.leave(workerId)
     expect(await find(run)).toMatchObject({ status: 'queued', attempt: 1 })
-    expect((await db.store.workers.list()).map((one) => one.id)).not.toContain(workerId)
+    expect((await db.store.workers.list()).data.map((one) => one.id)).not.toContain(workerId)
     const { rows } = await sql(`select epoch, crashes from runs where id = ${run.runId}`)
     expect(rows).toEqual([{ epoch: 1, crashes: 0 }])
   })

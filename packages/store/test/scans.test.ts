@@ -230,3 +230,22 @@ describe('the history', () => {
     })
   })
 })
+
+test('lists of changes end at their bound of bytes, and the totals count all', async () => {
+  const tags = Array.from({ length: 250 }, () => 'x'.repeat(250))
+  const large = (n: number) => finding(`large${n}`, { tags })
+  const first = await scan({ sees: [found([])], target: 'large.test' })
+  const second = await scan({
+    sees: [found(Array.from({ length: 60 }, (_, n) => large(n)))],
+    target: 'large.test',
+  })
+  const { vulnerabilities: diff } = await db.store.scans.compare(first, second, 100)
+  expect(diff.total_new).toBe(60)
+  expect(diff.new.length).toBeGreaterThan(20)
+  expect(JSON.stringify(diff).length).toBeLessThan(2.2 * 1024 * 1024)
+  const times = { from: new Date(0), to: new Date(Date.now() + 60_000), limit: 1_000 }
+  const changes = await db.store.scans.changes('vulnerability', 'w', times)
+  expect(changes.total_new).toBeGreaterThanOrEqual(60)
+  expect(changes.new.length).toBeGreaterThan(20)
+  expect(JSON.stringify(changes.new).length).toBeLessThan(2.2 * 1024 * 1024)
+})

@@ -46,7 +46,7 @@ test(
     await pidOf(target, 2)
     await letGo(target)
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 2, completed_steps: 2 })
-    expect(await bench.store.runs.steps(String(runId))).toMatchObject([
+    expect((await bench.store.runs.steps(String(runId)))?.data).toMatchObject([
       { output: 'by attempt 2\n', status: 'completed' },
       { status: 'completed' },
     ])
@@ -72,7 +72,7 @@ test(
     expect(await isAlive(successor)).toBe(true)
     await letGo(target)
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 2, completed_steps: 2 })
-    const steps = await bench.store.runs.steps(String(runId))
+    const steps = (await bench.store.runs.steps(String(runId)))?.data
     expect(steps).toMatchObject([{ output: 'by attempt 2\n' }, { status: 'completed' }])
     // The zombie works again, under a new name.
     second.send('SIGTERM')
@@ -96,7 +96,7 @@ test(
     expect(await worker.ended).toBe(0)
     expect(await isAlive(pid)).toBe(false)
     expect(await bench.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
-    expect((await bench.store.workers.list()).filter(({ status }) => status !== 'lost')).toEqual([])
+    expect((await bench.store.workers.list()).data.filter(({ status }) => status !== 'lost')).toEqual([])
     await bench.store.runs.requestCancel(String(runId))
   },
   TEST_MS,
@@ -116,7 +116,7 @@ test(
     expect(await bench.run(runId)).toMatchObject({ status: 'running', completed_steps: 0 })
     await gate.open()
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 1, completed_steps: 2 })
-    expect(await bench.store.runs.steps(String(runId))).toMatchObject([
+    expect((await bench.store.runs.steps(String(runId)))?.data).toMatchObject([
       { output: 'by attempt 1\n', status: 'completed' },
       { status: 'completed' },
     ])

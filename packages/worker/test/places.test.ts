@@ -67,7 +67,7 @@ describe('Docker runs', () => {
     await bench.until(runId, (run) => run.waiting_reason === 'no live worker offers: docker')
     worker = await dockerWorker()
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', docker_image: TEST_IMAGE })
-    const [step] = (await bench.store.runs.steps(String(runId))) ?? []
+    const [step] = (await bench.store.runs.steps(String(runId)))?.data ?? []
     // Variables of the image, its PATH among them, are those of the commands.
     expect(step?.output).toMatch(/^image\n\/.*:\/bin\n$/)
   })
@@ -99,7 +99,7 @@ describe('Docker runs', () => {
       image: TEST_IMAGE,
       image_digest: expect.stringMatching(/sha256:[0-9a-f]{64}/),
     })
-    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    const artifacts = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
     const report = artifacts.find(({ name }) => name === 'found')
     expect(report).toMatchObject({ artifact_type: 'report', size_bytes: 'kept\nfrom here\n'.length })
     const stored = await bench.store.runs.artifact(String(runId), report?.id ?? '')
@@ -177,7 +177,7 @@ describe('Ssh runs', () => {
     const run = await bench.ended(runId)
     expect(run).toMatchObject({ status: 'completed', error_message: '' })
     expect(run.facts).toMatchObject({ host: `${sshd.user}@127.0.0.1:${sshd.port}` })
-    const steps = (await bench.store.runs.steps(String(runId))) ?? []
+    const steps = (await bench.store.runs.steps(String(runId)))?.data ?? []
     expect(steps[2]?.output).toBe(`${sshd.user}\nfrom here\n`)
     const last = join(sshd.root, 'work/workspaces', target, 'last')
     expect(await readFile(last, 'utf8')).toBe('done\n')
@@ -205,7 +205,7 @@ describe('Ssh runs', () => {
     ]
     const [runId = 0] = await bench.submit([], [freshName()], pinned({ steps }))
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
-    const [, , last] = (await bench.store.runs.steps(String(runId))) ?? []
+    const [, , last] = (await bench.store.runs.steps(String(runId)))?.data ?? []
     expect(last?.output).toBe(`given\n${sshd.user}\n`)
   })
 })

@@ -37,7 +37,7 @@ describe.each(['redis', 'postgres'] as const)('With a queue on %s', (kind) => {
     for (const [index, runId] of runIds.entries()) {
       const run = await bench.ended(runId)
       expect(run).toMatchObject({ status: 'completed', attempt: 1, total_steps: 2, completed_steps: 2 })
-      const steps = await bench.store.runs.steps(String(runId))
+      const steps = (await bench.store.runs.steps(String(runId)))?.data
       expect(steps).toMatchObject([
         { output: `${targets[index]}\n`, status: 'completed' },
         { status: 'completed' },
@@ -49,7 +49,7 @@ describe.each(['redis', 'postgres'] as const)('With a queue on %s', (kind) => {
   test('a long log can be read from the artifact store', async () => {
     const [runId = 0] = await bench.submit([{ name: 'loud', command: 'seq 1 10000' }], [freshName()])
     await bench.ended(runId)
-    const [step] = (await bench.store.runs.steps(String(runId))) ?? []
+    const [step] = (await bench.store.runs.steps(String(runId)))?.data ?? []
     const log = await bench.store.runs.stepLog(String(runId), step?.id ?? '')
     const { folder } = bench.config().artifacts
     await using artifacts = openArtifactStore({ kind: 'folder', folder })
@@ -99,10 +99,10 @@ describe('A worker', () => {
     await eventually('readiness', async () => ((await get('/health/ready')).ok ? true : undefined))
     expect(await (await get('/metrics')).text()).toMatch(/^scanfarm_worker_slots 4$/m)
     expect((await get('/else')).status).toBe(404)
-    expect(await bench.store.workers.list()).toMatchObject([{ name: 'under-test', slots: 4 }])
+    expect((await bench.store.workers.list()).data).toMatchObject([{ name: 'under-test', slots: 4 }])
     expect((await bench.store.workers.liveCapabilities()).flat()).toContain('tool:sh')
     await worker[Symbol.asyncDispose]()
-    expect(await bench.store.workers.list()).toEqual([])
+    expect((await bench.store.workers.list()).data).toEqual([])
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow()
   })
 

@@ -138,8 +138,9 @@ async function* pagesOf(
 ): AsyncGenerator<readonly Vulnerability[]> {
   for (let below: number | undefined; ;) {
     const page = await vulnerabilities.newestBelow(filter, below, EXPORT_PAGE)
-    if (page.length > 0) yield page
     below = page.at(-1)?.id
-    if (page.length < EXPORT_PAGE || below === undefined) return
+    // A page of large records is short: only an empty one is the end.
+    if (below === undefined) return
+    yield page
   }
 }

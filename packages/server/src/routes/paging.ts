@@ -1,6 +1,6 @@
-import type { Pagination } from '@scanfarm/contracts'
+import { Pagination } from '@scanfarm/contracts'
 import type { PageOf, PageRequest } from '@scanfarm/store'
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 
 const DEFAULT_LIMIT = 20
 /** More is not refused but cut down to this. */
@@ -45,9 +45,30 @@ export const pageRequest = ({ offset = 0, limit = DEFAULT_LIMIT, cursor }: PageQ
 })
 
 export const pageBody = <T>(
-  { data, total, nextCursor }: PageOf<T>,
-  { offset, limit }: PageRequest,
+  { data, total, nextCursor, truncated }: PageOf<T>,
+  { offset, limit }: Pick<PageRequest, 'offset' | 'limit'>,
 ): { data: T[]; pagination: Pagination } => ({
   data,
-  pagination: { total, offset, limit, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
+  pagination: {
+    total,
+    offset,
+    limit,
+    ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
+    ...(truncated ? { truncated: true as const } : {}),
+  },
 })
+
+/** A list without a limit, and how to read on if it is so large that its bytes ended it. */
+export const partBody = <T>(part: PageOf<T>, cursor?: string): { data: T[]; pagination?: Pagination } => {
+  const { data, pagination } = pageBody(part, { offset: 0, limit: part.data.length })
+  return part.truncated || cursor !== undefined ? { data, pagination } : { data }
+}
+
+const PaginationOfPart = Type.Object(Pagination.properties, {
+  description: 'Only if the list is so large that it comes in parts: pass next_cursor as cursor',
+})
+
+/** Query and answer of such a list. */
+export const partQuery = Type.Object({ cursor: pageQuery.cursor }, { additionalProperties: false })
+export const part = <T extends TSchema>(item: T) =>
+  Type.Object({ data: Type.Array(item), pagination: Type.Optional(PaginationOfPart) })

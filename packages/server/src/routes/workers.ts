@@ -2,6 +2,7 @@ import { AppError, Worker } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { Catalog } from '../catalog/catalog.ts'
 import { route } from '../http/route.ts'
+import { part, partBody, partQuery } from './paging.ts'
 
 const TOOL = 'tool:'
 
@@ -20,15 +21,17 @@ export const listWorkers = route(
     description:
       'Of the programs that a worker found, only those are listed which some workflow asks for; GET /workers/{id} lists all.',
     role: 'viewer',
-    responses: { 200: Type.Object({ data: Type.Array(Worker), count: Type.Integer() }) },
+    query: partQuery,
+    responses: { 200: Type.Object({ ...part(Worker).properties, count: Type.Integer() }) },
   },
-  async ({ store, catalog }) => {
+  async ({ store, catalog }, { query: { cursor } }) => {
     const wanted = await wantedTools(catalog)
-    const data = (await store.workers.list()).map((worker) => ({
+    const workers = await store.workers.list(cursor)
+    const data = workers.data.map((worker) => ({
       ...worker,
       capabilities: worker.capabilities.filter((word) => !word.startsWith(TOOL) || wanted.has(word)),
     }))
-    return { data, count: data.length }
+    return { ...partBody({ ...workers, data }, cursor), count: data.length }
   },
 )
 
@@ -44,7 +47,7 @@ export const getWorker = route(
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
-    const data = (await store.workers.list()).find(({ id }) => id === params.id)
+    const data = await store.workers.find(params.id)
     if (data === undefined) throw new AppError('not_found', `there is no worker ${JSON.stringify(params.id)}`)
     return { data }
   },

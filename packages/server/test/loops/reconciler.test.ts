@@ -188,7 +188,7 @@ test('forgets workers that have been gone for a day, and keeps the others', asyn
   await lose(gone, hours + 1)
   await lose(recent, hours - 1)
   await pruneOnce({ store: farm.store, log })
-  const left = (await farm.store.workers.list()).map(({ id }) => id)
+  const left = (await farm.store.workers.list()).data.map(({ id }) => id)
   expect(left.sort()).toEqual([recent, alive].sort())
 })
 

@@ -1,6 +1,7 @@
 import type { Asset, AssetContent, ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
+import { pageOf, readPage, type PageRows } from '../page.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
 import type { AssetFilter, Assets, AssetStats, PageOf, PageRequest } from '../store.ts'
@@ -52,14 +53,11 @@ const list = async (
   const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
     boundedSearch(db, search, (on) => count(on, filter)),
   )
-  const data =
-    total === 0 ? [] : await boundedSearch(db, search, (on) => pageOf(on, filter, page, total <= FEW))
-  const last = data.at(-1)
-  return {
-    data,
-    total,
-    nextCursor: last && data.length === page.limit ? encodeCursor(last.id) : undefined,
-  }
+  const found =
+    total === 0
+      ? { rows: [], truncated: false }
+      : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
+  return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
 }
 
 const count = async (db: Kysely<unknown>, filter: AssetFilter): Promise<number> => {
@@ -74,23 +72,25 @@ const FEW = 10_000
 /** Keeps Postgres from doing so. */
 const ALL_FIRST = sql`offset 0`
 
-const pageOf = async (
+const pageOfAssets = async (
   db: Kysely<unknown>,
   filter: AssetFilter,
   page: PageRequest,
   areFew: boolean,
-): Promise<Asset[]> => {
+): Promise<PageRows<Asset>> => {
   const conditions = conditionsOf(filter)
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
   const offset = page.cursor === undefined ? page.offset : 0
-  const { rows } = await sql<Asset>`
-    select ${COLUMNS}
-    from (select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
-          order by id desc limit ${page.limit} offset ${offset}) ids
-    join assets a on a.id = ids.id ${RUNS}
-    order by a.id desc
-  `.execute(db)
-  return rows
+  return readPage(db, {
+    ids: sql`select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
+             order by id desc limit ${page.limit} offset ${offset}`,
+    from: sql`(assets a ${RUNS})`,
+    id: sql`a.id`,
+    bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
+      + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
+      + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
+    columns: COLUMNS,
+  })
 }
 
 const find = async (db: Kysely<unknown>, id: number): Promise<Asset | undefined> => {

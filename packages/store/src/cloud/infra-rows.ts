@@ -1,5 +1,6 @@
 import type { CloudInfra, CloudInstance } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { readPage } from '../page.ts'
 import type { InfraRecord, InstanceRecord } from './port.ts'
 
 interface InfraRow extends Omit<CloudInfra, 'details' | 'ready_count' | 'total_count'> {
@@ -7,20 +8,27 @@ interface InfraRow extends Omit<CloudInfra, 'details' | 'ready_count' | 'total_c
 }
 
 const INFRA = sql`
-  id as no, infra_id, status, provider, region, instance_type, use_spot, auto_destroy, instances, message,
+  i.id as no, infra_id, status, provider, region, instance_type, use_spot, auto_destroy, instances, message,
   (instances * hourly_price)::float8 as hourly_cost, (instances * hours * hourly_price)::float8 as estimated_cost,
   expires_at, created_at, ready_at, destroyed_at`
+
+/** Of an instance in a list, without its message. */
+const INSTANCE_BYTES = 512
 
 /** Infrastructures as callers see them, newest first; `condition` is on `cloud_infras`. */
 export async function readInfras(
   db: Kysely<unknown>,
   condition: RawBuilder<unknown>,
   page: { limit: number; offset: number },
-): Promise<{ infras: CloudInfra[]; lastNo: number | undefined }> {
-  const { rows } = await sql<InfraRow>`
-    select ${INFRA} from cloud_infras where ${condition}
-    order by id desc limit ${page.limit} offset ${page.offset}
-  `.execute(db)
+): Promise<{ infras: CloudInfra[]; lastNo: number | undefined; truncated: boolean }> {
+  const { rows, truncated } = await readPage<InfraRow>(db, {
+    ids: sql`select id from cloud_infras where ${condition} order by id desc limit ${page.limit} offset ${page.offset}`,
+    from: sql`cloud_infras i`,
+    id: sql`i.id`,
+    bytes: sql`octet_length(i.message) + (
+      select coalesce(sum(${INSTANCE_BYTES} + octet_length(m.message)), 0) from cloud_instances m where m.infra_no = i.id)`,
+    columns: INFRA,
+  })
   const machines = await readInstances(
     db,
     rows.map((row) => row.no),
@@ -32,6 +40,7 @@ export async function readInfras(
       return { ...row, ready_count, total_count: details.length, details }
     }),
     lastNo: rows.at(-1)?.no,
+    truncated,
   }
 }
 

@@ -63,7 +63,7 @@ const list = async (
   const matches = sql`(${status ?? null}::text is null or status = ${status ?? null})
     and (${provider ?? null}::text is null or provider = ${provider ?? null})`
   const before = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
-  const [{ infras, lastNo }, total] = await Promise.all([
+  const [{ infras, lastNo, truncated }, total] = await Promise.all([
     readInfras(db, before === undefined ? matches : sql`${matches} and id < ${before}`, {
       limit: page.limit,
       offset: before === undefined ? page.offset : 0,
@@ -73,7 +73,9 @@ const list = async (
   return {
     data: infras,
     total: total.rows[0]?.total ?? 0,
-    nextCursor: lastNo !== undefined && infras.length === page.limit ? encodeCursor(lastNo) : undefined,
+    nextCursor:
+      lastNo !== undefined && (truncated || infras.length === page.limit) ? encodeCursor(lastNo) : undefined,
+    truncated,
   }
 }
 

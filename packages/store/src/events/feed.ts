@@ -4,6 +4,11 @@ import type { EventFilter, EventLogEntry } from '../store.ts'
 /** A place in the event log in the order of commitment; text, so that it can be an event's id in a stream. */
 export type FeedPosition = string
 
+/** Of a page, unless the reader asks for less. */
+const FEED_BYTES = 1024 * 1024
+/** Entries that one read compares with a filter; it goes on from there, however few it wanted. */
+const FILTERED_AT_ONCE = 5_000
+
 const POSITION = /^(\d{1,19})-(\d{1,15})$/
 
 export interface FeedEntry extends EventLogEntry {
@@ -14,6 +19,8 @@ export interface FeedPage {
   readonly entries: readonly FeedEntry[]
   /** Where to read on; entries that the filter left out are behind it. */
   readonly next: FeedPosition
+  /** There may be entries between `next` and the end: the page was full. */
+  readonly more: boolean
 }
 
 export interface Feed {
@@ -24,7 +31,15 @@ export interface Feed {
    * more is told, so that nothing ever appears behind a position that was read. Positions of another database, as
    * after a restore, count as the end.
    */
-  read(options: { after: FeedPosition; limit: number; filter?: FeedFilter }): Promise<FeedPage>
+  read(options: FeedRead): Promise<FeedPage>
+}
+
+export interface FeedRead {
+  readonly after: FeedPosition
+  readonly limit: number
+  /** Most bytes of data; one entry is always returned. Default 1 MiB. */
+  readonly maxBytes?: number
+  readonly filter?: FeedFilter
 }
 
 export type FeedFilter = Pick<EventFilter, 'topic' | 'workspace' | 'runId' | 'workflowName'>
@@ -38,28 +53,61 @@ export const makeFeed = (db: Kysely<unknown>): Feed => ({
     `.execute(db)
     return rows[0]?.position ?? '0-0'
   },
-  read: async ({ after, limit, filter = {} }) => {
+  read: async ({ after, limit, maxBytes = FEED_BYTES, filter = {} }) => {
     const [, tx = '0', id = '0'] = POSITION.exec(after) ?? []
     const { topic = null, workspace = null, runId = null, workflowName = null } = filter
-    const { rows } = await sql<FeedEntry & { horizon: string }>`
-      with s as materialized (select pg_snapshot_xmin(pg_current_snapshot()) as horizon)
-      select s.horizon || '-0' as horizon, e.* from s left join lateral (
-        select tx || '-' || id as position, id, topic, event_id, name, source, data_type, data, workspace, run_id,
-               workflow_name, processed, processed_at, error, created_at
-        from event_logs
-        where (tx, id) > (least(${tx}::xid8, s.horizon), ${Number(id)}::bigint) and tx < s.horizon
-          and (${topic}::text is null or topic = ${topic})
-          and (${workspace}::text is null or workspace = ${workspace})
-          and (${runId}::text is null or run_id = ${runId})
-          and (${workflowName}::text is null or workflow_name = ${workflowName})
-        order by tx, id limit ${limit}
-      ) e on true
+    const most = Object.values(filter).some((value) => value !== undefined) ? FILTERED_AT_ONCE : limit
+    const { rows } = await sql<FeedRow>`
+      with s as materialized (select pg_snapshot_xmin(pg_current_snapshot()) as horizon),
+      seen as materialized (
+        select e.* from s cross join lateral (
+          select tx, id, octet_length(data) as bytes,
+                 (${topic}::text is null or topic = ${topic})
+                 and (${workspace}::text is null or workspace = ${workspace})
+                 and (${runId}::text is null or run_id = ${runId})
+                 and (${workflowName}::text is null or workflow_name = ${workflowName}) as wanted
+          from event_logs
+          where (tx, id) > (least(${tx}::xid8, s.horizon), ${Number(id)}::bigint) and tx < s.horizon
+          order by tx, id limit ${most}
+        ) e
+      ),
+      wanted as (
+        select id, row_number() over (order by tx, id) as n, sum(bytes) over (order by tx, id) as up_to
+        from seen where wanted
+      ),
+      fitting as (select id from wanted where n = 1 or (n <= ${limit} and up_to <= ${maxBytes}))
+      select s.horizon || '-0' as horizon, (select count(*) from seen) as seen, (select count(*) from wanted) as wanted,
+             (select tx || '-' || id from seen order by tx desc, id desc limit 1) as last_seen, e.*
+      from s left join (
+        select e.tx || '-' || e.id as position, e.id, topic, event_id, name, source, data_type, data, workspace, run_id,
+               workflow_name, processed, processed_at, error, created_at, e.tx as order_tx
+        from fitting join event_logs e on e.id = fitting.id
+      ) e on true order by e.order_tx, e.id
     `.execute(db)
-    const entries = rows.filter(({ position }) => position !== null).map(withoutHorizon)
     const [first] = rows
+    if (first === undefined) return { entries: [], next: after, more: false }
+    const entries = rows.filter(({ position }) => position !== null).map(entryOf)
     const last = entries.at(-1)
-    return { entries, next: last && entries.length === limit ? last.position : (first?.horizon ?? after) }
+    if (last !== undefined && entries.length < first.wanted)
+      return { entries, next: last.position, more: true }
+    const more = first.seen === most
+    return { entries, next: (more ? first.last_seen : null) ?? first.horizon, more }
   },
 })
 
-const withoutHorizon = ({ horizon: _, ...entry }: FeedEntry & { horizon: string }): FeedEntry => entry
+interface FeedRow extends FeedEntry {
+  readonly horizon: string
+  readonly seen: number
+  readonly wanted: number
+  readonly last_seen: string | null
+  readonly order_tx: string
+}
+
+const entryOf = ({
+  horizon: _,
+  seen: _s,
+  wanted: _w,
+  last_seen: _l,
+  order_tx: _o,
+  ...entry
+}: FeedRow): FeedEntry => entry

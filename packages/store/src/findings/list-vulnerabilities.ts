@@ -1,6 +1,7 @@
 import type { Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
+import { pageOf, readPage, type PageRows } from '../page.ts'
 import type { PageOf, PageRequest, VulnerabilityFilter } from '../store.ts'
 import type { Totals } from '../totals.ts'
 import { boundedSearch } from './bounded-search.ts'
@@ -47,33 +48,29 @@ export async function listVulnerabilities(
 ): Promise<PageOf<Vulnerability>> {
   const below = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
   const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
-  const [total, data] = await Promise.all([
+  const [total, found] = await Promise.all([
     totalOf(db, totals, filter),
     boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
   ])
-  const last = data.at(-1)
-  return {
-    data,
-    total,
-    nextCursor: last && data.length === page.limit ? encodeCursor(last.id) : undefined,
-  }
+  return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
 }
 
-/** Ids first, then their rows: the rows are wide, and those of an offset are never looked at. */
 export async function pageOfVulnerabilities(
   db: Kysely<unknown>,
   filter: VulnerabilityFilter,
   { below, offset, limit }: { below: number | undefined; offset: number; limit: number },
-): Promise<Vulnerability[]> {
+): Promise<PageRows<Vulnerability>> {
   const conditions = conditionsOf(filter)
   if (below !== undefined) conditions.push(sql`id < ${below}`)
-  const { rows } = await sql<Vulnerability>`
-    select ${COLUMNS}
-    from (select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}) ids
-    join vulnerabilities v on v.id = ids.id ${RUNS}
-    order by v.id desc
-  `.execute(db)
-  return rows
+  return readPage(db, {
+    ids: sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
+    from: sql`(vulnerabilities v ${RUNS})`,
+    id: sql`v.id`,
+    bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
+      + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.detail_http_request)
+      + octet_length(v.detail_http_response) + octet_length(v.raw_vuln_json)`,
+    columns: COLUMNS,
+  })
 }
 
 export async function findVulnerability(db: Kysely<unknown>, id: number): Promise<Vulnerability | undefined> {

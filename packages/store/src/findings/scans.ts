@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { RecordChange, RecordChanges, RunDiff, Scans } from '../store.ts'
 import { canBeStored } from '../text.ts'
 
@@ -61,6 +61,16 @@ const gathered = (rows: readonly ChangeRow[]): RecordChanges => {
   }
 }
 
+/** Most bytes of each list of changes; it has at least one record. */
+const LIST_BYTES = 2 * 1024 * 1024
+
+const fitting = (limited: RawBuilder<unknown>) => sql`
+  select change, total, id, before, after from (
+    select *, sum(coalesce(octet_length(before::text), 0) + coalesce(octet_length(after::text), 0))
+              over (partition by change order by id) as up_to
+    from (${limited}) limited) sized
+  where n = 1 or up_to <= ${LIST_BYTES} order by change, id`
+
 /** What the latest attempts of two runs saw, side by side. */
 const compare = async (
   db: Kysely<unknown>,
@@ -84,7 +94,7 @@ const compare = async (
       select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
       from named
     )
-    select change, total, id, before, after from numbered where n <= ${limit} order by change, id
+    ${fitting(sql`select * from numbered where n <= ${limit}`)}
   `.execute(db)
   return gathered(rows)
 }
@@ -106,7 +116,7 @@ const changes = async (
   const { table, seen } = TABLES[kind]
   const { rows } = await sql<ChangeRow>`
     with named as (
-      select t.id, ${seen} as seen,
+      select t.id,
              case when t.gone_at > ${from} and t.gone_at <= ${to} then 'gone'
                   when t.opened_at > ${from} and t.opened_at <= ${to} then 'new'
                   when t.updated_at > ${from} and t.updated_at <= ${to} then 'changed' end as change
@@ -115,9 +125,10 @@ const changes = async (
       select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
       from named where change is not null
     )
-    select change, total, id, case change when 'gone' then seen end as before,
-           case change when 'gone' then null else seen end as after
-    from numbered where n <= ${limit} order by change, id
+    ${fitting(sql`
+      select n.*, case change when 'gone' then ${seen} end as before,
+             case change when 'gone' then null else ${seen} end as after
+      from numbered n join ${table} t on t.id = n.id where n.n <= ${limit}`)}
   `.execute(db)
   return gathered(rows)
 }

@@ -13,7 +13,8 @@ import {
 export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals): Vulnerabilities => ({
   list: (filter, page) => listVulnerabilities(db, totals, filter, page),
   find: (id) => findVulnerability(db, id),
-  newestBelow: (filter, below, limit) => pageOfVulnerabilities(db, filter, { below, offset: 0, limit }),
+  newestBelow: async (filter, below, limit) =>
+    (await pageOfVulnerabilities(db, filter, { below, offset: 0, limit })).rows,
   create: (workspace, content) => create(db, workspace, content),
   remove: (id) => remove(db, id),
   import: (workspace, source, items) => importAll(db, workspace, source, items),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
+import { pageOf, readPage } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { ScheduleDraft, Schedules, StoredSchedule } from './port.ts'
 
@@ -19,19 +20,23 @@ const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
 export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
   list: async (page) => {
     const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
-    const [{ rows }, total] = await Promise.all([
-      sql<Row>`
-        select ${COLUMNS} from schedules where ${before}::bigint is null or no < ${before}
-        order by no desc limit ${page.limit} offset ${before === null ? page.offset : 0}
-      `.execute(db),
+    const [found, total] = await Promise.all([
+      readPage<Row>(db, {
+        ids: sql`select no as id from schedules where ${before}::bigint is null or no < ${before}
+                 order by no desc limit ${page.limit} offset ${before === null ? page.offset : 0}`,
+        from: sql`schedules`,
+        id: sql`no`,
+        bytes: sql`octet_length(target) + octet_length(params::text) + octet_length(watch_path) + octet_length(spec::text)`,
+        columns: COLUMNS,
+      }),
       sql<{ total: number }>`select count(*) as total from schedules`.execute(db),
     ])
-    const last = rows.at(-1)
-    return {
-      data: rows.map(withoutNo),
+    return pageOf(found, {
       total: total.rows[0]?.total ?? 0,
-      nextCursor: last && rows.length === page.limit ? encodeCursor(last.no) : undefined,
-    }
+      limit: page.limit,
+      idOf: (row) => row.no,
+      item: withoutNo,
+    })
   },
   all: async () => {
     const { rows } =

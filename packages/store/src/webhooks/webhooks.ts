@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
+import { pageOf, readPage } from '../page.ts'
 import type { EventLogEntry } from '../store.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { eventJson } from '../triggers/firing-json.ts'
@@ -11,7 +12,7 @@ export const MAX_SUBSCRIPTIONS = 200
 const SUBSCRIPTION = sql`
   id, name, url, topics, filters, format, secret, enabled, since, created_at as "createdAt", updated_at as "updatedAt"`
 const DELIVERY = sql`
-  id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at`
+  d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at`
 const END = sql`(select pg_snapshot_xmin(pg_current_snapshot()) || '-0')`
 
 export const makeWebhooks = (db: Kysely<unknown>): Webhooks => ({
@@ -175,25 +176,29 @@ const deliveries = (
     const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
     const where = sql`(${status}::text is null or status = ${status})
       and (${subscriptionId}::bigint is null or subscription_id = ${subscriptionId})`
-    const [{ rows }, total] = await Promise.all([
-      sql<Delivery>`
-        select ${DELIVERY} from webhook_deliveries where ${where} and (${before}::bigint is null or id < ${before})
-        order by id desc limit ${page.limit} offset ${before === null ? page.offset : 0}
-      `.execute(db),
+    const [found, total] = await Promise.all([
+      readPage<Delivery>(db, {
+        ids: sql`select id from webhook_deliveries where ${where} and (${before}::bigint is null or id < ${before})
+                 order by id desc limit ${page.limit} offset ${before === null ? page.offset : 0}`,
+        from: sql`webhook_deliveries d`,
+        id: sql`d.id`,
+        bytes: sql`octet_length(topic) + octet_length(last_error)`,
+        columns: DELIVERY,
+      }),
       sql<{ total: number }>`select count(*) as total from webhook_deliveries where ${where}`.execute(db),
     ])
-    const last = rows.at(-1)
-    return {
-      data: rows,
+    return pageOf(found, {
       total: total.rows[0]?.total ?? 0,
-      nextCursor: last && rows.length === page.limit ? encodeCursor(last.id) : undefined,
-    }
+      limit: page.limit,
+      idOf: (row) => row.id,
+      item: (row) => row,
+    })
   },
   redeliver: (id) =>
     first(
       db,
       sql<Delivery>`
-        update webhook_deliveries set status = 'pending', attempts = 0, next_at = now(), delivered_at = null
+        update webhook_deliveries d set status = 'pending', attempts = 0, next_at = now(), delivered_at = null
         where id = ${id} returning ${DELIVERY}`,
     ),
   prune: async (days) => {

@@ -43,7 +43,7 @@ export class WebhookSender {
     const wanting = (await webhooks.subscriptions()).filter(({ enabled }) => enabled)
     if (wanting.length === 0) return false
     const from = await webhooks.cursor()
-    const { entries, next } = await feed.read({ after: from, limit: PAGE })
+    const { entries, next, more } = await feed.read({ after: from, limit: PAGE })
     // Nothing that was written came; the cursor may stay where it is.
     if (entries.length === 0) return false
     const made: { subscriptionId: number; event: EventLogEntry }[] = []
@@ -57,7 +57,7 @@ export class WebhookSender {
       }
     }
     await webhooks.advance(from, next, made)
-    return entries.length === PAGE
+    return more
   }
 
   async #passes(subscription: Subscription, event: EventLogEntry, signal: AbortSignal): Promise<boolean> {

@@ -3,10 +3,16 @@ import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { noRun, RunPath } from './run-path.ts'
 
+const MORE = 'The list ended at its bound of bytes:'
+
 const WithParts = Type.Object({
   ...RunDetail.properties,
   steps: Type.Optional(Type.Array(Step)),
   artifacts: Type.Optional(Type.Array(Artifact)),
+  steps_truncated: Type.Optional(Type.Literal(true, { description: `${MORE} GET /runs/{id}/steps has all` })),
+  artifacts_truncated: Type.Optional(
+    Type.Literal(true, { description: `${MORE} GET /runs/{id}/artifacts has all` }),
+  ),
 })
 
 export const getRun = route(
@@ -32,6 +38,14 @@ export const getRun = route(
     if (run === undefined) throw noRun(params.id)
     const steps = query.include_steps ? await store.runs.steps(params.id) : undefined
     const artifacts = query.include_artifacts ? await store.runs.artifacts(params.id) : undefined
-    return { data: { ...run, ...(steps ? { steps } : {}), ...(artifacts ? { artifacts } : {}) } }
+    return {
+      data: {
+        ...run,
+        ...(steps && { steps: steps.data }),
+        ...(steps?.truncated && { steps_truncated: true as const }),
+        ...(artifacts && { artifacts: artifacts.data }),
+        ...(artifacts?.truncated && { artifacts_truncated: true as const }),
+      },
+    }
   },
 )

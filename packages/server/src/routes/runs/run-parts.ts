@@ -2,6 +2,7 @@ import { AppError, Artifact, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { bytes, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { part, partBody, partQuery } from '../paging.ts'
 import { noRun, RunPath } from './run-path.ts'
 
 export const listSteps = route(
@@ -12,13 +13,14 @@ export const listSteps = route(
     summary: 'List the steps of the latest attempt, in order',
     role: 'viewer',
     params: RunPath,
-    responses: { 200: Type.Object({ data: Type.Array(Step) }) },
+    query: partQuery,
+    responses: { 200: part(Step) },
     errors: ['not_found'],
   },
-  async ({ store }, { params }) => {
-    const data = await store.runs.steps(params.id)
-    if (data === undefined) throw noRun(params.id)
-    return { data }
+  async ({ store }, { params, query: { cursor } }) => {
+    const steps = await store.runs.steps(params.id, cursor)
+    if (steps === undefined) throw noRun(params.id)
+    return partBody(steps, cursor)
   },
 )
 
@@ -30,13 +32,14 @@ export const listArtifacts = route(
     summary: 'List the artifacts',
     role: 'viewer',
     params: RunPath,
-    responses: { 200: Type.Object({ data: Type.Array(Artifact) }) },
+    query: partQuery,
+    responses: { 200: part(Artifact) },
     errors: ['not_found'],
   },
-  async ({ store }, { params }) => {
-    const data = await store.runs.artifacts(params.id)
-    if (data === undefined) throw noRun(params.id)
-    return { data }
+  async ({ store }, { params, query: { cursor } }) => {
+    const artifacts = await store.runs.artifacts(params.id, cursor)
+    if (artifacts === undefined) throw noRun(params.id)
+    return partBody(artifacts, cursor)
   },
 )
 
