@@ -100,6 +100,8 @@ export interface RunnerContext {
    * attempt, without `#`.
    */
   readonly marker: string
+  /** The user that commands on this machine run as; missing: the user of the runner. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
   readonly signal: AbortSignal
   /** Progress worth showing, such as that of an image pull. */
   log(line: string): void

@@ -9,6 +9,7 @@ import {
 import { createDockerRunners, type DockerRunnersOptions } from './docker/docker-runners.ts'
 import type { IsLive } from './docker/sweep.ts'
 import { refuseVolumes } from './docker/volumes.ts'
+import type { User } from './host/launcher.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 import { isListed } from './listed.ts'
 import { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
@@ -30,6 +31,8 @@ export interface RunnersOptions {
 export interface Runners extends RunnerProvider {
   /** Removes containers whose attempt is not live any more; resolves with their number, 0 without docker. */
   sweepContainers(isLive: IsLive): Promise<number>
+  /** Kills every process on this machine of a user that commands alone run as. */
+  endUser(user: User): Promise<void>
 }
 
 const EVERYTHING = ['*']
@@ -57,6 +60,7 @@ export function createRunners(options: RunnersOptions): Runners {
     async sweepContainers(isLive) {
       return (await docker?.sweepContainers(isLive)) ?? 0
     },
+    endUser: (user) => host.endUser(user),
     async [Symbol.asyncDispose]() {
       await using _ = host
       await using __ = docker

@@ -1,12 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jest } from '@jest/globals'
-import { createHostRunners, type HostRunnersOptions } from '../src/index.ts'
+import { createHostRunners, findSandbox, type HostRunnersOptions } from '../src/index.ts'
 import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
+import { PATH } from './conformance/bench.ts'
 import { TEST_MS } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
+
+const NOBODY = { uid: 65_534, gid: 65_534 }
 
 async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
   const root = await mkdtemp(join(tmpdir(), 'scanfarm-host-'))
@@ -29,4 +32,11 @@ runnerConformance('host, started by Node,', () => host({ spawner: 'node' }), [
   PARTS.whatItTells,
   PARTS.whatItIsGiven,
 ])
+runnerConformance('host, in a sandbox,', async () => {
+  const sandbox = findSandbox(PATH, { hidden: [], visible: [] })
+  if ('problem' in sandbox) throw new Error(sandbox.problem)
+  const subject = await host({ sandbox, user: process.getuid?.() === 0 ? NOBODY : undefined })
+  await chmod(subject.root, 0o711)
+  return { ...subject, ambient: ['PWD'], tellsSignals: false, hidesPids: true }
+})
 runnerConformance('host, without the resident process,', () => host({ spawner: false }))

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
+import type { Launched, Launcher, LaunchRequest, ProcessEnd, User } from './launcher.ts'
+import { killAllOf, purgeUser } from './purge.ts'
 import { pidOf, startProcess } from './start-process.ts'
 import { codeOf, messageOf } from '../error-facts.ts'
 
@@ -18,6 +19,10 @@ export class DirectLauncher implements Launcher {
   }
 
   forget(): void {}
+
+  async purge(user: User): Promise<void> {
+    await purgeUser(user, killAllOf)
+  }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 }

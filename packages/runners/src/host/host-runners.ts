@@ -9,13 +9,16 @@ import {
   type RunnerProvider,
   type RunnerSpec,
 } from '@scanfarm/contracts'
+import { foldersOf } from '../run-folders.ts'
 import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
 import { DirectLauncher } from './direct-launcher.ts'
 import { killFamily } from './family.ts'
 import { PipePool } from './pipe-pool.ts'
 import { ResidentLauncher } from './resident-launcher.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
-import { spawnerPrograms } from './spawner-program.ts'
+import { bounded, spawnerPrograms, type CommandBounds } from './spawner-program.ts'
+import type { User } from './launcher.ts'
+import { sandboxWords, type Sandbox } from './sandbox.ts'
 import { StrayFinder } from './strays.ts'
 import { messageOf } from '../error-facts.ts'
 
@@ -28,8 +31,12 @@ export interface HostRunnersOptions {
    * `perl` and `node` insist on one. `false` starts commands directly.
    */
   readonly spawner?: boolean | 'perl' | 'node'
-  /** What commands run as when this program is root; default: as this program. */
-  readonly user?: { readonly uid: number; readonly gid: number }
+  /** What commands run as when this program is root and their run names no other; default: as this program. */
+  readonly user?: User
+  /** What commands are bound by besides; they hold where a resident process starts them. */
+  readonly bounds?: CommandBounds
+  /** Keeps commands apart from this program where they cannot be another user. */
+  readonly sandbox?: Sandbox
   /** Variables that every command gets unless it sets them itself; default none. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -37,6 +44,8 @@ export interface HostRunnersOptions {
 export interface HostRunners extends RunnerProvider {
   /** Pid of the resident process that starts commands, while there is one. */
   readonly spawnerPid: number | undefined
+  /** Kills every process of a user that commands alone run as. Rejects when some may be left. */
+  endUser(user: User): Promise<void>
 }
 
 const DEFAULT_GRACE_MS = 1_000
@@ -46,7 +55,7 @@ const CLOSED = 'the runner is closed'
 /** Runs commands on this machine. Close the runners before the provider. */
 export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
   const pipes = new PipePool()
-  const resident = makeResident(options.spawner ?? true, pipes.folder)
+  const resident = makeResident(options, pipes.folder)
   const tools = { launcher: resident ?? new DirectLauncher(), pipes, groups: new Set<number>() }
   const strays = new StrayFinder()
   return {
@@ -57,9 +66,10 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
       if (spec.type !== 'host')
         throw new RunnerUnavailableError(`the host runner cannot run ${spec.type} commands`)
       resident?.warmUp()
-      prepareFolder(context.folder, options.user)
+      prepareFolder(context.folder, context.owner ?? options.user)
       return new HostRunner(options, context, tools, strays)
     },
+    endUser: (user) => tools.launcher.purge(user),
     async [Symbol.asyncDispose]() {
       await tools.launcher[Symbol.asyncDispose]()
       await pipes[Symbol.asyncDispose]()
@@ -67,9 +77,16 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
   }
 }
 
-function makeResident(spawner: boolean | 'perl' | 'node', pipeFolder: string): ResidentLauncher | undefined {
+function makeResident(
+  { spawner = true, bounds = {} }: HostRunnersOptions,
+  pipeFolder: string,
+): ResidentLauncher | undefined {
   if (spawner === false) return undefined
-  return new ResidentLauncher(spawnerPrograms(spawner === true ? undefined : spawner), pipeFolder)
+  const programs = spawnerPrograms(spawner === true ? undefined : spawner)
+  return new ResidentLauncher(
+    programs.map((program) => bounded(program, bounds)),
+    pipeFolder,
+  )
 }
 
 /** Synchronous, because a round through the thread pool costs many times the call. */
@@ -109,11 +126,14 @@ class HostRunner implements Runner {
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
     const marker = commandMarker(this.#context.marker, ++this.#commands)
+    const cwd = command.cwd ?? this.#context.folder
+    const { sandbox } = this.#options
     const plan = {
+      wrapper: sandbox && sandboxWords(sandbox, foldersOf(this.#context), cwd),
       argv: command.argv,
       env: { ...this.#options.env, ...command.env, [MARKER_VARIABLE]: marker },
-      cwd: command.cwd ?? this.#context.folder,
-      ...this.#options.user,
+      cwd,
+      ...(this.#context.owner ?? this.#options.user),
       attemptMarker: this.#context.marker,
       commandMarker: marker,
       timeoutMs: command.timeoutMs,

@@ -1,3 +1,8 @@
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
 /** What a launcher needs to start a process: all of it decided, nothing inherited. */
 export interface LaunchRequest {
   readonly argv: readonly string[]
@@ -32,4 +37,6 @@ export interface Launcher extends AsyncDisposable {
   launch(request: LaunchRequest): Promise<Launched>
   /** The attempt is over: nothing of it needs killing any more. */
   forget(marker: string): void
+  /** Kills every process of a user that belongs to commands alone. Rejects when some may be left. */
+  purge(user: User): Promise<void>
 }

@@ -86,3 +86,10 @@ function readText(path: string): string | undefined {
     return undefined
   }
 }
+
+/** When the process started, in ticks; 0 when there is none. */
+export const processStart = (pid: number): number => readProcess(pid)?.startedTicks ?? 0
+
+/** Whether the process that started then is still there. */
+export const isSameProcess = (pid: number, startedTicks: number): boolean =>
+  startedTicks !== 0 && processStart(pid) === startedTicks

@@ -2,12 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util'
-import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
+import type { Launched, Launcher, LaunchRequest, ProcessEnd, User } from './launcher.ts'
+import { killAllOf, purgeUser } from './purge.ts'
 import type { SpawnerProgram } from './spawner-program.ts'
-import { forgetMessage, holdsNul, launchMessage, ReplyReader } from './spawner-protocol.ts'
+import { forgetMessage, holdsNul, launchMessage, purgeMessage, ReplyReader } from './spawner-protocol.ts'
 
 /** Most attempts whose end is kept back until there is something else to say: each message wakes the small process. */
 const MOST_KEPT_BACK = 32
+
+/** Of a purge that did not end with code 0. */
+const UNSENT = 1
 
 interface Pending {
   readonly request: LaunchRequest
@@ -26,6 +30,7 @@ export class ResidentLauncher implements Launcher {
   readonly #programs: SpawnerProgram[]
   readonly #pipeFolder: string
   readonly #pending = new Map<number, Pending>()
+  readonly #purges = new Map<number, (code: number) => void>()
   readonly #over: Buffer[] = []
   #spawner: ChildProcess | undefined
   #isReady = false
@@ -64,6 +69,10 @@ export class ResidentLauncher implements Launcher {
     if (this.#over.length >= MOST_KEPT_BACK) this.#send(...this.#over.splice(0))
   }
 
+  async purge(user: User): Promise<void> {
+    await purgeUser(user, async () => await this.#purgeOnce(user))
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     const spawner = this.#spawner
@@ -71,6 +80,15 @@ export class ResidentLauncher implements Launcher {
     const exited = once(spawner, 'exit')
     spawner.stdin?.end()
     await exited
+  }
+
+  async #purgeOnce(user: User): Promise<boolean> {
+    if (this.#spawner === undefined || !this.#isReady) return await killAllOf(user)
+    const id = ++this.#lastId
+    const ended = Promise.withResolvers<number>()
+    this.#purges.set(id, ended.resolve)
+    this.#send(purgeMessage(id, user))
+    return (await ended.promise) === 0 || (await killAllOf(user))
   }
 
   #start(): ChildProcess {
@@ -103,6 +121,8 @@ export class ResidentLauncher implements Launcher {
 
   #receive([what, id, first, second]: readonly string[]): void {
     if (what === 'ready') this.#isReady = true
+    this.#purges.get(Number(id))?.(what === 'ended' ? Number(first) + Number(second) : UNSENT)
+    this.#purges.delete(Number(id))
     const pending = this.#pending.get(Number(id))
     if (pending === undefined) return
     if (what === 'started') {
@@ -119,6 +139,8 @@ export class ResidentLauncher implements Launcher {
     this.#spawner = undefined
     if (!this.#isReady && this.#programs.length > 1) return this.#startNext()
     this.#isReady = false
+    for (const resolve of this.#purges.values()) resolve(UNSENT)
+    this.#purges.clear()
     const reason = `the process that starts commands is gone: ${why}`
     for (const { launched, ended } of this.#pending.values()) {
       launched({ kind: 'lost', reason })

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
+import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandIo, Outcome } from '@scanfarm/contracts'
-import { messageOf } from '../error-facts.ts'
+import { codeOf, messageOf } from '../error-facts.ts'
 import { settlesWithin, watchForStop } from '../stop-watch.ts'
 import { findFamily, killFamily, send, type Family } from './family.ts'
 import type { Launched, Launcher, LaunchRequest, ProcessEnd } from './launcher.ts'
@@ -15,6 +16,8 @@ const DRAIN_MS = 1_000
 const FIRST_LOOK_MS = 10
 
 export interface ProcessPlan extends Omit<LaunchRequest, 'stdout' | 'stderr' | 'marker'> {
+  /** Words before those of the command: a program that starts it apart from this one. */
+  readonly wrapper?: readonly string[]
   readonly attemptMarker: string
   readonly commandMarker: string
   readonly timeoutMs?: number
@@ -35,12 +38,14 @@ type Started = Extract<Launched, { kind: 'started' }>
 /** One command from start to end; when it resolves nothing of it is left but what escaped without its marker. */
 export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
   if (plan.signals.some(({ aborted }) => aborted)) return { kind: 'cancelled', killed: [] }
+  const problem = plan.wrapper === undefined ? undefined : await problemOf(plan)
+  if (problem !== undefined) return { kind: 'not-started', reason: problem }
   const pipes = await openPipes(tools.pipes)
   if (typeof pipes === 'string') return { kind: 'not-started', reason: pipes }
   const { argv, env, cwd, uid, gid, attemptMarker, commandMarker } = plan
   const [stdout, stderr] = [pipes[0].path, pipes[1].path]
   const launched = await tools.launcher.launch({
-    argv,
+    argv: [...(plan.wrapper ?? []), ...argv],
     env,
     cwd,
     uid,
@@ -159,6 +164,27 @@ const KILLED_FROM_OUTSIDE =
 
 const outcomeOf = (end: ProcessEnd): Outcome =>
   end.kind === 'signalled' && end.signal === 'SIGKILL' ? { ...end, reason: KILLED_FROM_OUTSIDE } : end
+
+/** Why a wrapped command could not be started; the wrapper itself would only say so in its output. */
+async function problemOf(plan: ProcessPlan): Promise<string | undefined> {
+  const { argv, env, cwd } = plan
+  const [program = ''] = argv
+  const folders = (env['PATH'] ?? '').split(delimiter)
+  const places = program.includes('/') ? [program] : folders.map((folder) => join(folder, program))
+  let code = 'ENOENT'
+  for (const place of places) {
+    const found = await access(resolve(cwd, place), constants.X_OK).then(() => '', codeOf)
+    if (found === '') return (await isFolder(cwd)) ? undefined : await explain(plan, { code, message: '' })
+    if (found === 'EACCES') code = found
+  }
+  return await explain(plan, { code, message: '' })
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 
 /** The system reports a missing folder, a missing program and a script's missing interpreter with the same word. */
 async function explain(plan: ProcessPlan, failure: { code: string; message: string }): Promise<string> {

@@ -9,6 +9,37 @@ export interface SpawnerProgram {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** What every command is bound by. */
+export interface CommandBounds {
+  /** Permissions that files of commands do not get unless a command says so, as `007`; missing: as this program. */
+  readonly umask?: string
+  /** Most processes and threads of the user that commands run as; missing: as this program. */
+  readonly processes?: number
+}
+
+/** Most open files of a command, unless the system allows fewer. */
+const MOST_FILES = 65_536
+/** Shells differ in the letter for processes. `$1`: umask, `$2`: processes, each may be empty. */
+const BIND = `ulimit -c 0
+for kind in S H; do
+  now=$(ulimit -\${kind}n)
+  [ "$now" != unlimited ] && [ "$now" -le ${MOST_FILES} ] || ulimit -$kind -n ${MOST_FILES}
+done
+[ -z "$1" ] || umask "$1"
+[ -z "$2" ] || ulimit -u "$2" || ulimit -p "$2"
+shift 2
+exec "$@"`
+
+/** The same program with bounds that its commands inherit; a small shell sets them and is replaced by it. */
+export const bounded = (
+  { command, args, env }: SpawnerProgram,
+  { umask = '', processes = 0 }: CommandBounds,
+): SpawnerProgram => ({
+  command: '/bin/sh',
+  args: ['-c', BIND, 'sh', umask, processes === 0 ? '' : String(processes), command, ...args],
+  env,
+})
+
 const PERL = '/usr/bin/perl'
 /** Fewer threads and a small young heap: less memory to copy for each command. */
 const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']

@@ -1,8 +1,9 @@
-import type { LaunchRequest } from './launcher.ts'
+import type { LaunchRequest, User } from './launcher.ts'
 
 /**
  * What goes between a program and the small process that starts its commands. Requests: the number of bytes, a line
- * break, and the fields with a NUL between them; the first field is `launch` or `forget`. Replies are lines of words:
+ * break, and the fields with a NUL between them; the first field is `launch`, `forget` or `purge`. A purge kills every
+ * process of a user and ends with code 0 once it has; where it fails the program does it itself. Replies are lines of words:
  *
  *     ready
  *     started ID PID
@@ -18,6 +19,9 @@ export function launchMessage(id: number, request: LaunchRequest): Buffer {
   const head = [id, marker, uid ?? '', gid ?? '', cwd, stdout, stderr, argv.length].map(String)
   return frame(['launch', ...head, ...argv, ...variables])
 }
+
+export const purgeMessage = (id: number, { uid, gid }: User): Buffer =>
+  frame(['purge', ...[id, uid, gid].map(String)])
 
 export const forgetMessage = (marker: string): Buffer => frame(['forget', marker])
 
@@ -35,6 +39,7 @@ function frame(fields: readonly string[]): Buffer {
 export type SpawnerRequest =
   | { readonly kind: 'launch'; readonly id: number; readonly request: LaunchRequest }
   | { readonly kind: 'forget'; readonly marker: string }
+  | { readonly kind: 'purge'; readonly id: number }
 
 /** Takes requests out of the chunks of a stream. */
 export class RequestReader {
@@ -63,6 +68,9 @@ export class RequestReader {
 }
 
 function requestOf([kind, ...fields]: readonly string[]): SpawnerRequest {
+  if (kind === 'purge') {
+    return { kind, id: Number(fields[0]) }
+  }
   if (kind !== 'launch') return { kind: 'forget', marker: fields[0] ?? '' }
   const [id, marker = '', uid, gid, cwd = '', stdout = '', stderr = '', words, ...rest] = fields
   const argv = rest.slice(0, Number(words))

@@ -10,6 +10,7 @@ use constant READ_BYTES => 65536;
 # A command that ends in the instant before we begin to wait is noticed after this time.
 use constant LOOK_AGAIN_S => 0.05;
 use constant MOST_SWEEPS  => 1000;
+use constant MOST_PURGES  => 50;
 use constant SWEEP_S      => 0.01;
 use constant KERNEL_THREAD => 0x00200000;
 
@@ -43,6 +44,7 @@ sub read_requests {
         my ($what, @fields) = split /\0/, substr($input, $+[0], $1), -1;
         substr($input, 0, $+[0] + $1) = '';
         if ($what eq 'launch') { launch(@fields) }
+        elsif ($what eq 'purge') { purge(@fields) }
         else { delete $markers{ $fields[0] } }
     }
 }
@@ -61,6 +63,29 @@ sub launch {
     ($id_of{$pid}, $status_of{$pid}) = ($id, $status);
 }
 
+# One signal to all processes of a user; purge.ts says more.
+sub purge {
+    my ($id, $uid, $gid) = @_;
+    my $pid = fork;
+    return reply('failed', $id, $! + 0) unless defined $pid;
+    if ($pid == 0) {
+        change_user($uid, $gid) or POSIX::_exit(1);
+        for (1 .. MOST_PURGES) {
+            kill 'KILL', -1 or last;
+            select undef, undef, undef, SWEEP_S;
+        }
+        POSIX::_exit(0);
+    }
+    $id_of{$pid} = $id;
+}
+
+sub change_user {
+    my ($uid, $gid) = @_;
+    if ($gid ne '') { $) = "$gid $gid"; POSIX::setgid($gid) or return }
+    if ($uid ne '') { POSIX::setuid($uid) or return }
+    return 1;
+}
+
 # Returns only with an error in $!. Whatever is opened here beyond stderr closes when the program starts.
 sub become {
     my ($uid, $gid, $folder, $stdout, $stderr, $words, @rest) = @_;
@@ -73,8 +98,7 @@ sub become {
     POSIX::dup2(fileno $in, 0);
     POSIX::dup2(fileno $out, 1);
     POSIX::dup2(fileno $err, 2);
-    if ($gid ne '') { $) = "$gid $gid"; POSIX::setgid($gid) or return }
-    if ($uid ne '') { POSIX::setuid($uid) or return }
+    change_user($uid, $gid) or return;
     chdir $folder or return;
     %ENV = map { split /=/, $_, 2 } @rest;
     no warnings 'exec';

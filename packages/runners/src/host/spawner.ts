@@ -52,6 +52,7 @@ const requests = new RequestReader()
 process.stdin.on('data', (chunk: Buffer) => {
   for (const message of requests.read(chunk)) {
     if (message.kind === 'launch') void launch(message.id, message.request)
+    else if (message.kind === 'purge') reply('failed', message.id, constants.errno.ENOSYS)
     else markers.delete(message.marker)
   }
 })

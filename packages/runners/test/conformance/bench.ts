@@ -10,6 +10,8 @@ export interface RunnerSubject extends AsyncDisposable {
   readonly ambient: readonly string[]
   /** False where the place tells a death by signal only as an exit code above 128. */
   readonly tellsSignals: boolean
+  /** True where a command has another pid for itself than on this machine. */
+  readonly hidesPids?: boolean
 }
 
 /** What the tests of a part work with; filled before the first of them begins. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -63,8 +64,16 @@ export function whatItIsGiven(bench: Bench): void {
     })
 
     test('its pid is told as soon as it runs', async () => {
-      const { pid, stdout } = await see(bench.runner, sh('echo $$'))
-      expect(`${pid}\n`).toBe(stdout)
+      if (bench.subject.hidesPids !== true) {
+        const { pid, stdout } = await see(bench.runner, sh('echo $$'))
+        return expect(`${pid}\n`).toBe(stdout)
+      }
+      let found = ''
+      const onStart = (pid: number): void => {
+        found = readFileSync(`/proc/${pid}/environ`, 'latin1')
+      }
+      await bench.runner.run(sh('sleep 1'), { signal: NEVER, onStart })
+      expect(found).toContain('SCANFARM_MARKER=conformance-')
     })
 
     test("files of the run's folder are brought there and back", async () => {
