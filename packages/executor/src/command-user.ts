@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { Owner } from './folders.ts'
 
-const DEFAULT_USER = 'nobody'
 const PASSWD = '/etc/passwd'
 
-/**
- * Who commands run as, where that is not the user of this program: as root they could read its secrets. `name` is the
- * name or number of a user of this machine.
- */
-export function commandUser(
-  name: string = DEFAULT_USER,
-  isRoot = process.getuid?.() === 0,
-): Owner | undefined {
-  if (!isRoot) return undefined
+/** A user of this machine by name or number; undefined for root. */
+export function commandUser(name: string): Owner | undefined {
   const found = readFileSync(PASSWD, 'utf8')
     .split('\n')
     .map((line) => line.split(':'))

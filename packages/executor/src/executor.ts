@@ -59,8 +59,8 @@ export class Executor implements AsyncDisposable {
     this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
     this.#times = { ...EXECUTOR_TIMES, ...options.times }
     this.#cancels = new KnownCancels(this.#times.rememberCancelMs)
-    const { store, log, intro, source, folder, owner } = options
-    this.#folders = new WorkFolders(folder, owner)
+    const { store, log, intro, source, folder, users } = options
+    this.#folders = new WorkFolders(folder, users?.sample)
     const retry = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#writer = new Writer({ store, log, retry, giveUp: this.#giveUp.signal })
     this.#performer = createPerformer(options, this.#folders, this.#limits, retry)
@@ -229,7 +229,7 @@ export class Executor implements AsyncDisposable {
       onRunEnded?.(ending, seconds)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await session.journal[Symbol.asyncDispose]()
-      await this.#folders.clear(session.folders)
+      await this.#folders.clear(session.folders).finally(() => session.lease?.release())
     } catch (error) {
       log.error('a run could not be wound up', { run_id: session.key.runId, error })
     }

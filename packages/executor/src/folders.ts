@@ -3,6 +3,9 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync } fr
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
+import { removeTree } from './remove-tree.ts'
+import { privileges } from './users/privileges.ts'
+import { runFolderMode } from './users/workspace-owner.ts'
 
 export interface RunFolders {
   /** Belongs to this attempt alone, and goes with it. */
@@ -51,24 +54,25 @@ const mayEnter = (folder: string, owner: Owner): boolean => {
 }
 
 /**
- * Makes and removes the folders of attempts, for `owner` when commands run as somebody else. Most short runs leave
+ * Makes and removes the folders of attempts. Most short runs leave
  * theirs empty: it is then renamed for the next run, which costs a tenth of removing one folder and making another.
  * That is safe only because the runner leaves no process of a run behind.
  */
 export class WorkFolders implements AsyncDisposable {
   readonly #wished: string
-  readonly #owner: Owner | undefined
+  readonly #sample: Owner | undefined
   readonly #spares: string[] = []
   #base: string | undefined
 
-  constructor(base: string, owner: Owner | undefined) {
+  /** `sample`: a user that must reach the folders, where commands run as others than this process. */
+  constructor(base: string, sample: Owner | undefined) {
     this.#wished = base
-    this.#owner = owner
+    this.#sample = sample
   }
 
   /** Where the folders really are. Throws when runs could not work anywhere. */
   get base(): string {
-    return (this.#base ??= openWorkFolder(this.#wished, this.#owner))
+    return (this.#base ??= openWorkFolder(this.#wished, this.#sample))
   }
 
   /** Nothing is made yet. */
@@ -79,18 +83,21 @@ export class WorkFolders implements AsyncDisposable {
     }
   }
 
-  make(folders: RunFolders, workspaceName: string): void {
+  /** For commands of `owner`, where that is not this process. */
+  make(folders: RunFolders, workspaceName: string, owner: Owner | undefined): void {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
     if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
     makeFolder(folders.workspace)
-    for (const folder of [folders.attempt, folders.workspace]) this.#claim(folder)
+    if (owner === undefined) return
+    if (runFolderMode() !== PRIVATE) chmodSync(folders.attempt, runFolderMode())
+    for (const folder of [folders.attempt, folders.workspace]) chownSync(folder, owner.uid, owner.gid)
   }
 
   /** The attempt is over. Best effort: what cannot be removed is told by the rejection, and stays. */
   async clear(folders: RunFolders): Promise<void> {
-    if (isEmpty(folders.attempt)) this.#spares.push(folders.attempt)
-    else await rm(folders.attempt, { recursive: true, force: true })
+    if (isEmpty(folders.attempt) && takeBack(folders.attempt)) this.#spares.push(folders.attempt)
+    else await removeTree(folders.attempt)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,16 +109,10 @@ export class WorkFolders implements AsyncDisposable {
     if (spare === undefined) return false
     try {
       renameSync(spare, folder)
-      // The run before may have opened it to others.
-      chmodSync(folder, PRIVATE)
       return true
     } catch {
       return false
     }
-  }
-
-  #claim(folder: string): void {
-    if (this.#owner !== undefined) chownSync(folder, this.#owner.uid, this.#owner.gid)
   }
 }
 
@@ -125,6 +126,17 @@ const makeFolder = (folder: string): void => {
     if (code !== 'ENOENT') throw error
     mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
     mkdirSync(folder, { recursive: true, mode: PRIVATE })
+  }
+}
+
+/** The run before may have opened it to others. */
+const takeBack = (folder: string): boolean => {
+  try {
+    if (privileges().isRoot) chownSync(folder, 0, 0)
+    chmodSync(folder, PRIVATE)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,7 +1,14 @@
-export { commandUser } from './command-user.ts'
 export { DEFAULT_PATH } from './environment.ts'
 export { Executor, type ExecutorStatus } from './executor.ts'
 export type { Owner } from './folders.ts'
+export {
+  demandIsolation,
+  describeIsolation,
+  findIsolation,
+  logIsolation,
+  type Isolation,
+  type IsolationSettings,
+} from './isolation.ts'
 export { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
 export { createPolledSource, type PolledSource } from './polled-source.ts'
 export type { ExecutorLog } from './log.ts'

@@ -1,11 +1,11 @@
 import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
 import type { AllowedPath, FunctionServices } from '@scanfarm/workflow'
-import type { Owner } from './folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { ExecutorLog } from './log.ts'
 import type { Introduction } from './presence.ts'
 import type { Verdict } from './session.ts'
 import type { RunSource } from './source.ts'
+import type { CommandUsers } from './users/command-users.ts'
 
 export type RunEnding = Verdict['status'] | 'lost' | 'handed-back'
 
@@ -19,8 +19,8 @@ export interface ExecutorOptions {
   readonly intro: Introduction
   /** Folder for the work folders of runs, on a local disk. */
   readonly folder: string
-  /** Who owns these when commands run as somebody else than this process. */
-  readonly owner?: Owner
+  /** Who commands of runs work as; missing: all as this process. */
+  readonly users?: CommandUsers
   /** `PATH` of commands on this machine. */
   readonly path?: string
   /** What functions and steps may use besides the folders of the run. */

@@ -8,6 +8,7 @@ import type { ExecutorOptions } from './options.ts'
 import { backOff, reasonOf, type Backoff } from './retry.ts'
 import type { Session, Verdict } from './session.ts'
 import { pacedRunner } from './paced-runner.ts'
+import { sharedUser } from './users/command-users.ts'
 import { WorkflowCache } from './workflow-cache.ts'
 
 export interface Performer extends AsyncDisposable {
@@ -30,6 +31,7 @@ export function createPerformer(
   const engine = new Engine(
     options.expressionMs === undefined ? {} : { limits: { timeMs: options.expressionMs } },
   )
+  const users = options.users ?? sharedUser(undefined)
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -46,9 +48,11 @@ export function createPerformer(
       if (session.signal.aborted) return CANCELLED
       try {
         const workflow = await workflowOf(session)
-        workFolders.make(session.folders, session.run.workspace)
+        session.lease = await users.acquire(session.folders.workspace, session.signal)
+        workFolders.make(session.folders, session.run.workspace, session.lease.owner)
         return await perform(session, workflow, { engine, workFolders, options })
       } catch (error) {
+        if (session.signal.aborted) return CANCELLED
         if (!isUnavailable(error))
           options.log.error('a run failed outside of its steps', { run_id: session.key.runId, error })
         return { status: 'failed', errorMessage: reasonOf(error) }
@@ -94,7 +98,7 @@ const perform = async (
     eventEnvelope: run.eventEnvelope,
     services: { ...options.services, database: findingsService(options.store, session.key) },
     ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
-    ...(options.owner !== undefined && { owner: options.owner }),
+    ...(session.lease?.owner !== undefined && { owner: session.lease.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   session.killedPids.push(...result.killedPids)
@@ -112,6 +116,7 @@ const openRunner = async (
     attempt: run.attempt,
     folder: folders.attempt,
     workspace: folders.workspace,
+    owner: session.lease?.owner,
     marker: `${run.runUuid}.${run.attempt}`,
     signal,
     log: (line) => journal.log('info', line),

@@ -1,6 +1,7 @@
 import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
 import type { RunFolders } from './folders.ts'
 import type { Journal } from './record/journal.ts'
+import type { UserLease } from './users/command-users.ts'
 
 /**
  * Why a run ends before its workflow does. `lost`: it belongs to somebody else now, so nothing of it may be written.
@@ -27,6 +28,8 @@ export class Session {
   readonly journal: Journal
   /** Pids that were killed because the run was stopped. */
   readonly killedPids: number[] = []
+  /** Who commands work as, once that is decided. */
+  lease: UserLease | undefined
   /** The work is over and only the end has to be written. */
   ending = false
   readonly #stop = new AbortController()

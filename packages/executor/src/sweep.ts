@@ -1,8 +1,9 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AttemptOfRun, RunStore } from '@scanfarm/contracts'
 import type { Runners } from '@scanfarm/runners'
 import type { ExecutorLog } from './log.ts'
+import { removeTree } from './remove-tree.ts'
 import { reasonOf } from './retry.ts'
 
 export interface SweepOptions {
@@ -52,7 +53,7 @@ async function sweepFolders({ store, folder, log }: SweepOptions): Promise<numbe
   let removed = 0
   for (const attempt of found.filter((one) => !live.has(nameOf(one)))) {
     try {
-      await rm(join(runs, nameOf(attempt)), { recursive: true, force: true })
+      await removeTree(join(runs, nameOf(attempt)))
       removed += 1
     } catch (error) {
       log.warn('a work folder that was left over cannot be removed', { reason: reasonOf(error) })

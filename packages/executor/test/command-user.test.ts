@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { createHostRunners } from '@scanfarm/runners'
 import { WorkFolders } from '../src/folders.ts'
-import { commandUser } from '../src/index.ts'
+import { commandUser } from '../src/command-user.ts'
+import { sharedUser } from '../src/users/command-users.ts'
 import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
 
 jest.setTimeout(TEST_MS)
+
+/** Only root may run commands as another user. */
+const anotherUser = () => (process.getuid?.() === 0 ? commandUser('nobody') : undefined)
 
 let bench: Bench
 beforeAll(async () => {
@@ -19,12 +23,12 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]()
 })
 
-test('Commands of a privileged program run as nobody, in folders of their own, and read none of its files', async () => {
-  const owner = commandUser()
+test('Commands of a privileged program run as the user that it is given, in folders of their own, and read none of its files', async () => {
+  const owner = anotherUser()
   const own = process.getuid?.() ?? 0
   await writeFile(join(bench.folder, 'secret'), 'secret', { mode: 0o600 })
   await using runners = createHostRunners({ user: owner })
-  await using _executor = bench.executor({ owner, runners })
+  await using _executor = bench.executor({ users: sharedUser(owner), runners })
   const [runId = 0] = await bench.submit(
     [
       bash('who', 'id -u; touch "$HOME/mine" {{Output}}/shared && echo written'),
@@ -42,12 +46,11 @@ test('Commands of a privileged program run as nobody, in folders of their own, a
   expect((await stat(join(bench.folder, 'work/workspaces/user.test/shared'))).uid).toBe(owner?.uid ?? own)
 })
 
-test('Only a privileged program changes the user, and an unknown one is refused with the setting to change', () => {
-  expect(commandUser('nobody', false)).toBeUndefined()
-  expect(commandUser('root', true)).toBeUndefined()
-  expect(commandUser('0', true)).toBeUndefined()
-  expect(commandUser('nobody', true)).toEqual({ uid: expect.any(Number), gid: expect.any(Number) })
-  expect(() => commandUser('no such user', true)).toThrow(
+test('A user is found by name and number, root is none, and an unknown one is refused with the setting to change', () => {
+  expect(commandUser('root')).toBeUndefined()
+  expect(commandUser('0')).toBeUndefined()
+  expect(commandUser('nobody')).toEqual({ uid: expect.any(Number), gid: expect.any(Number) })
+  expect(() => commandUser('no such user')).toThrow(
     /runner\.user \(SCANFARM_RUNNER_USER\) names no such user/,
   )
 })
@@ -55,7 +58,7 @@ test('Only a privileged program changes the user, and an unknown one is refused 
 test('A work folder that the user of commands cannot enter is replaced by one that he can', async () => {
   const base = await mkdtemp(join(tmpdir(), 'closed-'))
   const wished = join(base, 'work')
-  const nobody = commandUser()
+  const nobody = anotherUser()
   const folders = new WorkFolders(wished, nobody)
   if (nobody === undefined) expect(folders.base).toBe(wished)
   else expect(folders.base).toMatch(/^\/var\/lib\/scanfarm-work\/[0-9a-f]{16}$/)

@@ -10,6 +10,7 @@ import { startS3Server } from '@scanfarm/artifacts/testing'
 import { createHostRunners } from '@scanfarm/runners'
 import type { Step } from '@scanfarm/workflow'
 import { commandUser } from '../src/command-user.ts'
+import { sharedUser } from '../src/users/command-users.ts'
 import { llmSettings } from '../src/llm-settings.ts'
 import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
 
@@ -119,9 +120,9 @@ test(
       secretKey: hidden('secret-of-test'),
       forcePathStyle: true,
     })
-    const owner = commandUser()
+    const owner = process.getuid?.() === 0 ? commandUser('nobody') : undefined
     await using runners = createHostRunners({ user: owner })
-    await using _executor = bench.executor({ services: { storage }, owner, runners })
+    await using _executor = bench.executor({ services: { storage }, users: sharedUser(owner), runners })
     const goOn: Partial<Step> = { on_error: [{ action: 'continue' }] }
     const steps: Step[] = [
       bash(

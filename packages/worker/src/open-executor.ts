@@ -4,6 +4,7 @@ import { canServe, needsOf } from '@scanfarm/contracts'
 import {
   Executor,
   executorSettings,
+  logIsolation,
   openRunners,
   SWEEP_EVERY_MS,
   sweepLeftovers,
@@ -27,6 +28,7 @@ export async function openExecutor(
   const artifacts = scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   await artifacts.check()
   const storage = scope.use(openObjectStorage(config.storage.s3))
+  logIsolation(config, log)
   const runners = scope.use(openRunners(config, farmId))
   const intro = await introduce(config)
   const consumer = scope.use(
@@ -34,7 +36,7 @@ export async function openExecutor(
   )
   const metrics = createWorkerMetrics(() => executor.status)
   const executor = new Executor({
-    ...executorSettings(config, storage),
+    ...executorSettings(config, storage, runners),
     store,
     source: createQueueSource({ store, consumer }),
     artifacts,

@@ -224,7 +224,19 @@ export const SETTINGS = {
       default: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     }),
     user: optionalText(
-      'User (name or uid) that commands run as when this program runs as root; none: `nobody`.',
+      'User (name or uid) that all commands run as when this program runs as root; none: a user for each workspace, out of `runner.uids`.',
+    ),
+    uids: text(
+      'Uids, and gids of the same numbers, that commands run as when this program runs as root, as `FIRST-LAST`; workspaces with runs at the same time never share one. Nothing else may use them.',
+      { default: '40000-44095' },
+    ),
+    isolation: choice(
+      'What keeps commands on this machine apart from this program and from other runs. `auto`: what is there, with a warning when that is nothing; `require`: refuse to start without it; `uids` (as root) and `bubblewrap` (otherwise): refuse to start without that; `none`: nothing.',
+      { of: ['auto', 'require', 'uids', 'bubblewrap', 'none'], default: 'auto' },
+    ),
+    processes: integer(
+      'Most processes and threads of the runs of one workspace at once, where they have a user of their own.',
+      { default: 4096, min: 16, max: 4_000_000 },
     ),
     paths: paths(
       'Files and folders, with all inside them, that functions and steps of workflows may read besides the folders of the run; `:rw` behind to write there too. The user of commands needs the right as well.',

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
+import { demandIsolation, describeIsolation } from '@scanfarm/executor'
 import { errorText, makeDataDir, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import { detectCapabilities } from '@scanfarm/runners'
@@ -80,6 +81,17 @@ const checkTools = async (config: Config): Promise<Finding> => {
       }
 }
 
+/** Commands that could read everything are a danger; commands that could not run are an error. */
+const checkIsolation = (config: Config): Finding => {
+  const part = 'isolation'
+  try {
+    const found = demandIsolation(config)
+    return { part, status: 'problem' in found ? 'warning' : 'ok', message: describeIsolation(found) }
+  } catch (error) {
+    return { part, status: 'failed', message: errorText(error) }
+  }
+}
+
 const checkWorkflows = (config: Config): Promise<Finding> =>
   checked('workflows', async () => {
     const all = (await openLibrary([...config.workflows.folders])).list()
@@ -99,5 +111,5 @@ export const diagnose = async (config: Config, log: Logger): Promise<Finding[]> 
     checkTools(config),
     checkWorkflows(config),
   ])
-  return [...parts, ...(await checkData(config, log))]
+  return [...parts, checkIsolation(config), ...(await checkData(config, log))]
 }

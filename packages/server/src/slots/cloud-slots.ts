@@ -28,7 +28,7 @@ export async function startCloudSlots(context: ServerContext): Promise<AsyncDisp
   )
   const claim = store.runStore.claimCloud.bind(store.runStore)
   const name = `${config.worker.name} (cloud)`
-  const executor = openSlots(context, { kind: 'cloud', name, slots, runners, claim }, scope)
+  const executor = openSlots(context, { kind: 'cloud', name, slots, runners, endsUsers: own, claim }, scope)
   // Else those of the local slots do it: the folders are the same.
   if (config.local.slots === 0) scope.use(sweeping(context, executor.folder)).start()
   return scope.move()

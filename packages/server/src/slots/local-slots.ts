@@ -1,4 +1,4 @@
-import { openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
+import { logIsolation, openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
 import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { openSlots } from './open-slots.ts'
@@ -12,11 +12,12 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   const { slots } = config.local
   if (slots === 0) return undefined
   await using scope = new AsyncDisposableStack()
+  logIsolation(config, log)
   const runners = scope.use(openRunners(config, await store.farmId()))
   const claim = store.runStore.claimLocal.bind(store.runStore)
   const executor = openSlots(
     context,
-    { kind: 'local', name: config.worker.name, slots, runners, claim },
+    { kind: 'local', name: config.worker.name, slots, runners, endsUsers: runners, claim },
     scope,
   )
   const sweeper = scope.use(

@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { collectArtifact, openObjectStorage } from '@scanfarm/artifacts'
 import type { ClaimedRun, RunnerProvider } from '@scanfarm/contracts'
 import { createPolledSource, Executor, executorSettings } from '@scanfarm/executor'
+import type { Runners } from '@scanfarm/runners'
 import type { ServerContext } from '../context.ts'
 import { VERSION } from '../version.ts'
 import { createSlotMetrics, type SlotKind } from './metrics.ts'
@@ -16,6 +17,8 @@ export interface SlotsOptions {
   readonly slots: number
   /** Where commands execute; closed by its owner, after the slots. */
   readonly runners: RunnerProvider
+  /** The runners of this machine, which functions use as well. */
+  readonly endsUsers: Pick<Runners, 'endUser'>
   claim(workerId: string, max: number): Promise<readonly ClaimedRun[]>
 }
 
@@ -25,7 +28,7 @@ export interface SlotsOptions {
  */
 export function openSlots(
   context: ServerContext,
-  { kind, name, slots, runners, claim }: SlotsOptions,
+  { kind, name, slots, runners, endsUsers, claim }: SlotsOptions,
   scope: AsyncDisposableStack,
 ): Executor {
   const { config, store, artifacts, log, wake, localCancels } = context
@@ -33,7 +36,7 @@ export function openSlots(
   const source = createPolledSource({ claim, pollMs: POLL_MS })
   const metrics = createSlotMetrics(context.metrics, kind, () => executor.status)
   const executor = new Executor({
-    ...executorSettings(config, storage),
+    ...executorSettings(config, storage, endsUsers),
     store: store.runStore,
     source,
     artifacts,

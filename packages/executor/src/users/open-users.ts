@@ -1,0 +1,37 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Owner } from '../folders.ts'
+import type { Isolation } from '../isolation.ts'
+import { sharedUser, type CommandUsers } from './command-users.ts'
+import { privileges } from './privileges.ts'
+import type { UidRange } from './uid-range.ts'
+import { UserPool } from './user-pool.ts'
+
+const MACHINE = '/run/scanfarm'
+
+/** Where all programs of this machine tell each other which uids they use; below `folder` where that cannot be. */
+const claimsFolder = (folder: string): string => {
+  try {
+    mkdirSync(MACHINE, { recursive: true, mode: 0o700 })
+    accessSync(MACHINE, constants.W_OK)
+    return join(MACHINE, 'uids')
+  } catch {
+    return join(folder, 'uids')
+  }
+}
+
+/** Root that may not pass everywhere reaches files of commands as a member of their groups. */
+const joinGroups = ({ first, last }: UidRange): void =>
+  process.setgroups?.([0, ...Array.from({ length: last - first + 1 }, (_, index) => first + index)])
+
+/** Who commands work as; `folder` is the work folder of the runs. */
+export function openUsers(
+  isolation: Isolation,
+  folder: string,
+  endUser: (user: Owner) => Promise<void>,
+): CommandUsers {
+  if (isolation.kind === 'user') return sharedUser(isolation.owner)
+  if (isolation.kind !== 'uids') return sharedUser(undefined)
+  if (!privileges().passesAll) joinGroups(isolation.range)
+  return new UserPool({ range: isolation.range, folder: claimsFolder(folder), endUser })
+}

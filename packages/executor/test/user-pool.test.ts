@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { createHostRunners, type HostRunners } from '@scanfarm/runners'
+import type { CommandUsers, UserLease } from '../src/users/command-users.ts'
+import { UserPool } from '../src/users/user-pool.ts'
+import { isAlive, TEST_MS } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
+
+const asRoot = process.getuid?.() === 0 ? describe : describe.skip
+/** A part of the numbers for each test: what one leaves may take a moment to be reaped. */
+let lastUid = 38_000
+
+asRoot('users of commands out of a pool', () => {
+  let folder: string
+  let runners: HostRunners
+  let first: number
+  const never = new AbortController().signal
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pool-'))
+    await chmod(folder, 0o711)
+    runners = createHostRunners()
+    first = lastUid += 10
+  })
+  afterEach(async () => {
+    await runners[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const pool = (uids: number, waitMs = 10_000): CommandUsers =>
+    new UserPool({
+      range: { first, last: first + uids - 1 },
+      folder: join(folder, 'uids'),
+      endUser: (user) => runners.endUser(user),
+      waitMs,
+    })
+  const workspace = (name: string): string => join(folder, 'workspaces', name)
+  const uidOf = ({ owner }: UserLease): number => owner?.uid ?? -1
+
+  const run = async ({ owner }: UserLease, script: string): Promise<string> => {
+    const child = spawn('/bin/sh', ['-c', script], { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, 'close')
+    return said
+  }
+
+  test('runs of a workspace share one, runs of two workspaces never do, over all programs of the machine', async () => {
+    const [one, other] = [pool(8), pool(8)]
+    const names = ['a', 'b', 'c', 'd']
+    const leases = await Promise.all(
+      [one, other].flatMap((users) => names.map((name) => users.acquire(workspace(name), never))),
+    )
+    const uids = leases.map(uidOf)
+    expect(uids.slice(0, 4)).toEqual(uids.slice(4))
+    expect(new Set(uids).size).toBe(4)
+    await Promise.all(leases.map((lease) => lease.release()))
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('a workspace keeps its user, so that nothing has to change hands', async () => {
+    const users = pool(8)
+    const uids: number[] = []
+    for (let times = 0; times < 3; times += 1) {
+      const lease = await users.acquire(workspace('a'), never)
+      uids.push(uidOf(lease))
+      await lease.release()
+    }
+    expect(new Set(uids).size).toBe(1)
+  })
+
+  test('the folder of a workspace is closed to others, at work and at rest, even to its user of before', async () => {
+    const users = pool(1)
+    const a = await users.acquire(workspace('a'), never)
+    await run(
+      a,
+      `umask 0; chmod 777 ${workspace('a')}; cd ${workspace('a')} && mkdir -m 777 deep && echo secret >deep/file`,
+    )
+    const stranger = { owner: { uid: first + 5, gid: first + 5 }, release: async () => {} }
+    await chmod(workspace('a'), 0o700)
+    expect(await run(stranger, `cat ${workspace('a')}/deep/file`)).toMatch('Permission denied')
+    await a.release()
+    const b = await users.acquire(workspace('b'), never)
+    expect(uidOf(b)).toBe(uidOf(a))
+    expect(await run(b, `cat ${workspace('a')}/deep/file; ls ${workspace('a')}`)).toMatch(
+      /Permission denied\n.*Permission denied\n/,
+    )
+    await b.release()
+    const again = await users.acquire(workspace('a'), never)
+    expect(await run(again, `cat ${workspace('a')}/deep/file`)).toBe('secret\n')
+    await again.release()
+  })
+
+  test('what a workspace holds is given to its next user, but for files of others that lie in it', async () => {
+    const users = pool(2)
+    const before = await users.acquire(workspace('a'), never)
+    await run(
+      before,
+      `cd ${workspace('a')} && mkdir -p -m 700 deep && echo mine >deep/file && chmod 600 deep/file`,
+    )
+    await before.release()
+    await writeFile(join(folder, 'shadow'), 'of root', { mode: 0o600 })
+    await run(
+      { owner: { uid: 0, gid: 0 }, release: async () => {} },
+      `ln ${join(folder, 'shadow')} ${workspace('a')}/link; ln -s ${join(folder, 'shadow')} ${workspace('a')}/soft`,
+    )
+    // Another program has the uid now, for another workspace.
+    await writeFile(
+      join(
+        folder,
+        'uids',
+        `${uidOf(before)}.${'0'.repeat(16)}.${process.pid}-${await startOf(process.pid)}-x`,
+      ),
+      '',
+    )
+    const after = await users.acquire(workspace('a'), never)
+    expect(uidOf(after)).not.toBe(uidOf(before))
+    expect(await run(after, `cat ${workspace('a')}/deep/file; cat ${workspace('a')}/link`)).toMatch(
+      /^mine\n.*Permission denied/,
+    )
+    expect((await stat(join(folder, 'shadow'))).uid).toBe(0)
+    await after.release()
+  })
+
+  test('processes that a run left are killed before its user works for another workspace', async () => {
+    const users = pool(1)
+    const a = await users.acquire(workspace('a'), never)
+    const pid = Number(await run(a, 'env -i setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!'))
+    expect(await isAlive(pid)).toBe(true)
+    const waiting = users.acquire(workspace('b'), never)
+    await a.release()
+    const b = await waiting
+    expect(await isAlive(pid)).toBe(false)
+    await b.release()
+  })
+
+  test('processes that a crashed program left are killed before their user works again', async () => {
+    const users = pool(1)
+    const owner = { uid: first, gid: first }
+    const child = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...owner, env: {}, stdio: 'ignore' })
+    await once(child, 'spawn')
+    const reaped = once(child, 'exit')
+    // Makes the folder of claims.
+    const lease = await users.acquire(workspace('b'), never)
+    await lease.release()
+    const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...owner, env: {}, stdio: 'ignore' })
+    const leftEnds = once(left, 'exit')
+    await writeFile(join(folder, 'uids', `${first}.${'0'.repeat(16)}.1-1-crashed`), '')
+    expect(await reaped).toEqual([null, 'SIGKILL'])
+    const next = await pool(1).acquire(workspace('c'), never)
+    expect(await leftEnds).toEqual([null, 'SIGKILL'])
+    await next.release()
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('a run that finds none in time fails with the setting to raise, one that is stopped does not wait', async () => {
+    const users = pool(1, 300)
+    const a = await users.acquire(workspace('a'), never)
+    await expect(users.acquire(workspace('b'), never)).rejects.toThrow(
+      /all 1 users of runner\.uids \(\d+-\d+\): raise it, or lower the slots/,
+    )
+    await expect(users.acquire(workspace('b'), AbortSignal.abort())).rejects.toThrow('the run was stopped')
+    await a.release()
+    const b = await users.acquire(workspace('b'), never)
+    expect(uidOf(b)).toBe(uidOf(a))
+    await b.release()
+  })
+})
+
+const startOf = async (pid: number): Promise<string> => {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
