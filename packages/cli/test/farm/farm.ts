@@ -123,10 +123,10 @@ export class Farm implements AsyncDisposable {
   }
 
   /** Starts a master, on a given port when it takes the place of a killed one, and waits until it can work. */
-  async startMaster(port?: number): Promise<Master> {
+  async startMaster(port?: number, env: Readonly<Record<string, string>> = {}): Promise<Master> {
     const name = `master-${this.masters.length + 1}`
     const address = port ?? (await freePort())
-    const program = this.#start(name, ['server', '--master'], { SCANFARM_HTTP_PORT: String(address) })
+    const program = this.#start(name, ['server', '--master'], { SCANFARM_HTTP_PORT: String(address), ...env })
     const master = { program, client: new Client(`http://127.0.0.1:${address}`, TOKEN), port: address }
     await program.until('was ready', async () => (await fetch(`${master.client.url}/health/ready`)).ok)
     this.masters.push(master)

@@ -28,8 +28,14 @@ export class SftpFiles {
     if (facts?.isDirectory()) return false
     if (facts !== undefined) throw new Error(`${path} is there and is not a folder`)
     if (path !== '/') await this.makeFolder(dirname(path))
-    await new Promise<void>((resolve, reject) => this.#sftp.mkdir(path, settled(resolve, reject)))
-    return true
+    try {
+      await new Promise<void>((resolve, reject) => this.#sftp.mkdir(path, settled(resolve, reject)))
+      return true
+    } catch (error) {
+      // Runs that begin at once make the folders above theirs at once.
+      if ((await this.#facts(path))?.isDirectory()) return false
+      throw error
+    }
   }
 
   /** Copies a file or folder of this machine there. What is neither is left out. */

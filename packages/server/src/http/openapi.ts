@@ -46,6 +46,8 @@ const operation = (spec: RouteSpec, components: Map<string, Json>): JsonObject =
   tags: [spec.tag],
   summary: spec.summary,
   description: [spec.description, needs(spec)].filter(Boolean).join('\n\n'),
+  'x-required-role': spec.role,
+  ...(spec.aliases === undefined ? {} : { 'x-aliases': [...spec.aliases] }),
   ...(spec.role === 'public' ? { security: [] } : {}),
   parameters: [
     ...parameters(spec.params, 'path', components),
@@ -102,8 +104,10 @@ const requestBody = (spec: RouteSpec, components: Map<string, Json>): JsonObject
   const file = { type: 'string', format: 'binary', description: upload.description }
   const schema = { type: 'object', required: ['file'], properties: { file } }
   const bare: JsonObject = spec.file === undefined ? {} : { 'application/octet-stream': { schema: file } }
+  // Without a form, no bytes are an empty file.
+  const required = spec.file === undefined
   return {
-    requestBody: { required: true, content: { ...bare, 'multipart/form-data': { schema } } },
+    requestBody: { required, content: { ...bare, 'multipart/form-data': { schema } } },
   }
 }
 

@@ -1,0 +1,206 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { call, farm, watchFarm, type Answer } from '../farm/attacked-farm.ts'
+import {
+  ended,
+  lintModule,
+  runOf,
+  runToEnd,
+  stepNamed,
+  submit,
+  uploadModule,
+  type EndedRun,
+} from '../farm/runs.ts'
+import { hostileValues } from '../hostile/corpus.ts'
+import {
+  hostInterpreterPlaces,
+  hostRoads,
+  interpreterPlaces,
+  roads,
+  SEARCH,
+  TOOL,
+  wholePlaces,
+  type Place,
+} from '../hostile/places.ts'
+
+const START_MS = 300_000
+const SOME = 6
+
+const RUNNERS = {
+  host: {},
+  docker: { runner: 'docker', runner_config: { image: farm.image } },
+  ssh: {
+    runner: 'ssh',
+    runner_config: {
+      host: `${farm.ssh.user}@${farm.ssh.host}`,
+      key_file: farm.ssh.keyFile,
+      host_keys: 'strict',
+    },
+  },
+} as const
+type RunnerName = keyof typeof RUNNERS
+
+/** A caller's param, in every place. */
+const paramPlaces = (runner: RunnerName): Place[] => [
+  ...wholePlaces('v'),
+  ...roads('v'),
+  ...(runner === 'host' ? [...interpreterPlaces('v'), ...hostRoads('v')] : []),
+  SEARCH,
+]
+
+/** What a tool printed, and what a function read from a file, is as hostile as what a caller sends. */
+const outputPlaces = (runner: RunnerName): Place[] => [
+  TOOL,
+  ...wholePlaces('seen'),
+  ...wholePlaces('read').slice(0, 3),
+  ...roads('seen'),
+  // How a command is rendered is the same everywhere; the runners differ in how it gets to its shell.
+  ...interpreterPlaces('seen').slice(0, runner === 'host' ? undefined : SOME),
+  ...(runner === 'host' ? [...hostInterpreterPlaces('seen'), ...hostRoads('seen')] : []),
+  SEARCH,
+]
+
+/** How a value gets into a run. */
+const ORIGINS = {
+  param: { places: paramPlaces, params: (value: string) => ({ v: value }) },
+  // The alphabet of base64 is harmless everywhere: only the output of the decoding tool is hostile.
+  'output of a tool': {
+    places: outputPlaces,
+    params: (value: string) => ({ encoded: Buffer.from(value).toString('base64') }),
+  },
+} as const
+
+const CASES = (['host', 'docker', 'ssh'] as const).flatMap((runner) =>
+  (['param', 'output of a tool'] as const).map((origin) => ({ runner, origin })),
+)
+
+const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
+
+/** The places that the checker lets through: what it refuses is refused for every value. */
+async function accepted(fields: object, places: readonly Place[]): Promise<Place[]> {
+  const params = ['v', 'encoded', 'seen', 'read'].map((name) => ({ name, type: 'string' }))
+  const verdicts = await Promise.all(
+    places.map(async (place) => ({
+      place,
+      ...(await lintModule({ ...fields, params, steps: [place.step] })),
+    })),
+  )
+  return verdicts.filter(({ valid }) => valid).map(({ place }) => place)
+}
+
+/** A step may lose blanks at the end of what a tool printed. */
+const loose = (text: string): string => text.replace(/\s+$/, '')
+
+/** Names the places that can have run the second command. */
+const suspicion = (run: EndedRun, places: readonly Place[]): string => {
+  const suspects = places.filter(
+    ({ name, shows }) => shows === undefined && stepNamed(run, name).status === 'completed',
+  )
+  return `a second command ran in one of: ${suspects.map(({ name }) => name).join(', ')}`
+}
+
+/** What is wrong with how the run treated the value: a line for each place. */
+const wrongs = (run: EndedRun, places: readonly Place[], value: string): string[] =>
+  places.flatMap((place) => {
+    const { status, output, error_message: message } = stepNamed(run, place.name)
+    if (place === SEARCH)
+      return output.trim() === '' && status === 'completed' ? [] : [suspicion(run, places)]
+    if (status === 'failed') return message === '' ? [`${place.name}: failed without a message`] : []
+    if (status !== 'completed') return [`${place.name}: ${status} ${message}`]
+    if (place.shows === undefined) return []
+    const [found, expected] = [loose(fromHex(output)), loose(place.shows(value))]
+    return found === expected
+      ? []
+      : [`${place.name}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`]
+  })
+
+describe.each(CASES)('on the runner $runner a hostile $origin', ({ runner, origin }) => {
+  const fields = RUNNERS[runner]
+  const { places: placesOn, params } = ORIGINS[origin]
+  const all = placesOn(runner)
+  const name = `hostile-${runner}-${origin.replaceAll(' ', '-')}`
+  let places: Place[] = []
+  const values = hostileValues(join(farm.canaries, name))
+  const answers = new Map<string, Answer>()
+
+  beforeAll(async () => {
+    places = await accepted(fields, all)
+    const module = await uploadModule(name, {
+      ...fields,
+      params: Object.keys(params('')).map((param) => ({ name: param, type: 'string', required: true })),
+      steps: places.map(({ step }) => step),
+    })
+    for (const { name: which, value } of values)
+      answers.set(
+        which,
+        await submit({ module, target: `${name}-${answers.size}.test`, params: params(value) }),
+      )
+  }, START_MS)
+
+  test.each(values)(
+    'arrives whole or is refused, and runs nothing: $name',
+    async ({ name: which, value }) => {
+      const answer = answers.get(which)
+      if (answer === undefined) throw new Error('the run was not submitted')
+      if (answer.status === 400) return expect(answer.text).toMatch(/params.*v/)
+      const run = await ended(runOf(answer))
+      expect(wrongs(run, places, value)).toEqual([])
+    },
+    START_MS,
+  )
+
+  test('has left no file outside of its run', () => {
+    expect(readdirSync(farm.canaries).filter((file) => file.startsWith(name))).toEqual([])
+  })
+
+  test('is carried out in most places, not just refused', async () => {
+    const run = await runToEnd({ module: name, params: params('harmless') })
+    const done = run.steps.filter(({ status }) => status === 'completed').map(({ step_name }) => step_name)
+    expect(done).toEqual(expect.arrayContaining(all.filter(({ shows }) => shows).map(({ name }) => name)))
+  })
+})
+
+beforeAll(async () => {
+  await uploadModule('takes-anything', {
+    steps: [{ name: 'show', type: 'bash', command: 'echo {{Target}}' }],
+  })
+})
+
+describe('a hostile target', () => {
+  test.each(hostileValues(join(farm.canaries, 'target')))(
+    'is refused with its field, or is a target: $name',
+    async ({ value }) => {
+      const answer = await submit({ module: 'takes-anything', target: value })
+      if (answer.status === 202) expect(value).toMatch(/^[A-Za-z0-9]/)
+      else expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('/target') })
+    },
+  )
+})
+
+describe('a hostile name', () => {
+  test.each(hostileValues(join(farm.canaries, 'name')))(
+    'of a workspace is refused or harmless: $name',
+    async ({ value }) => {
+      const body = { module: 'takes-anything', target: 'a.test', workspace: value }
+      const answer = await submit(body)
+      if (answer.status === 202) expect(value).toMatch(/^[A-Za-z0-9._-]{1,128}$/)
+      else expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('/workspace') })
+    },
+  )
+
+  test.each(['../x', '..', '.', '/etc', 'a/../b', '..\\x', 'x\u0000y'])(
+    'of a workspace, module or flow leads nowhere: %j',
+    async (name) => {
+      const base = { target: 'a.test' }
+      expect((await submit({ ...base, module: 'takes-anything', workspace: name })).status).toBe(400)
+      expect([400, 404]).toContain((await submit({ ...base, module: name })).status)
+      expect([400, 404]).toContain((await submit({ ...base, flow: name })).status)
+      // A client takes a single dot out of the path by itself.
+      if (name === '.') return
+      expect([400, 404]).toContain((await call('get', `/workflows/${encodeURIComponent(name)}`)).status)
+    },
+  )
+})
+
+watchFarm()

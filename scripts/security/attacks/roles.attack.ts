@@ -1,0 +1,234 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { call, expectRefusal, farm, idOf, watchFarm } from '../farm/attacked-farm.ts'
+import {
+  concrete,
+  METHODS,
+  nameOf,
+  operations,
+  ROOTS,
+  type NeededRole,
+  type Operation,
+} from '../farm/document.ts'
+
+/** What needs no token. A new entry is a decision: every machine that reaches the port may call it. */
+const PUBLIC = [
+  'GET /docs',
+  'GET /health',
+  'GET /health/ready',
+  'GET /openapi.json',
+  'GET /workflow.schema.json',
+  'POST /login',
+  'POST /webhooks/{name}',
+]
+
+/** What viewers may call besides reading: neither changes anything. */
+const VIEWER_BEYOND_READING = ['POST /cloud/estimate', 'POST /workflows/lint']
+
+const OPERATOR_NEVER = [
+  'GET /settings',
+  'GET /tokens',
+  'POST /tokens',
+  'DELETE /tokens/{id}',
+  'GET /users',
+  'POST /users',
+  'GET /users/{id}',
+  'PATCH /users/{id}',
+  'DELETE /users/{id}',
+  'POST /workflow-upload',
+  'POST /schedules',
+  'PUT /schedules/{id}',
+  'DELETE /schedules/{id}',
+  'POST /incoming-webhooks',
+  'GET /incoming-webhooks',
+  'DELETE /incoming-webhooks/{id}',
+  'POST /webhook-subscriptions',
+  'GET /webhook-subscriptions',
+  'PATCH /webhook-subscriptions/{id}',
+  'DELETE /webhook-subscriptions/{id}',
+  'GET /webhook-deliveries',
+  'POST /webhook-deliveries/{id}/redeliver',
+  'POST /cloud/instances',
+  'DELETE /cloud/instances/{id}',
+]
+
+const VIEWER_NEVER = [
+  ...OPERATOR_NEVER,
+  'POST /runs',
+  'DELETE /runs/{id}',
+  'POST /runs/{id}/duplicate',
+  'POST /runs/{id}/start',
+  'POST /jobs/{id}/cancel',
+  'POST /upload-file',
+  'POST /events/emit',
+  'POST /vulnerabilities',
+  'DELETE /vulnerabilities/{id}',
+  'POST /schedules/{id}/trigger',
+]
+
+const RANK: Readonly<Record<NeededRole, number>> = { public: 0, viewer: 1, operator: 2, admin: 3 }
+const ROLES = ['viewer', 'operator', 'admin'] as const
+
+let all: Operation[] = []
+let expired = ''
+beforeAll(async () => {
+  all = await operations()
+  const made = await call('post', '/tokens', {
+    body: { name: 'expired', role: 'admin', expires_at: new Date(Date.now() + 1_000).toISOString() },
+  })
+  expired = String(made.json?.['token'])
+  await delay(1_500)
+})
+
+/** Parameter names are no part of what is compared. */
+const shape = (name: string): string => name.replaceAll(/\{\w+\}/g, '{}')
+const withRole = (...roles: NeededRole[]): string[] =>
+  all.filter(({ role }) => roles.includes(role)).map(nameOf)
+
+describe('the roles that the document names', () => {
+  test('cover more than the routes that were there when this was written', () => {
+    expect(all.length).toBeGreaterThanOrEqual(78)
+  })
+
+  test('leave open exactly what is meant to be open', () => {
+    expect(withRole('public').sort()).toEqual([...PUBLIC].sort())
+  })
+
+  test('let viewers read, and change nothing', () => {
+    const changing = withRole('viewer').filter((name) => !name.startsWith('GET '))
+    expect(changing.filter((name) => !VIEWER_BEYOND_READING.includes(name))).toEqual([])
+  })
+
+  test.each([
+    ['viewers', VIEWER_NEVER, ['public', 'viewer']],
+    ['operators', OPERATOR_NEVER, ['public', 'viewer', 'operator']],
+  ] as const)('give %s nothing that they must never do', (_who, never, roles) => {
+    const allowed = withRole(...roles).map(shape)
+    expect(never.map(shape).filter((name) => allowed.includes(name))).toEqual([])
+    // An entry that names no route would prove nothing.
+    expect(never.map(shape).filter((name) => !all.map(nameOf).map(shape).includes(name))).toEqual([])
+  })
+})
+
+/** An empty JSON object, so that nothing happens where the caller is let in. */
+const knock = (operation: Operation, root: string, token: string, headers = {}) =>
+  call(operation.method, concrete(operation.path), {
+    root,
+    token,
+    headers,
+    body: operation.json ? {} : undefined,
+  })
+
+/** The stream of events never ends by itself: its head is enough. */
+const statusOf = async (operation: Operation, root: string, token: string): Promise<number> => {
+  const answer = await fetch(`${farm.url}${root}${concrete(operation.path)}`, {
+    method: operation.method.toUpperCase(),
+    headers: {
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(operation.json ? { 'content-type': 'application/json' } : {}),
+    },
+    body: operation.json ? '{}' : undefined,
+    signal: AbortSignal.timeout(30_000),
+  })
+  await answer.body?.cancel()
+  return answer.status
+}
+
+describe.each(ROOTS)('below %s', (root) => {
+  test.each([
+    ['no token', () => ''],
+    ['an unknown token', () => 'sfm_0000000000000000000000000000000000000000000'],
+    ['an expired token', () => expired],
+  ])('%s opens nothing but the public routes', async (_name, token) => {
+    const wrong: string[] = []
+    for (const operation of all) {
+      if (operation.path === '/login' || operation.path.startsWith('/webhooks/')) continue
+      const status = await statusOf(operation, root, token())
+      if ((status === 401) === (operation.role === 'public')) wrong.push(`${nameOf(operation)}: ${status}`)
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test.each(ROLES)('the role %s opens what the document says and no more', async (role) => {
+    const wrong: string[] = []
+    for (const operation of all) {
+      const status = await statusOf(operation, root, farm.tokens[role])
+      const allowed = RANK[operation.role] <= RANK[role]
+      const open = operation.path === '/login' || operation.path.startsWith('/webhooks/')
+      const right = open
+        ? status < 500
+        : allowed
+          ? ![401, 403].includes(status) && status < 500
+          : status === 403
+      // Without its loop, its provider or its setting a route may say 503.
+      if (!right && !(allowed && status === 503)) wrong.push(`${nameOf(operation)}: ${status}`)
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('methods that the document does not name are refused for administrators, too', async () => {
+    const documented = new Set(all.map(nameOf))
+    const wrong: string[] = []
+    for (const path of new Set(all.map((operation) => operation.path)))
+      for (const method of [...METHODS, 'link', 'propfind']) {
+        if (documented.has(nameOf({ method, path }))) continue
+        // A word of a path may be a name for another method: DELETE /vulnerabilities/summary.
+        const { status } = await call(method, concrete(path), { root })
+        if (![404, 405, 400].includes(status)) wrong.push(`${method} ${path}: ${status}`)
+      }
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('tokens', () => {
+  const list = { method: 'get', path: '/runs', role: 'viewer', parameters: [], json: false } as const
+
+  test.each([
+    ['in the query', '/runs?token=', {}],
+    ['in the query as access_token', '/runs?access_token=', {}],
+    ['in a cookie', '/runs', { cookie: 'token=' }],
+    ['as basic authorization', '/runs', { authorization: 'Basic ' }],
+  ])('%s are not taken', async (_where, path, headers: Record<string, string>) => {
+    const [[name, prefix] = ['x-nothing', '']] = Object.entries(headers)
+    const answer = await call('get', path.endsWith('=') ? path + farm.tokens.admin : path, {
+      token: '',
+      headers: { [name]: prefix + farm.tokens.admin },
+    })
+    expect([400, 401]).toContain(answer.status)
+  })
+
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = part({ sub: '1', role: 'admin', name: 'admin', exp: Math.floor(Date.now() / 1000) + 3600 })
+  const signedWith = (key: string): string => {
+    const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${claims}`
+    return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+  }
+
+  test.each([
+    ['without a signature', `${part({ alg: 'none', typ: 'JWT' })}.${claims}.`],
+    ['signed with an empty key', signedWith('')],
+    ['signed with a guessed key', signedWith('secret')],
+    ['signed with a token', signedWith(farm.tokens.viewer)],
+    ['with three dots', '...'],
+    ['of 7,000 characters', 'a'.repeat(7_000)],
+  ])('that are forged are refused: %s', async (_how, token) => {
+    expectRefusal(await knock(list, '/api', token), 401)
+  })
+
+  test('of a removed user and a changed role stop working at once', async () => {
+    const password = 'correct horse battery staple'
+    const made = await call('post', '/users', { body: { username: 'leaver', password, role: 'admin' } })
+    expect(made.status).toBe(201)
+    const id = idOf(made)
+    const login = await call('post', '/login', { token: '', body: { username: 'leaver', password } })
+    const token = String(login.json?.['token'])
+    expect((await call('get', '/tokens', { token })).status).toBe(200)
+    await call('patch', `/users/${id}`, { body: { role: 'viewer' } })
+    expect([401, 403]).toContain((await call('get', '/tokens', { token })).status)
+    await call('delete', `/users/${id}`)
+    expect((await call('get', '/runs', { token })).status).toBe(401)
+  })
+})
+
+watchFarm()

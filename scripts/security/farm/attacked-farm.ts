@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { blocksSince, MAX_BLOCK_MS, peakBytes } from './blocks.ts'
+import type { FarmFacts } from './start-farm.ts'
+
+const { SCANFARM_ATTACKED_FARM: facts } = process.env
+if (facts === undefined) throw new Error('start the attacks with: npm run test:security')
+
+export const farm = JSON.parse(facts) as FarmFacts
+
+const CALL_MS = 60_000
+
+export interface CallOptions {
+  /** Missing: that of the administrator. `''`: none. */
+  readonly token?: string
+  /** JSON, or text that is sent as it is. */
+  readonly body?: unknown
+  readonly form?: FormData
+  readonly headers?: Readonly<Record<string, string>>
+  /** API root; `''` for the paths that are also served without one. */
+  readonly root?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Undefined where the text is not JSON. */
+  readonly json: Readonly<Record<string, unknown>> | undefined
+}
+
+const parsed = (text: string): Answer['json'] => {
+  try {
+    return JSON.parse(text) as Answer['json']
+  } catch {
+    return undefined
+  }
+}
+
+/** One request, as any client could send it. Every status is an answer. */
+export async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { token = farm.tokens.admin, body, root = '/api' } = options
+  const content = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+  const answer = await fetch(`${farm.url}${root}${path}`, {
+    method: method.toUpperCase(),
+    headers: {
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    body: options.form ?? content,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(CALL_MS),
+  })
+  const text = await answer.text()
+  return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
+}
+
+/** `id` of what the answer shows as `data`. */
+export const idOf = ({ status, text, json }: Answer): number => {
+  const data = json?.['data']
+  if (typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'number') return data.id
+  throw new Error(`the answer has no id: ${status} ${text}`)
+}
+
+/** A refusal names what was wrong and shows nothing of the inside. */
+export const expectRefusal = (answer: Answer, ...statuses: number[]): void => {
+  expect({ refused: statuses.includes(answer.status), ...answer }).toMatchObject({
+    refused: true,
+    text: expect.stringMatching(/"message":".+/),
+  })
+  expect(answer.text).not.toMatch(/node_modules|\.ts:\d+|SELECT |INSERT |syntax error at/)
+}
+
+const MIB = 1024 * 1024
+const MAX_MASTER_BYTES = 1024 * MIB
+const MAX_WORKER_BYTES = 768 * MIB
+
+/** Watches the processes of the farm while the attacks of this file run. To be called last: its tests look back. */
+export const watchFarm = (): void => {
+  let began = Number.POSITIVE_INFINITY
+  beforeAll(() => {
+    began = Date.now()
+  })
+
+  describe('meanwhile', () => {
+    test('no event loop of the farm was blocked', () => {
+      const blocks = blocksSince(farm.monitors, [farm.master, ...farm.workers], began)
+      expect(blocks.filter(({ blockedMs }) => blockedMs > MAX_BLOCK_MS)).toEqual([])
+    })
+
+    test('every process of the farm stayed alive and within its memory', () => {
+      expect(peakBytes(farm.master)).toBeLessThan(MAX_MASTER_BYTES)
+      for (const pid of farm.workers) expect(peakBytes(pid)).toBeLessThan(MAX_WORKER_BYTES)
+    })
+  })
+
+  afterAll(async () => {
+    expect((await call('get', '/health/ready')).status).toBe(200)
+  })
+}

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** No request, event or step may keep an event loop busy for longer. */
+export const MAX_BLOCK_MS = 200
+
+export interface Block {
+  /** End of the turn, in milliseconds since 1970. */
+  readonly at: number
+  /** Processor time of the main thread in one turn of its event loop. */
+  readonly blockedMs: number
+  readonly pid: number
+}
+
+/** Every block that the monitors of these processes have recorded since `since`. */
+export const blocksSince = (folder: string, pids: readonly number[], since: number): Block[] =>
+  readdirSync(folder)
+    .filter((name) => pids.includes(Number.parseInt(name, 10)))
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Block)
+    .filter(({ at }) => at >= since)
+
+const KIB = 1024
+
+/** The most memory that the process has ever had, in bytes. */
+export const peakBytes = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * KIB
