@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 
 /** The part of the settings file about executing runs. */
 export interface ExecutorSettings extends IsolationSettings {
-  readonly workflows: { readonly strictParams: boolean }
+  readonly workflows: IsolationSettings['workflows'] & { readonly strictParams: boolean }
   readonly runner: DockerSettings &
     IsolationSettings['runner'] & {
       readonly paths: readonly string[]

@@ -79,10 +79,10 @@ test('runs use the paths that the settings allow, and none else', async () => {
   await writeFile(join(base, 'admin-token'), 'SECRET')
   await writeFile(join(base, 'list'), 'one\n')
   await chmod(base, 0o755)
-  const owner = commandUser()
+  const owner = process.getuid?.() === 0 ? commandUser('nobody') : undefined
   await using runners = createHostRunners({ user: owner })
   const allowedPaths = [{ path: join(base, 'list'), write: false }]
-  await using _executor = bench.executor({ owner, runners, allowedPaths })
+  await using _executor = bench.executor({ users: sharedUser(owner), runners, allowedPaths })
   const goOn: Partial<Step> = { on_error: [{ action: 'continue' }] }
   const [runId = 0] = await bench.submit([
     call('list', `read_file("${base}/list")`),

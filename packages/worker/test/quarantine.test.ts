@@ -18,7 +18,7 @@ afterAll(async () => {
 const killWorkerOf = async (runId: number): Promise<number> => {
   const { worker_id: workerId } = await bench.until(runId, ({ status }) => status === 'running')
   const { pid } = await eventually('the row of the worker', async () =>
-    (await bench.store.workers.list()).find(({ id }) => id === workerId),
+    (await bench.store.workers.list()).data.find(({ id }) => id === workerId),
   )
   process.kill(pid, 'SIGKILL')
   return pid
