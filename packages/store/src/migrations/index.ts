@@ -17,8 +17,8 @@ import * as cloudRuns from './0015-cloud-runs.ts'
 import * as assetWords from './0016-asset-words.ts'
 import * as dedupeSkipped from './0017-dedupe-skipped.ts'
 import * as claims from './0018-claims.ts'
-import * as eventData from './0025-event-data.ts'
 import * as quarantine from './0019-quarantine.ts'
+import * as eventData from './0025-event-data.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -40,6 +40,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0016-asset-words': assetWords,
   '0017-dedupe-skipped': dedupeSkipped,
   '0018-claims': claims,
-  '0025-event-data': eventData,
   '0019-quarantine': quarantine,
+  '0025-event-data': eventData,
 }
