@@ -95,6 +95,38 @@ describe('scanfarm exec', () => {
     expect(readFileSync(join(folder, 'out/said.txt'), 'utf8')).toBe('bye example.com\n')
   })
 
+  test('refuses a param that does not fit its type, and splits one without a type unless params are strict', async () => {
+    write(
+      'typed.yaml',
+      `kind: module
+name: typed
+params:
+  - { name: count, type: int, min: 1, max: 9, default: 2 }
+  - { name: free }
+steps:
+  - { name: say, type: bash, command: "printf '[%s]' {{count}} {{free}}" }
+`,
+    )
+    const typed = async (env: Record<string, string>, ...args: string[]) => {
+      const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin', ...env })
+      const file = join(folder, 'typed.yaml')
+      const code = await runProgram(
+        ['exec', file, '-t', 'a.test', '--folder', join(folder, 'out'), ...args],
+        terminal,
+      )
+      return { code, out: terminal.stdout(), err: terminal.stderr() }
+    }
+    const refused = await typed({}, '-p', 'count=3 touch x')
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain(
+      'params/count: "3 touch x" does not fit: expected a whole number from 1 to 9',
+    )
+    expect((await typed({}, '-p', 'free=a b')).out).toContain('[2][a][b]')
+    const strict = await typed({ SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' }, '-p', 'free=a b')
+    expect(strict.out).toContain('[2][a b]')
+    expect((await run('workflow', 'show', join(folder, 'typed.yaml'))).out).toMatch(/TYPE[^]*count +int/)
+  })
+
   test('a run that fails ends with exit code 1 and the reason', async () => {
     const { code, err } = await exec('-p', 'word=fail')
     expect(code).toBe(1)

@@ -165,6 +165,8 @@ const OTHERS = [
   '$DIR/env X',
   'busybox X',
   'f() { "$@"; }; f X',
+  'f() { g X; }; g() { "$@"; }; f',
+  'v=`f X`; f() { "$@"; }',
   'function f { "$@"; }\nf X',
   'a=(X)',
   'docker run X',

@@ -4,6 +4,7 @@ import { FUNCTIONS } from '../functions/registry.ts'
 import type { ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import { typeOf } from '../params/check-value.ts'
+import { functionsOf } from '../shell/argument-position.ts'
 import { ShellLexer } from '../shell/lexer.ts'
 import { didYouMean } from '../suggest.ts'
 import { FILTERS } from '../template/filters.ts'
@@ -169,7 +170,7 @@ class Meaning {
 
   /** Puts a plain value into every hole: whatever cannot hold even that will never hold a real one. */
   #shell({ path, text }: AuthorText, { nodes }: Template): void {
-    const lexer = new ShellLexer()
+    const lexer = new ShellLexer(functionsOf(text))
     const parts = partsOf(nodes)
     for (const [index, part] of parts.entries()) {
       if (typeof part === 'string') {

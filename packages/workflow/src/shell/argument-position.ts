@@ -47,7 +47,10 @@ const RUNS_ARGUMENTS = words(
     'read mapfile readarray getopts enable fc bind complete compgen xargs parallel sem rush interlace watch entr find fd ssh sshpass ' +
     'su runuser pkexec setpriv chroot unshare nsenter flock script strace ltrace gdb perf valgrind taskset chrt numactl ' +
     'cgexec systemd-run firejail bwrap busybox toybox ip at batch crontab tmux screen docker podman nerdctl kubectl lxc-attach ' +
-    'expect rlwrap start-stop-daemon daemonize setarch linux32 linux64 choom prlimit dbus-run-session xvfb-run',
+    'expect rlwrap start-stop-daemon daemonize setarch linux32 linux64 choom prlimit dbus-run-session xvfb-run ' +
+    'gosu su-exec tini dumb-init s6-setuidgid faketime eatmydata fakeroot fakechroot nocache cpulimit trickle tsocks rr heaptrack ' +
+    'gtime gtimeout timelimit softlimit chpst setlock hyperfine retry chronic ifne logsave pssh pdsh ansible mpirun srun sg runcon ' +
+    'machinectl lxc vagrant osascript powershell axiom-exec',
 )
 const SHELL = /^(?:ba|rba|da|z|k|a|mk|tc|c|fi|pw)?sh$/
 
@@ -60,6 +63,9 @@ const RUNS_OPTIONS = words(
 /** Interpreters: what follows the name of a script belongs to the script. */
 const INTERPRETER =
   /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|java|Rscript|julia)$/
+
+/** Among these the name of the command must be. */
+const WORDS_SEEN = 64
 
 const PLAIN_NAME = /^~?[A-Za-z0-9_./+-]+$/
 
@@ -98,6 +104,14 @@ const realCommand = (list: readonly string[]): readonly string[] => {
   }
 }
 
+/** Functions that the text of a command defines, before or behind their use. */
+export const functionsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.matchAll(/(?<![\w.:+-])([\w.:+-]+)[ \t]*\([ \t]*\)|\bfunction[ \t]+([\w.:+-]+)/g)].map(
+      ([, name, named]) => name ?? named ?? '',
+    ),
+  )
+
 export type ArgumentPlace =
   /** Several words are several arguments. */
   | 'plain'
@@ -114,14 +128,15 @@ export const argumentPlace = (frame: CommandFrame, functions: ReadonlySet<string
   const [first, , third] = frame.words
   // The words of a loop are the values of its variable.
   if (first === 'for') return third === 'in' ? 'plain' : 'none'
-  const [word = '', argument = ''] = realCommand(frame.words)
+  const command = realCommand(frame.words.slice(0, WORDS_SEEN))
+  const [word = '', argument = ''] = command
   const name = baseName(word)
   if (!PLAIN_NAME.test(word) || name === '' || functions.has(word)) return 'none'
   if (RUNS_ARGUMENTS.has(name) || SHELL.test(name)) return 'none'
   if (RUNS_OPTIONS.has(name)) return 'options'
-  if (INTERPRETER.test(name)) return followsScript(realCommand(frame.words)) ? 'plain' : 'options'
+  if (INTERPRETER.test(name)) return followsScript(command) ? 'plain' : 'options'
   // Before the format, `-v` would name a variable.
-  if (name === 'printf') return realCommand(frame.words).length > 1 && argument !== '-v' ? 'plain' : 'options'
+  if (name === 'printf') return command.length > 1 && argument !== '-v' ? 'plain' : 'options'
   return 'plain'
 }
 

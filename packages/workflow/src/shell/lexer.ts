@@ -56,8 +56,12 @@ export class ShellLexer {
   /** Why nothing behind here can be judged any more. */
   #lost = ''
   /** Names of functions that the command defines; what they do with their arguments is not known. */
-  readonly #functions = new Set<string>()
+  readonly #functions: ReadonlySet<string>
   #nesting = 0
+
+  constructor(functions: ReadonlySet<string> = new Set()) {
+    this.#functions = functions
+  }
 
   /** For how many scripts in scripts the last value was escaped. */
   get nesting(): number {
@@ -313,7 +317,6 @@ export class ShellLexer {
     frame.redirection = false
     if (redirection) return
     frame.words.push(word ?? ASSIGNMENT.exec(head)?.[0] ?? (tail.includes('/') ? tail : ''))
-    if (frame.words.length === 2 && frame.words[0] === 'function') this.#functions.add(word ?? '')
     const state = frame.cases.at(-1)
     const set = (next: 'in' | 'pattern') => {
       frame.cases[frame.cases.length - 1] = next
@@ -376,7 +379,13 @@ export class ShellLexer {
     if (char !== '`') return false
     this.#feedScript('x')
     this.#emit(char)
-    this.#frames.push({ kind: 'backquote', inner: new ShellLexer(), held: false, raw: '', quoted })
+    this.#frames.push({
+      kind: 'backquote',
+      inner: new ShellLexer(this.#functions),
+      held: false,
+      raw: '',
+      quoted,
+    })
     return true
   }
 
@@ -515,7 +524,6 @@ export class ShellLexer {
       return
     }
     frame.redirection = false
-    if (char === '(' && frame.words.length === 1) this.#functions.add(frame.words[0] ?? '')
     frame.commandPosition = true
     frame.words.length = 0
     if (char === '(' && before === '(' && frame.opener === '(') {

@@ -1,4 +1,5 @@
 import type { Piece } from '../template/value.ts'
+import { functionsOf } from './argument-position.ts'
 import { ShellLexer } from './lexer.ts'
 import { refuseCode, type FilesRun } from './safety.ts'
 
@@ -11,7 +12,8 @@ const NONE: ReadonlySet<string> = new Set()
  */
 export const renderCommand = (pieces: readonly Piece[], filesRun: FilesRun = () => NONE): string => {
   if (pieces.every(({ origin }) => origin === 'author')) return pieces.map(({ text }) => text).join('')
-  const lexer = new ShellLexer()
+  const own = pieces.filter(({ origin }) => origin === 'author').map(({ text }) => text)
+  const lexer = new ShellLexer(functionsOf(own.join('\0')))
   const nestings: number[] = []
   for (const [index, { text, origin }] of pieces.entries()) {
     const next = pieces[index + 1]

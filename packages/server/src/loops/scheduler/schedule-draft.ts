@@ -6,7 +6,7 @@ import {
   type Schedule,
 } from '@scanfarm/contracts'
 import type { ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
-import { parseDuration } from '@scanfarm/workflow'
+import { checkParams, parseDuration } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { nextTime } from '../event-receiver/cron-times.ts'
@@ -113,6 +113,11 @@ export const checkedTrigger = async (
     const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
     const patience = AbortSignal.timeout(CHECK_MS)
     await planFiring(receiver.plan, trigger, triggerEvent(event, at.toISOString()), patience)
+  } else {
+    const { resolved } = await receiver.plan.catalog.pin(draft.workflowName, draft.workflowKind)
+    const given = (path: string) => Object.keys(draft.params).some((name) => path === `/params/${name}`)
+    // What is missing may come with the event.
+    refuse(checkParams(resolved, draft.params).filter(({ path }) => given(path)))
   }
   return trigger
 }
