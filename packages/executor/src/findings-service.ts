@@ -4,6 +4,8 @@ import type { DatabaseService, ImportCounts, Json } from '@scanfarm/workflow'
 
 type Rows = readonly Record<string, Json>[]
 
+/** Records of one statement. What a step tells of may be any number of them. */
+const MAX_WRITE = 500
 /** Most records that a function reads at once. */
 const MAX_READ = 10_000
 const MAX_RUNS = 1_000
@@ -25,8 +27,11 @@ const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
 
 /** The database as the functions of one attempt see it: whatever they write is fenced by run and attempt. */
 export const findingsService = (store: RunStore, run: RunKey): DatabaseService => {
-  const save = async (found: FoundRecords): Promise<ImportCounts> =>
-    owned(await store.importRecords(run, found))
+  const saveAll = async (found: FoundRecords): Promise<ImportCounts> => {
+    let counts: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+    for (const part of inParts(found)) counts = add(counts, owned(await store.importRecords(run, part)))
+    return counts
+  }
 
   const importAssets: DatabaseService['importAssets'] = async (workspace, rows, step) => {
     const groups = Map.groupBy(rows, sourceOf)
@@ -36,7 +41,7 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
     for (const [source, group] of groups) {
       const items = group.map(assetOf).filter((item) => item !== undefined)
       const errors = group.length - items.length
-      counts = add(counts, await save({ step, workspace, source, records: assets(items), errors }))
+      counts = add(counts, await saveAll({ step, workspace, source, records: assets(items), errors }))
     }
     return counts
   }
@@ -44,7 +49,7 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
   const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, step) => {
     const items = rows.map(findingOf).filter((item) => item !== undefined)
     const errors = rows.length - items.length
-    return save({ step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
+    return saveAll({ step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
   }
 
   const importReport: DatabaseService['importReport'] = async (workspace, format, report, step) => {
@@ -52,7 +57,7 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
     let counts = await importVulnerabilities(workspace, [], step)
     for await (const { vulnerabilities: items, errors } of readFindings(format, report)) {
       const found = { step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors }
-      counts = add(counts, await save(found))
+      counts = add(counts, await saveAll(found))
     }
     return counts
   }
@@ -74,6 +79,19 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
     count: async (workspace, name, by) => owned(await store.addToCounter(run, { workspace, name, add: by })),
     runStatus: async ({ workspace = '', runUuid = '' }) =>
       owned(await store.readRuns(run, { workspace, runUuid, limit: MAX_RUNS })) as Record<string, Json>[],
+  }
+}
+
+/** An empty list is a part too: its step has looked. Errors are told with the first. */
+function* inParts(found: FoundRecords): Generator<FoundRecords> {
+  const { records } = found
+  for (let from = 0; from === 0 || from < records.items.length; from += MAX_WRITE) {
+    const range = [from, from + MAX_WRITE] as const
+    const part =
+      records.kind === 'asset'
+        ? assets(records.items.slice(...range))
+        : vulnerabilities(records.items.slice(...range))
+    yield { ...found, records: part, errors: from === 0 ? found.errors : 0 }
   }
 }
 

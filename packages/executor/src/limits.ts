@@ -7,15 +7,29 @@ export interface ExecutorLimits {
   readonly artifactBytes: number
   /** Artifacts of one attempt; more are refused. */
   readonly artifacts: number
+  /** Steps of one attempt that have a row, and events that it may raise; more are counted and dropped. */
+  readonly steps: number
+  readonly events: number
+  /** Data of one event. */
+  readonly eventBytes: number
   /** Lines of a run's own log are kept up to here, then counted. */
   readonly runLogBytes: number
   /** Units of UTF-16 of an error message, and of one exported value. */
   readonly messageChars: number
   readonly exportChars: number
+  /** Exported values of a step in its row, and all of them together. */
+  readonly exports: number
+  readonly allExportChars: number
+  /** Names of steps and artifacts; paths and descriptions of artifacts. */
+  readonly nameChars: number
+  readonly pathChars: number
   /** Steps, artifacts and events in one statement for one run. */
   readonly batchItems: number
-  /** Facts of one run that wait to be written; above it no further command of the run starts. */
+  /** About how much text these have together; a single one may have more. */
+  readonly batchChars: number
+  /** Facts of one run that wait to be written, and their text; above it no further command of the run starts. */
   readonly backlogItems: number
+  readonly backlogChars: number
   /** Parsed workflows kept in memory. */
   readonly cachedWorkflows: number
 }
@@ -25,11 +39,20 @@ export const EXECUTOR_LIMITS: ExecutorLimits = {
   stepLogBytes: 64 * 1024 * 1024,
   artifactBytes: 1024 * 1024 * 1024,
   artifacts: 10_000,
+  steps: 50_000,
+  events: 10_000,
+  eventBytes: 256 * 1024,
   runLogBytes: 1024 * 1024,
   messageChars: 16 * 1024,
   exportChars: 64 * 1024,
+  exports: 500,
+  allExportChars: 1024 * 1024,
+  nameChars: 1_024,
+  pathChars: 4_096,
   batchItems: 500,
+  batchChars: 4 * 1024 * 1024,
   backlogItems: 5_000,
+  backlogChars: 64 * 1024 * 1024,
   cachedWorkflows: 64,
 }
 

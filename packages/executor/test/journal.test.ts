@@ -277,3 +277,81 @@ test('The log of a run is bounded', async () => {
   const log = await contentOf(`runs/${runUuid}/2/run-execution.log`)
   expect(log?.split('\n').at(-2)).toBe('8 more lines were dropped')
 })
+
+test('A batch has about so much text, and the rest follows in the next ones', () => {
+  journal = open({ batchChars: 1_000, tailBytes: 600 })
+  for (const [index, key] of ['a', 'b', 'c'].entries()) {
+    openStep(key, index + 1)
+    void journal.output(key, 'stdout', Buffer.alloc(600, 'x'))
+    closeStep(key)
+  }
+  const first = journal.take()
+  expect(first?.update.steps).toMatchObject([{ name: 'a' }, { name: 'b' }])
+  // Not all steps that it counts are in it.
+  expect([first?.last, first?.update.completedSteps]).toEqual([false, undefined])
+  first && journal.saved(first)
+  const second = journal.take()
+  expect(second?.update).toMatchObject({ completedSteps: 3, steps: [{ name: 'c' }] })
+  expect(second?.last).toBe(true)
+})
+
+test('No command starts while too much text waits to be written', async () => {
+  journal = open({ backlogChars: 1_000, tailBytes: 2_000 })
+  openStep('a')
+  void journal.output('a', 'stdout', Buffer.alloc(2_000, 'x'))
+  let roomy = false
+  const room = journal.room().then(() => (roomy = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(roomy).toBe(false)
+  const batch = journal.take()
+  batch && journal.saved(batch)
+  await room
+})
+
+test('Steps and events beyond their number are counted and dropped, which the log of the run says once', async () => {
+  journal = open({ steps: 2, events: 2 })
+  journal.plan(4)
+  for (let n = 1; n <= 4; n++) {
+    openStep(`s${n}`, n)
+    void journal.output(`s${n}`, 'stdout', Buffer.from('x'))
+    closeStep(`s${n}`)
+    journal.event({ topic: 'custom.seen', name: `e${n}`, source: 'api', dataType: 'custom', data: n })
+  }
+  await journal.settle()
+  const update = written()
+  expect(update).toMatchObject({
+    totalSteps: 4,
+    completedSteps: 4,
+    steps: [{ name: 's1' }, { name: 's2' }],
+    events: [{ name: 'e1' }, { name: 'e2' }],
+  })
+  const log = await contentOf(update?.artifacts?.[0]?.storeKey ?? '')
+  expect(log?.match(/rows for at most 2 steps/g)).toHaveLength(1)
+  expect(log?.match(/at most 2 events/g)).toHaveLength(1)
+})
+
+test('Exports of a step are bounded in number and together, and names and data of events in length', () => {
+  journal = open({ exports: 3, exportChars: 10, allExportChars: 30, nameChars: 5, eventBytes: 20 })
+  openStep('a')
+  journal.stepClosed(
+    {
+      key: 'a',
+      status: 'completed',
+      errorMessage: '',
+      exports: { a: 'x'.repeat(50), b: 'y', c: 'z', d: 'too many' },
+      durationMs: 1,
+      completedAt: new Date(4),
+    },
+    true,
+  )
+  const event = { topic: 'custom.seen', name: 'e', source: 'api', dataType: 'custom' }
+  journal.event({ ...event, data: 'x'.repeat(30) })
+  journal.event({ ...event, data: 'fits' })
+  const update = written()
+  const [step] = update?.steps ?? []
+  expect(step?.exports).toEqual({ b: 'y', c: 'z', '…': '2 more values' })
+  expect(update?.events).toMatchObject([
+    { topic: 'custo… (6 more characters)', data: '{"left_out_bytes":32}' },
+    { data: '"fits"' },
+  ])
+})

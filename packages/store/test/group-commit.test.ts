@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { groupCommit } from '../src/run-store/group-commit.ts'
 
 /** A lane whose statements end when the test says so. */
-const controlled = (maxItems = 100) => {
+const controlled = (maxItems = 100, most = Infinity) => {
   const statements: { items: readonly string[]; done: () => void; fail: (error: Error) => void }[] = []
   const call = groupCommit<string, string>({
     send: (items) => {
@@ -13,6 +13,7 @@ const controlled = (maxItems = 100) => {
     keyOfItem: (item) => item,
     keyOfResult: (result) => result.slice(0, -1),
     maxItems,
+    size: { of: (item) => item.length, most },
   })
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
   return { call, statements, turn }
@@ -51,6 +52,23 @@ describe('group commit', () => {
       ['b'],
       ['d', 'e', 'f', 'g'],
       ['h'],
+    ])
+  })
+
+  test('a statement is at most so large, unless a single call is larger', async () => {
+    const { call, statements, turn } = controlled(100, 4)
+    const calls = [call(['a']), call(['bb']), call(['cc']), call(['d']), call(['eeeee']), call(['f'])]
+    for (let n = 0; n < 5; n++) {
+      await turn()
+      statements[n]?.done()
+    }
+    await Promise.all(calls)
+    expect(statements.map((statement) => statement.items)).toEqual([
+      ['a'],
+      ['bb', 'cc'],
+      ['d'],
+      ['eeeee'],
+      ['f'],
     ])
   })
 

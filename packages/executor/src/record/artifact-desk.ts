@@ -4,6 +4,7 @@ import type { Changes } from './changes.ts'
 import type { Filing } from './filing.ts'
 import type { Identity } from './identity.ts'
 import type { RunLog } from './run-log.ts'
+import { clipped } from './storable.ts'
 
 /** Where artifacts of an attempt come from and go to. */
 export interface ArtifactSource {
@@ -83,14 +84,14 @@ export class ArtifactDesk {
     }
     changes.artifact({
       id,
-      name: found.name,
-      path: found.path,
+      name: clipped(found.name, limits.nameChars),
+      path: clipped(found.path, limits.pathChars),
       // A workflow that registers plain output may not know that it is a screenshot.
       type: found.type === 'output' ? kept.likelyType : found.type,
       contentType: kept.contentType,
       sizeBytes: kept.sizeBytes,
       lineCount: kept.lineCount,
-      description: found.description,
+      description: clipped(found.description, limits.pathChars),
       storeKey: kept.storeKey,
       sha256: kept.sha256,
     })

@@ -16,6 +16,31 @@ export interface Batch {
   saved(): void
 }
 
+/** About what an artifact's row has. */
+const ARTIFACT_CHARS = 512
+
+/** The room in one batch: for the first fact always, for others as long as there is some. */
+class Room {
+  #items: number
+  #chars: number
+
+  constructor(items: number, chars: number) {
+    this.#items = items
+    this.#chars = chars
+  }
+
+  take<T>(from: Iterable<T>, charsOf: (item: T) => number): T[] {
+    const taken: T[] = []
+    for (const item of from) {
+      if (this.#items === 0 || this.#chars <= 0) break
+      this.#items -= 1
+      this.#chars -= charsOf(item)
+      taken.push(item)
+    }
+    return taken
+  }
+}
+
 /** What happened in one attempt and is not known to be in Postgres. */
 export class Changes {
   readonly #key: RunKey
@@ -35,6 +60,14 @@ export class Changes {
   /** Rows that wait. */
   get size(): number {
     return this.#steps.size + this.#artifacts.length + this.#events.length
+  }
+
+  /** About how much text these have. */
+  get chars(): number {
+    let chars = this.#artifacts.length * ARTIFACT_CHARS
+    for (const page of this.#steps) chars += page.chars
+    for (const event of this.#events) chars += event.data.length
+    return chars
   }
 
   /** Whether something has waited longer than these times (milliseconds). */
@@ -79,13 +112,14 @@ export class Changes {
     this.#touch()
   }
 
-  /** At most `limit` rows, oldest first, and all figures. `undefined`: nothing waits. One batch at a time. */
-  take(limit: number): Batch | undefined {
+  /** At most `limit` rows with about `mostChars` of text, oldest first, and all figures. `undefined`: nothing waits. One batch at a time. */
+  take(limit: number, mostChars: number): Batch | undefined {
     if (this.#factsSince === undefined && this.#outputSince === undefined) return undefined
-    const pages = [...this.#steps.values().take(limit)]
+    const room = new Room(limit, mostChars)
+    const pages = room.take(this.#steps, (page) => page.chars)
     const versions = pages.map((page) => page.version)
-    const artifacts = this.#artifacts.slice(0, limit - pages.length)
-    const events = this.#events.slice(0, limit - pages.length - artifacts.length)
+    const artifacts = room.take(this.#artifacts, () => ARTIFACT_CHARS)
+    const events = room.take(this.#events, (event) => event.data.length)
     const figures = { ...this.#figures }
     const facts = this.#facts
     this.#factsSince = this.#outputSince = undefined

@@ -16,7 +16,7 @@ import { Filing } from './filing.ts'
 import { RunLog, type LogLevel } from './run-log.ts'
 import type { StepLog } from './step-log.ts'
 import { StepPage } from './step-page.ts'
-import { storableJson } from './storable.ts'
+import { clipped, storableJson } from './storable.ts'
 
 export interface JournalOptions extends ArtifactSource {
   readonly run: RunKey & { readonly runUuid: string; readonly target: string }
@@ -36,8 +36,11 @@ export class Journal implements RunRecorder {
   readonly #runLog: RunLog
   readonly #artifacts: ArtifactDesk
   readonly #pages = new Map<string, StepPage>()
+  /** Open steps that have no row. */
+  readonly #rowless = new Set<string>()
   readonly #logs = new Set<StepLog>()
   readonly #waiting: (() => void)[] = []
+  #steps = 0
   #events = 0
 
   constructor(options: JournalOptions) {
@@ -69,6 +72,16 @@ export class Journal implements RunRecorder {
 
   stepOpened(step: StepOpened): void {
     const { identity, limits, folder } = this.#options
+    this.#steps += 1
+    if (this.#steps > limits.steps) {
+      this.#rowless.add(step.key)
+      if (this.#steps === limits.steps + 1)
+        this.log(
+          'warn',
+          `a run has rows for at most ${limits.steps} steps; all further ones are only counted`,
+        )
+      return
+    }
     const page = new StepPage(step, { id: identity.uuid('step', step.key), limits, folder })
     this.#pages.set(step.key, page)
     this.#changes.step(page)
@@ -89,6 +102,7 @@ export class Journal implements RunRecorder {
 
   stepClosed(step: StepClosed, counts: boolean): void {
     const page = this.#pages.get(step.key)
+    if (this.#rowless.delete(step.key) && counts) this.#changes.countStep()
     if (page === undefined) return
     this.#pages.delete(step.key)
     page.close(step, page.log === undefined ? '' : this.#fileLog(page.opened, page.log))
@@ -105,14 +119,27 @@ export class Journal implements RunRecorder {
   }
 
   event(event: EventRaised): void {
+    const { identity, limits } = this.#options
     this.#events += 1
+    if (this.#events > limits.events) {
+      if (this.#events === limits.events + 1)
+        this.log('warn', `a run raises at most ${limits.events} events; all further ones are left out`)
+      return
+    }
+    const data = storableJson(event.data)
+    const bytes = Buffer.byteLength(data)
+    if (bytes > limits.eventBytes)
+      this.log(
+        'warn',
+        `the data of the event ${event.topic} has ${bytes} bytes, ${limits.eventBytes} are allowed: it is left out`,
+      )
     this.#changes.event({
-      eventId: this.#options.identity.eventId(this.#events),
-      topic: event.topic,
-      name: event.name,
-      source: event.source,
-      dataType: event.dataType,
-      data: storableJson(event.data),
+      eventId: identity.eventId(this.#events),
+      topic: clipped(event.topic, limits.nameChars),
+      name: clipped(event.name, limits.nameChars),
+      source: clipped(event.source, limits.nameChars),
+      dataType: clipped(event.dataType, limits.nameChars),
+      data: bytes > limits.eventBytes ? JSON.stringify({ left_out_bytes: bytes }) : data,
     })
   }
 
@@ -122,8 +149,10 @@ export class Journal implements RunRecorder {
 
   /** Resolves when so little waits to be written that more work may be begun, or when the run is stopped. */
   async room(): Promise<void> {
-    while (this.#changes.size > this.#options.limits.backlogItems && !this.#options.signal.aborted)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    const { limits, signal } = this.#options
+    const full = (): boolean =>
+      this.#changes.size > limits.backlogItems || this.#changes.chars > limits.backlogChars
+    while (!signal.aborted && full()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   due(): boolean {
@@ -133,7 +162,7 @@ export class Journal implements RunRecorder {
 
   /** The next part to write; one at a time, each followed by `saved` or `again`. */
   take(): Batch | undefined {
-    return this.#changes.take(this.#options.limits.batchItems)
+    return this.#changes.take(this.#options.limits.batchItems, this.#options.limits.batchChars)
   }
 
   saved(batch: Batch): void {

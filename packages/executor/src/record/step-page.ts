@@ -20,12 +20,15 @@ export class StepPage {
   readonly #tail: OutputTail
   #log: StepLog | undefined
   #closed: StepClosed | undefined
+  #exports: Readonly<Record<string, string>> = {}
   #logFile = ''
+  #chars: number
 
   constructor(opened: StepOpened, options: StepPageOptions) {
     this.opened = opened
     this.#options = options
     this.#tail = new OutputTail(options.limits.tailBytes)
+    this.#chars = opened.command.length + opened.name.length + opened.module.length
   }
 
   get log(): StepLog | undefined {
@@ -45,11 +48,25 @@ export class StepPage {
     return this.#log?.write(chunk)
   }
 
+  /** About how much text its row has. */
+  get chars(): number {
+    return this.#chars + Math.min(this.#tail.total, this.#options.limits.tailBytes)
+  }
+
   /** `logFile`: where the whole output will lie, or `""`. A closed step is written once and never again. */
   close(closed: StepClosed, logFile: string): void {
     this.version += 1
-    this.#closed = closed
+    const { exportChars, allExportChars, exports } = this.#options.limits
+    this.#exports = clippedValues(closed.exports, { each: exportChars, all: allExportChars, count: exports })
+    // Only what the row takes is kept: rows wait in memory while the database is away.
+    this.#closed = {
+      ...closed,
+      exports: {},
+      errorMessage: clipped(closed.errorMessage, this.#options.limits.messageChars),
+    }
     this.#logFile = logFile
+    this.#chars += this.#closed.errorMessage.length
+    for (const [name, value] of Object.entries(this.#exports)) this.#chars += name.length + value.length
   }
 
   record(): StepRecord {
@@ -59,14 +76,14 @@ export class StepPage {
     return {
       seq: opened.seq,
       id,
-      name: opened.name,
+      name: clipped(opened.name, limits.nameChars),
       type: opened.type,
-      module: opened.module,
+      module: clipped(opened.module, limits.nameChars),
       status: closed?.status ?? 'running',
       command: opened.command,
       output: this.#tail.text(),
-      errorMessage: clipped(closed?.errorMessage ?? '', limits.messageChars),
-      exports: clippedValues(closed?.exports ?? {}, limits.exportChars),
+      errorMessage: closed?.errorMessage ?? '',
+      exports: this.#exports,
       exitCode: closed?.exitCode ?? null,
       durationMs: Math.round(closed?.durationMs ?? 0),
       logFile: this.#logFile,

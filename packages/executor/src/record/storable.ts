@@ -9,8 +9,20 @@ export const storableJson = (value: unknown): string =>
 export const clipped = (text: string, limit: number): string =>
   text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} more characters)`
 
+/** Values of a map: so many, so long each and all together with their names. What is left out is counted under `…`. */
 export const clippedValues = (
   map: Readonly<Record<string, string>>,
-  limit: number,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, clipped(value, limit)]))
+  limits: { readonly each: number; readonly all: number; readonly count: number },
+): Readonly<Record<string, string>> => {
+  const entries = Object.entries(map)
+  let room = limits.all
+  const kept = entries.slice(0, limits.count).flatMap(([name, value]): [string, string][] => {
+    const clip = clipped(value, limits.each)
+    const size = name.length + clip.length
+    if (size > room) return []
+    room -= size
+    return [[name, clip]]
+  })
+  const left = entries.length - kept.length
+  return Object.fromEntries(left === 0 ? kept : [...kept, ['…', `${left} more values`]])
+}

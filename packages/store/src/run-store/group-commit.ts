@@ -6,6 +6,8 @@ export interface Lane<Item, Result> {
   keyOfResult(result: Result): string
   /** Most items in one statement. */
   readonly maxItems: number
+  /** How large an item is, and all that ride in one statement together; a single call may be larger. Missing: no bound. */
+  readonly size?: { of(item: Item): number; readonly most: number }
 }
 
 interface Call<Item, Result> {
@@ -14,6 +16,9 @@ interface Call<Item, Result> {
   resolve(results: Result[]): void
   reject(error: unknown): void
 }
+
+const sizeOf = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0)
 
 /**
  * Group commit: while a statement is in flight, calls gather and ride in the next one, in the order in which they
@@ -28,8 +33,13 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
     const taken: Call<Item, Result>[] = []
     const keys = new Set<string>()
     let items = 0
+    let size = 0
     for (let next = waiting[0]; next; next = waiting[0]) {
-      const fits = items + next.items.length <= lane.maxItems && keys.isDisjointFrom(next.keys)
+      size += lane.size === undefined ? 0 : sizeOf(next.items, lane.size.of)
+      const fits =
+        items + next.items.length <= lane.maxItems &&
+        size <= (lane.size?.most ?? Infinity) &&
+        keys.isDisjointFrom(next.keys)
       if (taken.length > 0 && !fits) break
       taken.push(next)
       waiting.shift()

@@ -18,13 +18,21 @@ import { groupCommit } from './group-commit.ts'
 
 /** Most runs in one statement. */
 const MAX_BATCH = 200
+/** Text of one statement: Postgres makes several copies of it, and takes no more than a quarter of a gigabyte. */
+const MAX_BATCH_CHARS = 16 * 1024 * 1024
 /** Leaving is a courtesy: what it leaves undone the reaper does. */
 const LEAVE_OUTAGE_MS = 3_000
 
 interface ClaimItem extends Ticket {
   readonly workerId: string
 }
-type FinishItem = RunEnd & { last: RunUpdate }
+/** What is written of a run, as JSON text that is made once. */
+interface Written extends RunKey {
+  readonly update: string
+}
+interface Ended extends Written {
+  readonly end: string
+}
 
 const keyText = (key: RunKey): string => `${key.runId}:${key.attempt}`
 
@@ -51,6 +59,26 @@ const compact = (update: RunUpdate): RunUpdate =>
   update.steps === undefined
     ? update
     : { ...update, steps: [...new Map(update.steps.map((step) => [step.seq, step])).values()] }
+
+const jsonArray = (texts: readonly string[]): string => `[${texts.join(',')}]`
+
+const written = (update: RunUpdate): Written => ({
+  runId: update.runId,
+  attempt: update.attempt,
+  update: storableJson(compact(update)),
+})
+
+const endedOf = ({ last, ...end }: RunEnd & { last: RunUpdate }): Ended => ({
+  ...written({ ...last, runId: end.runId, attempt: end.attempt }),
+  end: storableJson(end),
+})
+
+const WRITES = {
+  keyOfItem: keyText,
+  keyOfResult: keyText,
+  maxItems: MAX_BATCH,
+  size: { of: ({ update }: Written) => update.length, most: MAX_BATCH_CHARS },
+}
 
 /** The worker's side over a pool, by calls of the functions in the schema `worker` and nothing else. */
 export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore {
@@ -82,23 +110,19 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     return lane
   }
 
-  const recordLane = groupCommit<RunUpdate, RunKey>({
-    send: (updates) =>
-      call('select worker.record($1::jsonb) as answer', [storableJson(updates.map(compact))]),
-    keyOfItem: keyText,
-    keyOfResult: keyText,
-    maxItems: MAX_BATCH,
+  const recordLane = groupCommit<Written, RunKey>({
+    send: (runs) =>
+      call('select worker.record($1::jsonb) as answer', [jsonArray(runs.map(({ update }) => update))]),
+    ...WRITES,
   })
 
-  const finishLane = groupCommit<FinishItem, RunKey>({
-    send: (ends) =>
+  const finishLane = groupCommit<Ended, RunKey>({
+    send: (runs) =>
       call('select worker.finish($1::jsonb, $2::jsonb) as answer', [
-        storableJson(ends.map(({ last, runId, attempt }) => compact({ ...last, runId, attempt }))),
-        storableJson(ends.map(({ last: _, ...end }) => end)),
+        jsonArray(runs.map(({ update }) => update)),
+        jsonArray(runs.map(({ end }) => end)),
       ]),
-    keyOfItem: keyText,
-    keyOfResult: keyText,
-    maxItems: MAX_BATCH,
+    ...WRITES,
   })
 
   /** A claim that does not end in time is made for a part of its runs; the one that is left alone is set aside. */
@@ -164,10 +188,10 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     },
     record: async (updates) => {
       const lost: RunKey[] = []
-      for (const round of rounds(updates)) lost.push(...(await inChunks(round, recordLane)))
+      for (const round of rounds(updates)) lost.push(...(await inChunks(round.map(written), recordLane)))
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
-    finish: (ends) => inChunks(rounds(ends)[0] ?? [], finishLane),
+    finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishLane),
     importRecords: async ({ runId, attempt }, { step, workspace, source, records, errors }) =>
       (await call<ImportSummary | null>(
         'select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8) as answer',
