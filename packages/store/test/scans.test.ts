@@ -175,6 +175,27 @@ describe('the fence', () => {
 })
 
 describe('what a run reads', () => {
+  test('ends before its text is too long', async () => {
+    const run = await claimOne()
+    const workspace = 'long'
+    const names = Array.from({ length: 40 }, (_, n) => `long-${n}`)
+    await db.runStore.importRecords(
+      keyOf(run),
+      found(
+        names.map((name) => finding(name)),
+        { workspace },
+      ),
+    )
+    await asSuperuser(
+      (client) =>
+        client.query(`update vulnerabilities set vuln_desc = repeat('x', 1048576) where workspace = 'long'`),
+      db.url,
+    )
+    const query = { kind: 'vulnerability', workspace, filter: {}, limit: 10_000 } as const
+    expect(await db.runStore.readRecords(keyOf(run), query)).toHaveLength(31)
+    await db.runStore.finish([ended(run)])
+  })
+
   test('is filtered; counters add up', async () => {
     const run = await claimOne()
     const key = keyOf(run)

@@ -18,6 +18,7 @@ import * as assetWords from './0016-asset-words.ts'
 import * as dedupeSkipped from './0017-dedupe-skipped.ts'
 import * as claims from './0018-claims.ts'
 import * as quarantine from './0019-quarantine.ts'
+import * as boundedReads from './0020-bounded-reads.ts'
 import * as eventData from './0025-event-data.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
@@ -41,5 +42,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0017-dedupe-skipped': dedupeSkipped,
   '0018-claims': claims,
   '0019-quarantine': quarantine,
+  '0020-bounded-reads': boundedReads,
   '0025-event-data': eventData,
 }
