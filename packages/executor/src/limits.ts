@@ -10,8 +10,6 @@ export interface ExecutorLimits {
   /** Steps of one attempt that have a row, and events that it may raise; more are counted and dropped. */
   readonly steps: number
   readonly events: number
-  /** Data of one event. */
-  readonly eventBytes: number
   /** Lines of a run's own log are kept up to here, then counted. */
   readonly runLogBytes: number
   /** Units of UTF-16 of an error message, and of one exported value. */
@@ -40,8 +38,7 @@ export const EXECUTOR_LIMITS: ExecutorLimits = {
   artifactBytes: 1024 * 1024 * 1024,
   artifacts: 10_000,
   steps: 50_000,
-  events: 10_000,
-  eventBytes: 256 * 1024,
+  events: 200_000,
   runLogBytes: 1024 * 1024,
   messageChars: 16 * 1024,
   exportChars: 64 * 1024,

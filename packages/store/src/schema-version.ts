@@ -1,7 +1,7 @@
 import { MIGRATIONS } from './migrations/index.ts'
 
 /** Name of the newest migration that this program knows. */
-export const schemaVersion: string = Object.keys(MIGRATIONS).at(-1) ?? ''
+export const schemaVersion: string = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
 
 /** Throws unless `found` (undefined: never migrated) is the schema that this program works with. */
 export function demandSchema(found: string | undefined): void {

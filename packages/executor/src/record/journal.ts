@@ -126,20 +126,13 @@ export class Journal implements RunRecorder {
         this.log('warn', `a run raises at most ${limits.events} events; all further ones are left out`)
       return
     }
-    const data = storableJson(event.data)
-    const bytes = Buffer.byteLength(data)
-    if (bytes > limits.eventBytes)
-      this.log(
-        'warn',
-        `the data of the event ${event.topic} has ${bytes} bytes, ${limits.eventBytes} are allowed: it is left out`,
-      )
     this.#changes.event({
       eventId: identity.eventId(this.#events),
-      topic: clipped(event.topic, limits.nameChars),
+      topic: event.topic,
       name: clipped(event.name, limits.nameChars),
-      source: clipped(event.source, limits.nameChars),
-      dataType: clipped(event.dataType, limits.nameChars),
-      data: bytes > limits.eventBytes ? JSON.stringify({ left_out_bytes: bytes }) : data,
+      source: event.source,
+      dataType: event.dataType,
+      data: storableJson(event.data),
     })
   }
 
