@@ -85,9 +85,11 @@ class Thread {
   readonly #loaded = Promise.withResolvers<void>()
   #settle: ((message: FromThread) => void) | undefined
   #host: ((name: string, args: string) => void) | undefined
+  readonly #resultChars: number
   dead = false
 
   constructor(limits: ExpressionLimits) {
+    this.#resultChars = limits.resultChars
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
@@ -170,8 +172,13 @@ class Thread {
   ): Promise<void> {
     let answer: Answer
     try {
+      if (args.length > this.#resultChars)
+        throw new Error(`the arguments of ${name} have more than ${this.#resultChars} characters as JSON`)
       const value = await host(name, JSON.parse(args) as Json[], signal)
-      answer = { kind: 'value', json: JSON.stringify(value ?? null) }
+      const json = JSON.stringify(value ?? null)
+      if (json.length > this.#resultChars)
+        throw new Error(`the answer of ${name} has more than ${this.#resultChars} characters as JSON`)
+      answer = { kind: 'value', json }
     } catch (error) {
       if (error instanceof StopProgram) stop()
       answer = { kind: 'error', message: messageOf(error) }

@@ -12,7 +12,7 @@ import { openFile } from './run-folder.ts'
 /** Longest text that a function takes out of a file into an expression. */
 export const MAX_TEXT_BYTES = 16 << 20
 /** Most lines or names that a function answers. */
-const MAX_ITEMS = 100_000
+export const MAX_ITEMS = 100_000
 
 /** Nothing for a file that is not there; an error for one that is too large to hold. */
 export const readText = async (path: string, place: RunPlace): Promise<string> => {

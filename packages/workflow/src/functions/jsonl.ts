@@ -6,7 +6,7 @@ import type { Json } from '../model.ts'
 import { fn, isObject, listArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { readText } from './file.ts'
 import { pathArg, writeLines, writeText } from './files.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, MAX_LINE } from './lines.ts'
 import type { RunPlace } from './allowed.ts'
 import { checkPath, openFile } from './run-folder.ts'
 
@@ -61,10 +61,17 @@ const cell = (value: Json | undefined): string => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
+/** Columns of one table. */
+const MAX_COLUMNS = 1000
+
 /** Columns in the order in which they first occur, over the whole file. */
 const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
   const columns = new Set<string>()
-  for await (const row of rowsOf(source, context)) for (const key of Object.keys(row)) columns.add(key)
+  for await (const row of rowsOf(source, context))
+    for (const key of Object.keys(row)) {
+      columns.add(key)
+      if (columns.size > MAX_COLUMNS) throw new Error(`more than ${MAX_COLUMNS} different keys`)
+    }
   const lines = async function* () {
     yield [...columns].map(cell).join(',')
     yield* mapLines(source, context, (row) => [...columns].map((column) => cell(row[column])).join(','))
@@ -74,9 +81,15 @@ const toCsv = async (source: string, dest: string, context: FunctionContext): Pr
 
 const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
   const lines = async function* () {
-    const parser = (await openFile(source, context, constants.O_RDONLY))
-      .createReadStream()
-      .pipe(parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }))
+    const parser = (await openFile(source, context, constants.O_RDONLY)).createReadStream().pipe(
+      parseCsv({
+        columns: true,
+        bom: true,
+        relax_column_count: true,
+        skip_empty_lines: true,
+        max_record_size: MAX_LINE,
+      }),
+    )
     for await (const record of parser) yield JSON.stringify(record)
   }
   return await writeLines(dest, lines(), context)

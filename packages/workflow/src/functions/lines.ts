@@ -62,6 +62,31 @@ const linesIn = async function* (chunks: AsyncIterable<unknown>, path: string): 
   if (last !== '') yield* last.split('\r')
 }
 
+/** Different texts that a function remembers while it goes through a file. */
+const MAX_DISTINCT = 1_000_000
+
+/** Texts each of which is taken once. */
+export class Distinct {
+  readonly #seen = new Set<string>()
+
+  /** True for a text that is new. */
+  add(text: string): boolean {
+    if (this.#seen.has(text)) return false
+    if (this.#seen.size >= MAX_DISTINCT)
+      throw new Error(`more than ${MAX_DISTINCT} different lines; work on the file with a command`)
+    this.#seen.add(text)
+    return true
+  }
+
+  has(text: string): boolean {
+    return this.#seen.has(text)
+  }
+
+  sorted(): string[] {
+    return [...this.#seen].sort()
+  }
+}
+
 export const isMissing = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
 

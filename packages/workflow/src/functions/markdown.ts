@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse'
 import type { Json } from '../model.ts'
 import { fn, type FunctionContext, type FunctionGroup } from './define.ts'
-import { readText } from './file.ts'
+import { MAX_TEXT_BYTES, readText } from './file.ts'
 import { isThere, pathArg, writeText } from './files.ts'
 import { rowsOf } from './jsonl.ts'
 import type { RunPlace } from './allowed.ts'
@@ -12,6 +12,26 @@ import { sarifRows } from './sarif.ts'
 
 /** Rows of one table; a report of more is no report any more. */
 const MAX_ROWS = 10_000
+const MAX_COLUMNS = 100
+/** Characters of all rows of a table. */
+const MAX_TABLE = MAX_TEXT_BYTES
+/** Expressions in one template of a report. */
+const MAX_CALLS = 1000
+
+/** Adds a row, as long as there is room for it. */
+const rowsWithin = () => {
+  const rows: Record<string, Json>[] = []
+  let size = 0
+  return {
+    rows,
+    add(row: Record<string, Json>): boolean {
+      size += JSON.stringify(row).length
+      if (rows.length >= MAX_ROWS || size > MAX_TABLE) return false
+      rows.push(row)
+      return true
+    },
+  }
+}
 
 const cell = (value: Json | undefined): string => {
   const text =
@@ -34,56 +54,70 @@ const table = (columns: readonly string[], rows: readonly Record<string, Json>[]
         '',
       ].join('\n')
 
-const columnsOf = (rows: readonly Record<string, Json>[]): string[] => [
-  ...new Set(rows.flatMap((row) => Object.keys(row))),
-]
+const columnsOf = (rows: readonly Record<string, Json>[]): string[] => {
+  const columns = new Set<string>()
+  for (const row of rows)
+    for (const key of Object.keys(row)) {
+      columns.add(key)
+      if (columns.size > MAX_COLUMNS) throw new Error(`a table may have at most ${MAX_COLUMNS} columns`)
+    }
+  return [...columns]
+}
 
 const jsonlTable = async (path: string, place: RunPlace): Promise<string> => {
-  const rows: Record<string, Json>[] = []
-  for await (const row of rowsOf(path, place)) {
-    if (rows.length >= MAX_ROWS) return `${table(columnsOf(rows), rows)}\n_only the first ${MAX_ROWS} rows_\n`
-    rows.push(row)
-  }
+  const { rows, add } = rowsWithin()
+  for await (const row of rowsOf(path, place))
+    if (!add(row)) return `${table(columnsOf(rows), rows)}\n_only the first ${rows.length} rows_\n`
   return table(columnsOf(rows), rows)
 }
 
 const csvTable = async (path: string, place: RunPlace): Promise<string> => {
   if (!(await isThere(path, place))) return ''
-  const rows: Record<string, Json>[] = []
-  const parser = (await openFile(path, place, constants.O_RDONLY))
-    .createReadStream()
-    .pipe(parseCsv({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }))
-  for await (const record of parser) {
-    if (rows.length >= MAX_ROWS) break
-    rows.push(record as Record<string, Json>)
-  }
+  const { rows, add } = rowsWithin()
+  const parser = (await openFile(path, place, constants.O_RDONLY)).createReadStream().pipe(
+    parseCsv({
+      columns: true,
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_TABLE,
+    }),
+  )
+  for await (const record of parser) if (!add(record as Record<string, Json>)) break
   return table(columnsOf(rows), rows)
 }
 
 const shown = (value: Json): string =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
+const CALLS = /```(?:osm-)?func\n([\s\S]*?)```|`([^`\n]+)`\{\.(?:osm-)?func\}/g
+
 /** `{{Variable}}`, code blocks named `osm-func` or `func`, and `` `expression`{.func} `` of a report's template. */
 const fill = async (template: string, context: FunctionContext): Promise<string> => {
-  let text = template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
+  const text = template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
     shown(context.variable(name) ?? ''),
   )
-  const calls = [...text.matchAll(/```(?:osm-)?func\n([\s\S]*?)```|`([^`\n]+)`\{\.(?:osm-)?func\}/g)]
-  for (const [whole, block, inline] of calls) {
+  const parts: string[] = []
+  let [from, size, calls] = [0, text.length, 0]
+  for (const { index, 0: whole, 1: block, 2: inline } of text.matchAll(CALLS)) {
     const source = (block ?? inline ?? '').trim()
+    if (++calls > MAX_CALLS) throw new Error(`a template may hold at most ${MAX_CALLS} expressions`)
     const result = await context
       .evaluate(source)
       .then(shown, (error: Error) => `_${source}: ${error.message}_`)
-    text = text.replace(whole, () => result)
+    parts.push(text.slice(from, index), result)
+    from = index + whole.length
+    size += result.length
+    if (size > MAX_TEXT_BYTES) throw new Error(`the report would have more than ${MAX_TEXT_BYTES} characters`)
   }
-  return text
+  return parts.join('') + text.slice(from)
 }
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/^(#{1,6}) (.*)$/gm, '\u001B[1;36m$2\u001B[0m'],
   [/\*\*([^*\n]+)\*\*/g, '\u001B[1m$1\u001B[0m'],
   [/`([^`\n]+)`/g, '\u001B[33m$1\u001B[0m'],
-  [/^(\s*)[-*] /gm, '$1• '],
+  [/^([^\S\n]*)[-*] /gm, '$1• '],
 ]
 
 const coloured = (markdown: string): string =>

@@ -2,15 +2,47 @@ import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { patternOf } from './pattern.ts'
 import { targetSpace } from '../execute/target.ts'
 
-const trimChars = (text: string, cut: string, left: boolean, right: boolean): string => {
+/** Characters of a text, and items of a list, that a function makes. */
+const MAX_CHARS = 1 << 24
+const MAX_PARTS = 1_000_000
+
+const bounded = (size: number): void => {
+  if (size > MAX_CHARS) throw new Error(`the text would have more than ${MAX_CHARS} characters`)
+}
+
+const replaced = (text: string, old: string, by: string): string => {
+  const matches = old === '' ? text.length + 1 : countOf(text, old)
+  bounded(text.length + matches * (by.length - old.length))
+  return text.replaceAll(old, () => by)
+}
+
+const countOf = (text: string, part: string): number => {
+  let count = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
+
+const splitText = (text: string, delimiter: string): string[] => {
+  const parts = text.split(delimiter, MAX_PARTS + 1)
+  if (parts.length > MAX_PARTS) throw new Error(`the text has more than ${MAX_PARTS} parts`)
+  return parts
+}
+
+const joinTexts = (texts: readonly string[], delimiter: string): string => {
+  bounded(texts.reduce((sum, text) => sum + text.length + delimiter.length, 0))
+  return texts.join(delimiter)
+}
+
+const trimChars = (text: string, characters: string, left: boolean, right: boolean): string => {
+  const cut = new Set(characters.split(''))
   let [from, to] = [0, text.length]
-  while (left && from < to && cut.includes(text[from] ?? '')) from++
-  while (right && to > from && cut.includes(text[to - 1] ?? '')) to--
+  while (left && from < to && cut.has(text[from] ?? '')) from++
+  while (right && to > from && cut.has(text[to - 1] ?? '')) to--
   return text.slice(from, to)
 }
 
 const cutField = (text: string, delimiter: string, field: number): string =>
-  text.split(delimiter)[field - 1] ?? ''
+  splitText(text, delimiter)[field - 1] ?? ''
 
 export const TEXT_FUNCTIONS: FunctionGroup = {
   title: 'Text',
@@ -26,15 +58,16 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       trimChars(textArg(args, 0), textArg(args, 1, ' \t\r\n'), false, true),
     ),
     fn('split(text, delimiter)', 'list', 'The parts between the delimiters.', (args) =>
-      textArg(args, 0).split(textArg(args, 1)),
+      splitText(textArg(args, 0), textArg(args, 1)),
     ),
     fn('join(list, delimiter)', 'text', 'The items with the delimiter between them.', (args) =>
-      (Array.isArray(args[0]) ? args[0] : [])
-        .map((_, index, list) => textArg(list, index))
-        .join(textArg(args, 1)),
+      joinTexts(
+        (Array.isArray(args[0]) ? args[0] : []).map((_, index, list) => textArg(list, index)),
+        textArg(args, 1),
+      ),
     ),
     fn('replace(text, old, new)', 'text', 'Every occurrence replaced.', (args) =>
-      textArg(args, 0).replaceAll(textArg(args, 1), () => textArg(args, 2)),
+      replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)),
     ),
     fn('contains(text, part)', 'bool', 'Does the text, or the list, contain it?', (args) =>
       Array.isArray(args[0])
@@ -75,7 +108,7 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       'cut_space(text, field)',
       'text',
       'One field between blanks, counted from 1.',
-      (args) => textArg(args, 0).trim().split(/\s+/)[numberArg(args, 1, 1) - 1] ?? '',
+      (args) => textArg(args, 0).trim().split(/\s+/, MAX_PARTS)[numberArg(args, 1, 1) - 1] ?? '',
     ),
     fn('normalize_path(text)', 'text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
       textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),

@@ -3,7 +3,8 @@ import type { Json } from '../model.ts'
 import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { isThere, makeFolder, pathArg, programPath, writeLines } from './files.ts'
 import { removeTree } from './remove.ts'
-import { linesOf } from './lines.ts'
+import { MAX_ITEMS } from './file.ts'
+import { Distinct, linesOf } from './lines.ts'
 import { checkPath } from './run-folder.ts'
 
 /** Runs a program; its failure is the function's error. */
@@ -154,12 +155,13 @@ const extract =
   }
 
 const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
-  const known = new Set<string>()
+  const known = new Distinct()
   for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line.trim())
   const fresh: string[] = []
   for await (const line of linesOf(pathArg(args, 1, context), context)) {
     const text = line.trim()
-    if (text !== '' && !known.has(text)) fresh.push(text)
+    if (text === '' || known.has(text)) continue
+    if (fresh.push(text) > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} lines are new; use diff_unix`)
   }
   return fresh.join('\n')
 }
@@ -198,7 +200,7 @@ const diff = async (args: readonly Json[], context: FunctionContext): Promise<Js
 const cleanSubdomains = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const path = pathArg(args, 0, context)
   const suffix = textArg(args, 1).toLowerCase()
-  const names = new Set<string>()
+  const names = new Distinct()
   for await (const line of linesOf(path, context)) {
     const name = line
       .trim()
@@ -210,7 +212,7 @@ const cleanSubdomains = async (args: readonly Json[], context: FunctionContext):
     const valid = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}$/.test(name)
     if (valid && (suffix === '' || name === suffix || name.endsWith(`.${suffix}`))) names.add(name)
   }
-  await writeLines(path, [...names].sort(), context)
+  await writeLines(path, names.sorted(), context)
   return true
 }
 

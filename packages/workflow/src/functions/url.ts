@@ -4,7 +4,7 @@ import type { Json } from '../model.ts'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { fieldOf, parseObject } from './jsonl.ts'
 import { pathArg, writeLines } from './files.ts'
-import { linesOf } from './lines.ts'
+import { Distinct, linesOf } from './lines.ts'
 import type { RunPlace } from './allowed.ts'
 
 const parsed = (text: string): URL | undefined => {
@@ -52,7 +52,7 @@ const shapeOf = (url: URL): string =>
   `${url.host}${url.pathname.replaceAll(/\d+/g, '0')}?${[...url.searchParams.keys()].sort().join('&')}`
 
 const interesting = async function* (source: string, field: string, place: RunPlace): AsyncGenerator<string> {
-  const seen = new Set<string>()
+  const seen = new Distinct()
   for await (const line of linesOf(source, place)) {
     const row = field === '' ? undefined : parseObject(line)
     const value: Json | undefined = row === undefined ? line.trim() : fieldOf(row, field)
@@ -60,8 +60,7 @@ const interesting = async function* (source: string, field: string, place: RunPl
     if (url === undefined || STATIC.test(url.pathname) || !INTERESTING.test(`${url.pathname}${url.search}`))
       continue
     const shape = shapeOf(url)
-    if (seen.has(shape)) continue
-    seen.add(shape)
+    if (!seen.add(shape)) continue
     yield row === undefined ? line.trim() : line
   }
 }
@@ -100,12 +99,11 @@ export const URL_FUNCTIONS: FunctionGroup = {
       'number',
       'The same for each line; every result once.',
       async (args, at) => {
-        const seen = new Set<string>()
+        const seen = new Distinct()
         const lines = async function* () {
           for await (const line of linesOf(pathArg(args, 0, at), at)) {
             const text = line.trim() === '' ? '' : format(line.trim(), textArg(args, 1))
-            if (text === '' || seen.has(text)) continue
-            seen.add(text)
+            if (text === '' || !seen.add(text)) continue
             yield text
           }
         }

@@ -6,8 +6,8 @@ import {
   authored,
   fromJson,
   isTruthy,
+  joined,
   originOf,
-  piecesOf,
   Text,
   textOf,
   toPlain,
@@ -33,9 +33,14 @@ const member = (value: Value, path: readonly (string | number)[], name: string):
   return at === undefined ? NOTHING : fromJson(at, originOf([value]) === 'author' ? 'author' : 'data')
 }
 
+/** What was read last: loops read the members of one text again and again. */
+let last: { readonly text: string; readonly json: Json } | undefined
+
 const parsed = (text: string): Json => {
+  if (last?.text === text) return last.json
   try {
-    return JSON.parse(text) as Json
+    last = { text, json: JSON.parse(text) as Json }
+    return last.json
   } catch {
     return text
   }
@@ -62,7 +67,7 @@ const calculate = (op: Operator, left: Value, right: Value): Value => {
   const [a, b] = [asNumber(left), asNumber(right)]
   const textual = left instanceof Text && right instanceof Text
   if (op === '+' && (a === undefined || b === undefined || textual)) {
-    return new Text([...piecesOf(left), ...piecesOf(right)])
+    return joined(left, right)
   }
   const result = arithmetic(op, a ?? 0, b ?? 0)
   if (Number.isFinite(result)) return result

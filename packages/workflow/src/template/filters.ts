@@ -1,5 +1,22 @@
 import { basename, dirname } from 'node:path/posix'
-import { asNumber, authored, isTruthy, originOf, textOf, toJson, toPlain, type Value } from './value.ts'
+import type { Json } from '../model.ts'
+import { TemplateError } from './expression.ts'
+import {
+  asNumber,
+  authored,
+  isTruthy,
+  MAX_TEXT,
+  originOf,
+  Text,
+  textOf,
+  toJson,
+  tooLong,
+  toPlain,
+  type Value,
+} from './value.ts'
+
+/** Parts that a template may split a text into. */
+const MAX_ITEMS = 100_000
 
 type Filter = (value: Value, argument: Value | undefined) => Value
 
@@ -14,13 +31,55 @@ const onText =
 
 const isList = (value: Value): value is Extract<Value, readonly unknown[]> => Array.isArray(value)
 
-const items = (value: Value): readonly Value[] => {
-  if (isList(value)) return value.map((item) => (typeof item === 'string' ? textOf(item, 'data') : item))
-  return [...toPlain(value)].map((char) => textOf(char, originOf([value])))
+const fromItem = (item: Json | undefined): Value =>
+  item === undefined ? authored('') : typeof item === 'string' ? textOf(item, 'data') : item
+
+/** The item of a list, or the character of a text, at one of its ends. */
+const end =
+  (at: 0 | -1): Filter =>
+  (value) => {
+    if (isList(value)) return fromItem(value.at(at))
+    const text = toPlain(value)
+    const char = at === 0 ? text.codePointAt(0) : [...text.slice(-2)].at(-1)?.codePointAt(0)
+    return char === undefined ? authored('') : textOf(String.fromCodePoint(char), originOf([value]))
+  }
+
+const lengthOf = (value: Value): number => {
+  if (isList(value)) return value.length
+  if (typeof value === 'object' && value !== null && !(value instanceof Text))
+    return Object.keys(value).length
+  let length = 0
+  for (const _ of toPlain(value)) length++
+  return length
 }
 
 const title = (text: string): string =>
   text.toLowerCase().replaceAll(/\b\p{L}/gu, (letter) => letter.toUpperCase())
+
+/** Without everything from a `<` to the next `>`. A `<` that nothing closes stays. */
+const withoutTags = (text: string): string => {
+  let [kept, from] = ['', 0]
+  for (let open = text.indexOf('<'); open !== -1; open = text.indexOf('<', from)) {
+    const close = text.indexOf('>', open)
+    if (close === -1) break
+    kept += text.slice(from, open)
+    from = close + 1
+  }
+  return kept + text.slice(from)
+}
+
+const split = (text: string, separator: string): string[] => {
+  const parts = text.split(separator, MAX_ITEMS + 1)
+  if (parts.length > MAX_ITEMS)
+    throw new TemplateError(`a template may split a text into at most ${MAX_ITEMS} parts`, 0)
+  return parts
+}
+
+const join = (texts: readonly string[], separator: string): string => {
+  const size = texts.reduce((sum, text) => sum + text.length + separator.length, 0)
+  if (size > MAX_TEXT) throw tooLong()
+  return texts.join(separator)
+}
 
 const slice: Filter = (value, argument) => {
   const [from = '', to = ''] = (argument === undefined ? '' : toPlain(argument)).split(':')
@@ -66,8 +125,8 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
       .replaceAll("'", String.raw`\u0027`),
   ),
   escape: onText((text) => text.replaceAll(/[&<>"']/g, (char) => escapes[char] ?? char)),
-  striptags: onText((text) => text.replaceAll(/<[^>]*>/g, '')),
-  urlencode: onText((text) => encodeURIComponent(text)),
+  striptags: onText(withoutTags),
+  urlencode: onText((text) => encodeURIComponent(text.toWellFormed())),
   basename: onText((text) => basename(text)),
   dirname: onText((text) => dirname(text)),
   truncatechars: onText((text, length) =>
@@ -78,26 +137,24 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
   default: (value, argument) =>
     isTruthy(value) || typeof value === 'number' ? value : (argument ?? authored('')),
   default_if_none: (value, argument) => (value === null ? (argument ?? authored('')) : value),
-  first: (value) => items(value)[0] ?? authored(''),
-  last: (value) => items(value).at(-1) ?? authored(''),
+  first: end(0),
+  last: end(-1),
   join: (value, argument) =>
-    Array.isArray(value)
+    isList(value)
       ? textOf(
-          value
-            .map((item) => toPlain(typeof item === 'string' ? textOf(item, 'data') : item))
-            .join(argument === undefined ? '' : toPlain(argument)),
+          join(
+            value.map((item) => toPlain(fromItem(item))),
+            argument === undefined ? '' : toPlain(argument),
+          ),
           'data',
         )
       : value,
-  length: (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !('pieces' in value)
-      ? Object.keys(value).length
-      : items(value).length,
+  length: lengthOf,
   wordcount: (value) =>
     toPlain(value)
       .split(/\s+/)
       .filter((word) => word !== '').length,
-  split: (value, argument) => toPlain(value).split(argument === undefined ? ' ' : toPlain(argument)),
+  split: (value, argument) => split(toPlain(value), argument === undefined ? ' ' : toPlain(argument)),
   slice,
   integer: (value) => Math.trunc(asNumber(value) ?? 0),
   float: (value) => asNumber(value) ?? 0,
@@ -106,7 +163,7 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
     const [a, b] = [asNumber(value), argument === undefined ? undefined : asNumber(argument)]
     if (a !== undefined && b !== undefined) return a + b
     return textOf(
-      toPlain(value) + (argument === undefined ? '' : toPlain(argument)),
+      join([toPlain(value), argument === undefined ? '' : toPlain(argument)], ''),
       originOf([value, argument ?? null]),
     )
   },

@@ -2,7 +2,17 @@ import type { Json } from '../model.ts'
 import { evaluateExpr, type Variables } from './evaluate.ts'
 import { TemplateError, type Expr } from './expression.ts'
 import type { Node, Template } from './parse.ts'
-import { fromJson, isTruthy, originOf, piecesOf, Text, type Piece, type Value } from './value.ts'
+import {
+  fromJson,
+  isTruthy,
+  MAX_TEXT,
+  originOf,
+  piecesOf,
+  Text,
+  tooLong,
+  type Piece,
+  type Value,
+} from './value.ts'
 
 /** Turns of all loops of one rendering together. */
 const MAX_TURNS = 10_000
@@ -25,9 +35,14 @@ class Inside implements Variables {
   }
 }
 
+/** Longest rendering: nothing else happens in this process meanwhile. */
+const MAX_MS = 500
+
 class Rendering {
   readonly pieces: Piece[] = []
+  readonly #ends = performance.now() + MAX_MS
   #turns = 0
+  #size = 0
 
   run(nodes: readonly Node[], variables: Inside): void {
     for (const node of nodes) this.#node(node, variables)
@@ -40,7 +55,7 @@ class Rendering {
       case 'hole':
         for (const piece of piecesOf(evaluateExpr(node.expr, variables))) {
           if (piece.origin === 'author') this.#write(piece.text)
-          else this.pieces.push({ ...piece, name: node.source.trim() })
+          else this.#add({ ...piece, name: node.source.trim() })
         }
         return
       case 'set':
@@ -59,8 +74,19 @@ class Rendering {
   /** Texts that tags cut apart are one again: what stands behind a value decides how it is escaped. */
   #write(text: string): void {
     const last = this.pieces.at(-1)
-    if (last?.origin === 'author') this.pieces.pop()
-    this.pieces.push({ text: last?.origin === 'author' ? last.text + text : text, origin: 'author' })
+    if (last?.origin !== 'author') return this.#add({ text, origin: 'author' })
+    this.pieces[this.pieces.length - 1] = { text: last.text + text, origin: 'author' }
+    this.#count(text)
+  }
+
+  #add(piece: Piece): void {
+    this.pieces.push(piece)
+    this.#count(piece.text)
+  }
+
+  #count(text: string): void {
+    this.#size += text.length
+    if (this.#size > MAX_TEXT) throw tooLong()
   }
 
   #for({ variable, of, body, empty }: Node & { kind: 'for' }, variables: Inside): void {
@@ -70,6 +96,8 @@ class Rendering {
     if (this.#turns > MAX_TURNS)
       throw new TemplateError(`the loops of a template may take ${MAX_TURNS} turns together, no more`, 0)
     for (const [index, item] of items.entries()) {
+      if (performance.now() > this.#ends)
+        throw new TemplateError(`the loops of a template take longer than ${MAX_MS / 1000}s`, 0)
       const inside = new Inside(variables)
       inside.set(variable, item)
       inside.set('forloop', placeIn(index, items.length))

@@ -1,4 +1,5 @@
 import type { Json } from '../model.ts'
+import { TemplateError } from './expression.ts'
 
 /**
  * Who wrote a piece of text, which decides what it may do in a shell command. The workflow's author may write shell
@@ -38,6 +39,27 @@ export class Text {
 /** What a variable holds. Everything but `Text` is data. */
 export type Value = Text | boolean | number | null | readonly Json[] | { readonly [key: string]: Json }
 
+/** Characters of one text that a template makes. */
+export const MAX_TEXT = 1 << 24
+/** Parts of one text by different authors. */
+const MAX_PIECES = 10_000
+
+/** Two texts as one. Throws for more than a template may make. */
+export const joined = (left: Value, right: Value): Text => {
+  const pieces = [...piecesOf(left)]
+  for (const piece of piecesOf(right)) {
+    const last = pieces.at(-1)
+    if (last?.origin !== piece.origin) pieces.push(piece)
+    else pieces[pieces.length - 1] = { text: last.text + piece.text, origin: piece.origin }
+  }
+  const size = pieces.reduce((sum, { text }) => sum + text.length, 0)
+  if (size > MAX_TEXT || pieces.length > MAX_PIECES) throw tooLong()
+  return new Text(pieces)
+}
+
+export const tooLong = (): TemplateError =>
+  new TemplateError(`a text of a template may have at most ${MAX_TEXT} characters in ${MAX_PIECES} parts`, 0)
+
 export const textOf = (text: string, origin: Origin): Text => new Text([{ text, origin }])
 export const data = (text: string): Text => textOf(text, 'data')
 export const authored = (text: string): Text => textOf(text, 'author')
@@ -74,11 +96,15 @@ export const isTruthy = (value: Value): boolean => {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
+/** Longer texts are no numbers that anybody writes. */
+const MAX_DIGITS = 400
+
 /** A text that is a number as people write it, as that number. */
 export const asNumber = (value: Value): number | undefined => {
   if (typeof value === 'number') return value
   if (typeof value === 'boolean') return value ? 1 : 0
   if (!(value instanceof Text)) return undefined
-  const text = value.toString().trim()
-  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : undefined
+  const text = value.toString()
+  if (text.length > MAX_DIGITS) return undefined
+  return /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(text.trim()) ? Number(text) : undefined
 }

@@ -13,6 +13,8 @@ const LEASE_MS = 5_000
 /** A filter that computes longer than this is stopped. */
 const FILTER_MS = 1_000
 const FILTER_BYTES = 32 << 20
+/** JSON of a filter's result, and of arguments and answers of functions; this thread reads and writes it. */
+const FILTER_CHARS = 1 << 20
 /** Filters that run at the same time; one that does not end holds up one thread. */
 const FILTER_THREADS = 2
 /** Queued firings that are started in one turn. */
@@ -38,7 +40,7 @@ export class EventReceiver implements AsyncDisposable {
   readonly plan: PlanParts
   readonly #parts: ReceiverParts
   readonly #engine = new Engine({
-    limits: { timeMs: FILTER_MS, memoryBytes: FILTER_BYTES },
+    limits: { timeMs: FILTER_MS, memoryBytes: FILTER_BYTES, resultChars: FILTER_CHARS },
     maxThreads: FILTER_THREADS,
   })
 
