@@ -21,7 +21,7 @@ export interface EndedRun {
 }
 
 const POLL_MS = 50
-const RUN_MS = 110_000
+const RUN_MS = 60_000
 const ENDED = ['completed', 'failed', 'cancelled']
 
 /** JSON is YAML, too. */
