@@ -1,52 +1,39 @@
+import { createHash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import type { Access } from './store.ts'
+import type { Access, LoginAttempt } from './store.ts'
 import { storable } from './text.ts'
 
 export interface LoginPolicy {
-  /** Failures that cost nothing, so that a typing error does not slow anybody down. */
+  /** Failures of a name from one address that cost nothing, so that a typing error does not slow anybody down. */
   readonly freeFailures: number
   readonly longestWaitMs: number
 }
 
 export const LOGIN_POLICY: LoginPolicy = { freeFailures: 5, longestWaitMs: 60_000 }
 
-const FIRST_WAIT_MS = 1_000
-/** After so long without a failure the count starts anew. */
-const FORGET_MS = 15 * 60_000
-const MAX_KEY_LENGTH = 256
+const MAX_ADDRESS_LENGTH = 64
+/** Rows of counted failures; the oldest are forgotten first. */
+const MAX_ROWS = 100_000
 
-type Logins = Pick<Access, 'loginFailed' | 'loginWait' | 'loginSucceeded'>
+/** A name that was typed may be a password, and is of any length. */
+const hashOf = (name: string): string => createHash('sha256').update(name).digest('base64url')
 
-const keyOf = (key: string): string => storable(key).slice(0, MAX_KEY_LENGTH).toWellFormed()
+const addressOf = (address: string): string => storable(address).slice(0, MAX_ADDRESS_LENGTH).toWellFormed()
 
-/** Failed logins by name or address: after the free ones the wait doubles with each failure. */
 export const makeLogins = (
   db: Kysely<unknown>,
   { freeFailures, longestWaitMs }: LoginPolicy = LOGIN_POLICY,
-): Logins => ({
-  loginFailed: async (key) => {
-    const { rows } = await sql<{ wait_ms: number }>`
-      insert into login_failures as f (key, failures, last_at, wait_until) values (${keyOf(key)}, 1, now(), now())
-      on conflict (key) do update
-      set failures = case when f.last_at < now() - ${FORGET_MS} * interval '1 ms' then 1 else f.failures + 1 end,
-          last_at = now(),
-          wait_until = now() + interval '1 ms' * case
-            when f.last_at < now() - ${FORGET_MS} * interval '1 ms' or f.failures < ${freeFailures} then 0
-            else least(${longestWaitMs}::float8, ${FIRST_WAIT_MS}::float8 * 2 ^ least(f.failures - ${freeFailures}, 30))
-          end
-      returning ceil(greatest(0, extract(epoch from wait_until - now()) * 1000))::int as wait_ms
+): Pick<Access, 'loginAttempt' | 'loginSucceeded'> => ({
+  loginAttempt: async (username, address) => {
+    const { rows } = await sql<{ known: boolean; wait_ms: number; slow: boolean }>`
+      select * from login_attempt(${storable(username)}, ${addressOf(address)}, ${hashOf(username)}, ${freeFailures},
+                                  ${longestWaitMs}, ${MAX_ROWS})
     `.execute(db)
-    return rows[0]?.wait_ms ?? 0
+    const { known = false, wait_ms: waitMs = 0, slow = false } = rows[0] ?? {}
+    return { known, waitMs, slow } satisfies LoginAttempt
   },
-  loginWait: async (key) => {
-    const { rows } = await sql<{ wait_ms: number }>`
-      select ceil(greatest(0, extract(epoch from wait_until - now()) * 1000))::int as wait_ms
-      from login_failures where key = ${keyOf(key)}
-    `.execute(db)
-    return rows[0]?.wait_ms ?? 0
-  },
-  loginSucceeded: async (key) => {
-    await sql`delete from login_failures where key = ${keyOf(key)} or last_at < now() - ${FORGET_MS} * interval '1 ms'`.execute(
+  loginSucceeded: async (username, address) => {
+    await sql`select login_succeeded(${storable(username)}, ${addressOf(address)}, ${hashOf(username)})`.execute(
       db,
     )
   },

@@ -382,10 +382,19 @@ export interface Access {
   setUser(id: number, change: { role?: Role; passwordHash?: string }): Promise<User | undefined>
   userByName(username: string): Promise<(User & { passwordHash: string }) | undefined>
   userById(id: number): Promise<User | undefined>
-  /** Counts a failed login; milliseconds to wait before the next one of that name or address may be tried. */
-  loginFailed(key: string): Promise<number>
-  loginWait(key: string): Promise<number>
-  loginSucceeded(key: string): Promise<void>
+  /** Whether a login may be tried now; one that may is counted as failed until it has succeeded. */
+  loginAttempt(username: string, address: string): Promise<LoginAttempt>
+  /** Takes the count back and remembers the address of the user. */
+  loginSucceeded(username: string, address: string): Promise<void>
+}
+
+export interface LoginAttempt {
+  /** The user has logged in from this address before. */
+  readonly known: boolean
+  /** Above 0: it must not be tried before that time is over, and was not counted. */
+  readonly waitMs: number
+  /** There are many attempts for this name, or for all names, from addresses that are not known. */
+  readonly slow: boolean
 }
 
 export interface Idempotency {

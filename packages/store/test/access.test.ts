@@ -8,7 +8,9 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-beforeEach(() => sql('truncate api_tokens, users, login_failures, uploaded_workflows'))
+beforeEach(() => sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows'))
+const numberOf = (text: string) =>
+  asSuperuser(async (client) => Number((await client.query<{ n: string }>(text)).rows[0]?.n), db.url)
 const PAGE = { offset: 0, limit: 20 }
 
 describe('tokens', () => {
@@ -85,21 +87,98 @@ describe('users', () => {
 })
 
 describe('failed logins', () => {
-  test('cost nothing at first, then ever more, and are forgotten after a success or a quiet time', async () => {
+  const tries = async (count: number, name: string, address: (index: number) => string) => {
+    const found = []
+    for (let index = 0; index < count; index++)
+      found.push(await db.store.access.loginAttempt(name, address(index)))
+    return found
+  }
+  const expire = () => sql('update login_failures set wait_until = now()')
+
+  test('of one name from one address cost nothing at first, then ever more, and are forgotten', async () => {
     const { access } = db.store
     const waits: number[] = []
-    for (let n = 0; n < 12; n++) waits.push(await access.loginFailed('ann'))
-    expect(waits.slice(0, 5)).toEqual([0, 0, 0, 0, 0])
-    expect(waits.slice(5).map((ms) => Math.ceil(ms / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60])
-    // More than the wait before it, which was half a minute.
-    expect(await access.loginWait('ann')).toBeGreaterThan(32_000)
-    expect(await access.loginWait('bob')).toBe(0)
-    await access.loginSucceeded('ann')
-    expect(await access.loginWait('ann')).toBe(0)
-    for (let n = 0; n < 5; n++) await access.loginFailed('ann')
+    for (let n = 0; n < 12; n++) {
+      expect((await access.loginAttempt('ann', 'a')).waitMs).toBe(0)
+      waits.push(
+        await numberOf(
+          "select extract(epoch from wait_until - last_at) as n from login_failures where key like 'pair:%'",
+        ),
+      )
+      await expire()
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60])
+    await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
+    await access.loginSucceeded('ann', 'a')
+    expect(await tries(5, 'ann', () => 'a')).toEqual(Array(5).fill({ known: true, waitMs: 0, slow: false }))
     await sql("update login_failures set last_at = now() - interval '16 minutes', wait_until = now()")
-    expect(await access.loginFailed('ann')).toBe(0)
-    expect(await access.loginFailed('x'.repeat(10_000))).toBe(0)
+    expect((await access.loginAttempt('ann', 'a')).waitMs).toBe(0)
+    expect((await access.loginAttempt('x'.repeat(10_000), 'y'.repeat(1_000))).waitMs).toBe(0)
+    expect((await access.loginAttempt('nul\0', '\ud800')).waitMs).toBe(0)
+  })
+
+  test('of others never lock a name out, and an address that logged in before is not even slowed down', async () => {
+    const { access } = db.store
+    await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
+    await access.loginAttempt('ann', 'home')
+    await access.loginSucceeded('ann', 'home')
+    const others = await tries(100, 'ann', (index) => `address-${index}`)
+    expect(others.every(({ waitMs, known }) => waitMs === 0 && !known)).toBe(true)
+    expect(others.at(-1)?.slow).toBe(true)
+    expect(await access.loginAttempt('ann', 'home')).toEqual({ known: true, waitMs: 0, slow: false })
+    expect(await access.loginAttempt('ann', 'new place')).toEqual({ known: false, waitMs: 0, slow: true })
+    // Known is the pair, not the address.
+    expect((await access.loginAttempt('bob', 'home')).known).toBe(false)
+  })
+
+  test('of one address count for all names together, but not against its users', async () => {
+    const { access } = db.store
+    await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
+    await access.loginSucceeded('ann', 'office')
+    for (let index = 0; index < 21; index++) await access.loginAttempt(`name-${index}`, 'office')
+    expect((await access.loginAttempt('one more', 'office')).waitMs).toBeGreaterThan(0)
+    expect((await access.loginAttempt('ann', 'office')).waitMs).toBe(0)
+    expect((await access.loginAttempt('one more', 'elsewhere')).waitMs).toBe(0)
+    await expire()
+    expect((await access.loginAttempt('one more', 'office')).waitMs).toBe(0)
+  })
+
+  test('of everybody together slow down addresses that are not known', async () => {
+    const many = await tries(101, 'ann', (index) => `address-${index}`)
+    expect(many.at(-1)?.slow).toBe(true)
+    expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(true)
+    await sql("update login_failures set wait_until = now() - interval '1 second'")
+    expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(false)
+  })
+
+  test('are counted before they are checked, over all masters, so that many at once get no more tries', async () => {
+    await using other = await openStore({ url: db.url, poolSize: 4, applicationName: 'other master' })
+    const stores = [db.store, other]
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => stores[index % 2]?.access.loginAttempt('ann', 'a')),
+    )
+    const allowed = answers.filter((answer) => answer?.waitMs === 0).length
+    expect(allowed).toBeGreaterThanOrEqual(6)
+    // Those that look at the same moment, before the first has counted.
+    expect(allowed).toBeLessThan(25)
+    expect((await other.access.loginAttempt('ann', 'a')).waitMs).toBeGreaterThan(0)
+  })
+
+  test('are a bounded number of rows, and so are the addresses of a user', async () => {
+    const { access } = db.store
+    await sql(`insert into login_failures select 'old:' || n, 1, now() - interval '1 hour', now()
+               from generate_series(1, 5000) n`)
+    await sql(`insert into login_failures select 'new:' || n, 1, now() - n * interval '1 ms', now()
+               from generate_series(1, 105000) n`)
+    const user = await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
+    const rows = () => numberOf('select count(*) as n from login_failures')
+    for (let index = 0; index < 2_000 && (await rows()) > 100_100; index++)
+      await access.loginAttempt('ann', `address-${index % 50}`).then(expire)
+    expect(await rows()).toBeLessThanOrEqual(100_100)
+    for (let index = 0; index < 30; index++) await access.loginSucceeded('ann', `address-${index}`)
+    expect(await numberOf(`select count(*) as n from login_addresses where user_id = ${user?.id}`)).toBe(20)
+    expect((await access.loginAttempt('ann', 'address-29')).known).toBe(true)
+    expect((await access.loginAttempt('ann', 'address-0')).known).toBe(false)
   })
 })
 

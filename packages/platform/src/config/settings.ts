@@ -271,7 +271,7 @@ export const SETTINGS = {
     initialToken: secret('Administrator token made on the first start; none: a random one, printed once.'),
     sessionHours: integer('Life of a login.', { default: 24, min: 1, max: 24 * 365 }),
     loginAttempts: integer(
-      'Failed logins of one user or address that cost nothing; after them each next one has to wait, twice as long each time.',
+      'Failed logins of one user from one address that cost nothing; after them each next one has to wait, twice as long each time.',
       {
         default: 5,
         min: 1,

@@ -19,6 +19,7 @@ import * as dedupeSkipped from './0017-dedupe-skipped.ts'
 import * as claims from './0018-claims.ts'
 import * as quarantine from './0019-quarantine.ts'
 import * as boundedReads from './0020-bounded-reads.ts'
+import * as loginLimits from './0022-login-limits.ts'
 import * as eventData from './0025-event-data.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
@@ -43,5 +44,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0018-claims': claims,
   '0019-quarantine': quarantine,
   '0020-bounded-reads': boundedReads,
+  '0022-login-limits': loginLimits,
   '0025-event-data': eventData,
 }
