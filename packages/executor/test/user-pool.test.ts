@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
@@ -112,11 +112,7 @@ asRoot('users of commands out of a pool', () => {
     )
     // Another program has the uid now, for another workspace.
     await writeFile(
-      join(
-        folder,
-        'uids',
-        `${uidOf(before)}.${'0'.repeat(16)}.${process.pid}-${await startOf(process.pid)}-x`,
-      ),
+      join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${await self()}`),
       '',
     )
     const after = await users.acquire(workspace('a'), never)
@@ -140,21 +136,20 @@ asRoot('users of commands out of a pool', () => {
     await b.release()
   })
 
-  test('processes that a crashed program left are killed before their user works again', async () => {
+  test('what a crashed program left is killed and closed before its user works again', async () => {
     const users = pool(1)
-    const owner = { uid: first, gid: first }
-    const child = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...owner, env: {}, stdio: 'ignore' })
-    await once(child, 'spawn')
-    const reaped = once(child, 'exit')
-    // Makes the folder of claims.
-    const lease = await users.acquire(workspace('b'), never)
-    await lease.release()
-    const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...owner, env: {}, stdio: 'ignore' })
+    const crashed = await users.acquire(workspace('a'), never)
+    await run(crashed, `echo secret >${workspace('a')}/file`)
+    const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...crashed.owner, env: {}, stdio: 'ignore' })
     const leftEnds = once(left, 'exit')
-    await writeFile(join(folder, 'uids', `${first}.${'0'.repeat(16)}.1-1-crashed`), '')
-    expect(await reaped).toEqual([null, 'SIGKILL'])
-    const next = await pool(1).acquire(workspace('c'), never)
+    // The claim as it looks when its process is gone.
+    const [name = ''] = await readdir(join(folder, 'uids'))
+    const [uid, key] = name.split('.')
+    await rename(join(folder, 'uids', name), join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone`))
+    const next = await pool(1).acquire(workspace('b'), never)
+    expect(uidOf(next)).toBe(uidOf(crashed))
     expect(await leftEnds).toEqual([null, 'SIGKILL'])
+    expect(await run(next, `cat ${workspace('a')}/file`)).toMatch('Permission denied')
     await next.release()
     expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
@@ -173,7 +168,10 @@ asRoot('users of commands out of a pool', () => {
   })
 })
 
-const startOf = async (pid: number): Promise<string> => {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+/** How a claim names the process that made it. */
+const self = async (): Promise<string> => {
+  const text = await readFile(`/proc/${process.pid}/stat`, 'utf8')
+  const start = text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
+  return [process.pid, start, boot, 'other'].join('-')
 }

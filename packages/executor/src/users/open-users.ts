@@ -7,14 +7,17 @@ import { privileges } from './privileges.ts'
 import type { UidRange } from './uid-range.ts'
 import { UserPool } from './user-pool.ts'
 
-const MACHINE = '/run/scanfarm'
+const MACHINE = '/var/lib/scanfarm-uids'
 
-/** Where all programs of this machine tell each other which uids they use; below `folder` where that cannot be. */
+/**
+ * Where all programs of this machine tell each other which uids they use; below `folder` where that cannot be. It
+ * outlasts a restart of the machine, as the folders of workspaces do.
+ */
 const claimsFolder = (folder: string): string => {
   try {
     mkdirSync(MACHINE, { recursive: true, mode: 0o700 })
     accessSync(MACHINE, constants.W_OK)
-    return join(MACHINE, 'uids')
+    return MACHINE
   } catch {
     return join(folder, 'uids')
   }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
 import type { UidRange } from './uid-range.ts'
@@ -17,16 +17,17 @@ interface Claim {
 
 export interface TakenUid {
   readonly uid: number
-  /** A process that crashed had it: something of it may be left. */
-  readonly isDirty: boolean
-  /** Gives it back; `clean` runs first when no other process works with it. */
-  release(clean: () => Promise<void>): Promise<void>
+  /** Gives it back; it is cleaned first when no other process works with it. */
+  release(): Promise<void>
 }
+
+/** Kills the processes of a uid and closes the folders of the workspaces that it worked for. */
+type Clean = (uid: number, workspaceFolders: readonly string[]) => Promise<void>
 
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
 
-export const keyOf = (workspaceFolder: string): string =>
+const keyOf = (workspaceFolder: string): string =>
   createHash('sha256').update(workspaceFolder).digest('hex').slice(0, 16)
 
 /**
@@ -38,7 +39,8 @@ export class UidClaims {
   readonly #folder: string
   readonly #range: UidRange
   readonly #skipped: ReadonlySet<number>
-  readonly #self = `${process.pid}-${processStart(process.pid)}-${randomUUID()}`
+  readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
+  readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
 
   constructor(folder: string, range: UidRange, skipped: ReadonlySet<number>) {
     this.#folder = folder
@@ -51,11 +53,15 @@ export class UidClaims {
     return this.#range.last - this.#range.first + 1
   }
 
-  /** Waits while all uids are taken; undefined when none was free in time. */
-  async take(key: string, waitMs: number): Promise<TakenUid | undefined> {
+  /**
+   * Waits while all uids are taken; undefined when none was free in time. `clean` runs first when a process that crashed
+   * had the uid: something of it may be left.
+   */
+  async take(workspaceFolder: string, waitMs: number, clean: Clean): Promise<TakenUid | undefined> {
+    const key = keyOf(workspaceFolder)
     for (const until = performance.now() + waitMs; ;) {
       const uid = this.#choose(key)
-      const taken = uid === undefined ? undefined : this.#tryTake(uid, key)
+      const taken = uid === undefined ? undefined : await this.#tryTake(uid, workspaceFolder, clean)
       if (taken !== undefined || performance.now() > until) return taken
       await delay(uid === undefined ? RETRY_MS : Math.random() * LONGEST_PAUSE_MS)
     }
@@ -74,26 +80,33 @@ export class UidClaims {
     return undefined
   }
 
-  #tryTake(uid: number, key: string): TakenUid | undefined {
+  async #tryTake(uid: number, workspaceFolder: string, clean: Clean): Promise<TakenUid | undefined> {
+    const key = keyOf(workspaceFolder)
     const path = join(this.#folder, `${uid}.${key}.${this.#self}`)
-    writeFileSync(path, '', { mode: 0o600 })
+    const leaving = `${path}.leaving`
+    const isDirty = this.#others(uid, key).some((claim) => !claim.isLive && claim.uid === uid)
+    const made = isDirty ? leaving : path
+    writeFileSync(made, workspaceFolder, { mode: 0o600 })
     const others = this.#others(uid, key)
     const contradicts = (claim: Claim): boolean => claim.leaving || claim.uid !== uid || claim.key !== key
     if (others.some((claim) => claim.isLive && contradicts(claim))) {
-      rmSync(path, { force: true })
+      rmSync(made, { force: true })
       return undefined
     }
-    const stale = others.filter((claim) => !claim.isLive && claim.uid === uid)
+    if (isDirty) {
+      const stale = others.filter((claim) => !claim.isLive && claim.uid === uid)
+      const folders = stale.map(({ name }) => readFileSync(join(this.#folder, name), 'utf8'))
+      if (!others.some(({ isLive }) => isLive)) await clean(uid, folders)
+      for (const { name } of stale) rmSync(join(this.#folder, name), { force: true })
+      renameSync(leaving, path)
+    }
     return {
       uid,
-      isDirty: stale.length > 0,
-      release: async (clean) => {
-        const leaving = `${path}.leaving`
+      release: async () => {
         renameSync(path, leaving)
         // When cleaning fails the uid stays taken as long as this process lives, and is cleaned by the next one.
-        if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean()
-        for (const name of [...stale.map((claim) => claim.name), basename(leaving)])
-          rmSync(join(this.#folder, name), { force: true })
+        if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean(uid, [workspaceFolder])
+        rmSync(leaving, { force: true })
       },
     }
   }
@@ -109,8 +122,9 @@ export class UidClaims {
   #claims(): Claim[] {
     return readdirSync(this.#folder).map((name) => {
       const [uid, key = '', holder = '', state] = name.split('.')
-      const [pid, start] = holder.split('-').map(Number)
-      const isLive = holder === this.#self || isSameProcess(pid ?? 0, start ?? 0)
+      const [pid, start, boot] = holder.split('-')
+      const isLive =
+        holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
       return { name, uid: Number(uid), key, leaving: state !== undefined, isLive }
     })
   }

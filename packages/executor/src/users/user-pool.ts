@@ -1,7 +1,7 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import type { Owner } from '../folders.ts'
 import type { CommandUsers, UserLease } from './command-users.ts'
-import { keyOf, UidClaims, type TakenUid } from './uid-claims.ts'
+import { UidClaims, type TakenUid } from './uid-claims.ts'
 import { closeWorkspace, openWorkspace } from './workspace-owner.ts'
 import { namedUids, type UidRange } from './uid-range.ts'
 
@@ -71,18 +71,19 @@ export class UserPool implements CommandUsers {
   async #take(workspaceFolder: string): Promise<TakenUid> {
     const { range, folder, endUser, waitMs = WAIT_MS } = this.#options
     const claims = (this.#claims ??= new UidClaims(folder, range, namedUids()))
-    const taken = await claims.take(keyOf(workspaceFolder), waitMs)
+    const taken = await claims.take(workspaceFolder, waitMs, async (uid, folders) => {
+      await endUser(ownerOf(uid))
+      for (const one of folders) closeWorkspace(one, ownerOf(uid))
+    })
     if (taken === undefined)
       throw new RunnerUnavailableError(
         `runs of other workspaces use all ${claims.size} users of runner.uids (${range.first}-${range.last}): raise it, or lower the slots`,
       )
-    const owner = ownerOf(taken.uid)
     try {
-      if (taken.isDirty) await endUser(owner)
-      await openWorkspace(workspaceFolder, owner)
+      await openWorkspace(workspaceFolder, ownerOf(taken.uid))
       return taken
     } catch (error) {
-      await taken.release(async () => {})
+      await taken.release()
       throw error
     }
   }
@@ -91,10 +92,7 @@ export class UserPool implements CommandUsers {
     this.#held.delete(workspaceFolder)
     const leave = async (): Promise<void> => {
       const taken = await held.ready.catch(() => undefined)
-      await taken?.release(async () => {
-        await this.#options.endUser(ownerOf(taken.uid))
-        closeWorkspace(workspaceFolder, ownerOf(taken.uid))
-      })
+      await taken?.release()
     }
     const leaving = leave().finally(() => this.#leaving.delete(workspaceFolder))
     // The next run of the workspace waits for it, whether it succeeds or not.

@@ -28,6 +28,7 @@ export async function openWorkspace(folder: string, owner: Owner): Promise<void>
 
 /** At rest the folder lets nobody but root pass, whoever gets the uid of its content next. */
 export function closeWorkspace(folder: string, owner: Owner): void {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.uid !== owner.uid) return
   const own = process.getuid?.() ?? 0
   chownSync(folder, own, owner.gid)
   chmodSync(folder, CLOSED)

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { closedCarriers } from './closed-processes.ts'
+import type { User } from './launcher.ts'
 import { carries, isAlive, listPids, readProcess, type ProcessInfo } from './process-table.ts'
 
 /** A command's process and everything that came from it. */
@@ -7,6 +9,8 @@ export interface Family {
   readonly leader?: number
   /** Every member carries it, also one that left group, session and parents behind. */
   readonly marker: string
+  /** Whom its processes run as, where that is not this program. */
+  readonly user?: User
 }
 
 /** Processes looked at before other work gets its turn. */
@@ -24,10 +28,11 @@ interface Found {
 }
 
 /** Living members, by group, session, descent and marker. Costs about 60 µs for each process of the machine. */
-export async function findFamily({ leader, marker }: Family): Promise<Found> {
+export async function findFamily({ leader, marker, user }: Family): Promise<Found> {
   let untold = false
   const found = new Map<number, ProcessInfo>()
   const others: ProcessInfo[] = []
+  const closed: number[] = []
   for (const [index, pid] of listPids().entries()) {
     if (index % SCAN_BATCH === SCAN_BATCH - 1) await nextTurn()
     const info = readProcess(pid)
@@ -37,7 +42,10 @@ export async function findFamily({ leader, marker }: Family): Promise<Found> {
     if (belongs === true) found.set(pid, info)
     else others.push(info)
     if (belongs === 'untold') untold = true
+    if (belongs === 'closed') closed.push(pid)
   }
+  const carriers = new Set(await closedCarriers(closed, marker, user))
+  for (const info of others) if (carriers.has(info.pid)) found.set(info.pid, info)
   addDescendants(found, others)
   return { members: [...found.values()], untold }
 }

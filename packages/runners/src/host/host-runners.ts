@@ -156,9 +156,10 @@ class HostRunner implements Runner {
     this.#closing.abort(CLOSED)
     await Promise.allSettled(this.#running)
     if (this.#commands === 0) return
-    const { marker } = this.#context
-    const strays = await this.#strays.find(marker, this.#openedTicks, this.#tools.groups)
-    if (strays.length > 0) await killFamily({ marker }, 0)
+    const { marker, owner = this.#options.user } = this.#context
+    const attempt = { marker, ...(owner && { user: owner }) }
+    const strays = await this.#strays.find(attempt, this.#openedTicks, this.#tools.groups)
+    if (strays.length > 0) await killFamily(attempt, 0)
     this.#tools.launcher.forget(marker)
   }
 }

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { codeOf } from '../error-facts.ts'
 import { belongsTo, MARKER_VARIABLE } from '../marker.ts'
 
 /** One line of the machine's process table, read from /proc. Elsewhere than on Linux the table looks empty. */
@@ -56,11 +57,12 @@ export const isAlive = (known: ProcessInfo): boolean => {
 }
 
 /**
- * Whether a process was started with the marker; false too when its environment may not be read. `untold` for the
- * instant in which one program takes the place of another: then the process shows neither words nor environment.
+ * Whether a process was started with the marker. `closed`: its environment may not be read. `untold` for the instant in
+ * which one program takes the place of another: then the process shows neither words nor environment.
  */
-export function carries({ pid, ofKernel }: ProcessInfo, marker: string): boolean | 'untold' {
-  const environment = readText(`/proc/${pid}/environ`) ?? ''
+export function carries({ pid, ofKernel }: ProcessInfo, marker: string): boolean | 'untold' | 'closed' {
+  const environment = readEnvironment(pid)
+  if (environment === undefined) return 'closed'
   if (environment === '') return !ofKernel && isStarting(pid) ? 'untold' : false
   return belongsTo(markerIn(`\0${environment}`), marker)
 }
@@ -70,6 +72,19 @@ const isStarting = (pid: number): boolean => {
   const words = readText(`/proc/${pid}/cmdline`)
   return words === '' || Boolean(readText(`/proc/${pid}/environ`))
 }
+
+/** Undefined when this program may not read it; empty as well when the process is gone. */
+function readEnvironment(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch (error) {
+    return codeOf(error) === 'EACCES' ? undefined : ''
+  }
+}
+
+/** Who a process runs as, as far as its folder in /proc tells; undefined when it is gone. */
+export const userOf = (pid: number): number | undefined =>
+  statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
 
 function markerIn(environment: string): string {
   const start = environment.indexOf(`\0${MARKER_VARIABLE}=`)

@@ -57,11 +57,14 @@ export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: Com
   if (launched.kind === 'started') return await attend(tools, plan, io, launched, pipes)
   for (const pipe of pipes) await tools.pipes.closeAndGiveBack(pipe, launched.kind === 'failed')
   if (launched.kind === 'failed') return { kind: 'not-started', reason: await explain(plan, launched) }
-  await killFamily({ marker: commandMarker }, 0)
+  await killFamily({ marker: commandMarker, ...userOf(plan) }, 0)
   return launched
 }
 
 type Pipes = readonly [OutputPipe, OutputPipe]
+
+const userOf = ({ uid, gid }: ProcessPlan): Pick<Family, 'user'> =>
+  uid === undefined || gid === undefined ? {} : { user: { uid, gid } }
 
 /** Both, or why there is none. */
 async function openPipes(pool: PipePool): Promise<Pipes | string> {
@@ -82,7 +85,7 @@ async function attend(
   started: Started,
   pipes: Pipes,
 ): Promise<Outcome> {
-  const family: Family = { leader: started.pid, marker: plan.commandMarker }
+  const family: Family = { leader: started.pid, marker: plan.commandMarker, ...userOf(plan) }
   const readers = pipes.map(
     ({ descriptor }, index) =>
       new OutputReader(descriptor, (chunk) => io.onOutput?.(index === 0 ? 'stdout' : 'stderr', chunk)),

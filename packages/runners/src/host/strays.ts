@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { STARTING_MS } from './family.ts'
+import { closedCarriers } from './closed-processes.ts'
+import { STARTING_MS, type Family } from './family.ts'
 import { carries, listPids, readProcess, TICK_MS, ticksNow } from './process-table.ts'
 
 /**
@@ -27,22 +28,28 @@ export class StrayFinder {
   }
 
   /** Living processes of the attempt with this marker which started at or after `sinceTicks`. */
-  async find(marker: string, sinceTicks: number, commandGroups: ReadonlySet<number>): Promise<number[]> {
+  async find(
+    { marker, user }: Pick<Family, 'marker' | 'user'>,
+    sinceTicks: number,
+    commandGroups: ReadonlySet<number>,
+  ): Promise<number[]> {
     const pids = await (this.#nextLook ??= this.#look())
     if (this.#known.size > 2 * pids.length) this.#known.clear()
     const found: number[] = []
+    const closed: number[] = []
     let rest = pids.filter((pid) => !commandGroups.has(pid))
     for (const until = Date.now() + STARTING_MS; Date.now() < until; await delay(PAUSE_MS)) {
       const untold: number[] = []
       for (const pid of rest) {
         const isStray = this.#isStray(pid, marker, sinceTicks, commandGroups)
         if (isStray === 'untold') untold.push(pid)
+        else if (isStray === 'closed') closed.push(pid)
         else if (isStray) found.push(pid)
       }
       if (untold.length === 0) break
       rest = untold
     }
-    return found
+    return [...found, ...(await closedCarriers(closed, marker, user))]
   }
 
   async #look(): Promise<readonly number[]> {
@@ -52,7 +59,7 @@ export class StrayFinder {
     return listPids()
   }
 
-  #isStray(pid: number, marker: string, sinceTicks: number, groups: ReadonlySet<number>): boolean | 'untold' {
+  #isStray(pid: number, marker: string, sinceTicks: number, groups: ReadonlySet<number>): boolean | 'untold' | 'closed' {
     const now = Date.now()
     const known = this.#known.get(pid)
     if (known !== undefined && known.startedTicks < sinceTicks && now - known.seenAt < TRUST_MS) return false
