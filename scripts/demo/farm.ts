@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,6 +14,7 @@ import { endMachines } from './watch-machines.ts'
 const WORKERS = 2
 const START_MS = 120_000
 const POLL_MS = 100
+const OWNER_ONLY = 0o600
 const PROGRAM = join(import.meta.dirname, '../scanfarm')
 const LAB = join(import.meta.dirname, 'lab.ts')
 
@@ -82,7 +83,7 @@ export class Farm implements AsyncDisposable {
     this.#kept = true
     const processes = this.#children.map(({ name, process }) => ({ name, pid: process.pid }))
     const state = { url: this.url, processes, machines: this.machines?.state }
-    writeFileSync(stateFile(this.#folder), JSON.stringify(state, null, 2))
+    writeFileSync(stateFile(this.#folder), JSON.stringify(state, null, 2), { mode: OWNER_ONLY })
     for (const { process } of this.#children) process.unref()
   }
 
@@ -101,7 +102,9 @@ export class Farm implements AsyncDisposable {
 
   /** In a session of its own: Ctrl-C would reach it together with our signal, and two mean that it shall not drain. */
   #spawn(name: string, args: readonly string[]): void {
-    const log = openSync(join(this.#folder, `${name}.log`), 'w')
+    const log = openSync(join(this.#folder, `${name}.log`), 'w', OWNER_ONLY)
+    // The mode above only counts for a new file.
+    fchmodSync(log, OWNER_ONLY)
     const child = spawn(PROGRAM, args, {
       stdio: ['ignore', log, log],
       detached: true,

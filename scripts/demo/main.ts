@@ -7,8 +7,8 @@
  *                             docker engine, as the provider `local` makes them; with --keep, such a farm goes on
  *   npm run demo -- --down    stops a farm that was kept, and removes its machines
  */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDataDir } from '@scanfarm/platform'
 import { Client } from './client.ts'
 import { Farm, stopKept } from './farm.ts'
 import { judge, judgeMachines } from './judge.ts'
@@ -34,7 +34,7 @@ interface Submitted {
 
 async function demo(options: Options, folder: string): Promise<number> {
   title('Scanfarm demo')
-  mkdirSync(folder, { recursive: true })
+  await makeDataDir(folder)
   await using farm = await Farm.start(folder, options)
   const client = new Client(farm.url, farm.token)
   await describeFarm(client, farm)

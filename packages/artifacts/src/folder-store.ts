@@ -17,6 +17,7 @@ export interface FolderOptions {
 
 const PUBLISH_ATTEMPTS = 5
 const CHUNK_BYTES = 256 * 1024
+const OWNER_ONLY = 0o600
 
 /** Files under a folder. An object appears by a rename, so that no reader ever sees a part of one. */
 export function openFolderStore(options: FolderOptions): ArtifactStore {
@@ -36,7 +37,11 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
       await pipeline(
         body,
         (source: AsyncIterable<Buffer>) => meter.through(source),
-        createWriteStream(temporary, { flush: options.fsync ?? true, highWaterMark: CHUNK_BYTES }),
+        createWriteStream(temporary, {
+          flush: options.fsync ?? true,
+          highWaterMark: CHUNK_BYTES,
+          mode: OWNER_ONLY,
+        }),
       )
       await publish(temporary, path)
     } catch (error) {

@@ -3,13 +3,23 @@ import { Secret } from './secret.ts'
 const MASK = '***'
 const TELLING_NAME =
   /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[-_]?key|private[-_]?key|credential/i
-const URL_CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi
+const URL_CREDENTIALS = /(:\/\/[^\s/:@]{0,256}):[^\s/@]{1,1024}@/g
+const FARM_TOKEN = /\bsfm_[A-Za-z0-9_-]{8,}/g
+const JSON_WEB_TOKEN = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*/g
+/** As in connection strings, queries of URLs and commands of services. */
+const ASSIGNED =
+  /\b((?:pg)?pass(?:word|wd|phrase)?|secret|(?:access_|auth_)?token|api[-_]?key|requirepass|masterauth)(\s*=\s*|["']\s*:\s*["']?|(?<=requirepass|masterauth) )[^\s&;,"']+/gi
 const BEARER = /\b(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*/gi
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
 
 const redactText = (text: string): string =>
-  text.replace(URL_CREDENTIALS, `$1:${MASK}@`).replace(BEARER, `$1${MASK}`)
+  text
+    .replace(URL_CREDENTIALS, `$1:${MASK}@`)
+    .replace(BEARER, `$1${MASK}`)
+    .replace(FARM_TOKEN, `sfm_${MASK}`)
+    .replace(JSON_WEB_TOKEN, MASK)
+    .replace(ASSIGNED, `$1$2${MASK}`)
 
 const redactError = (error: Error, depth: number): Record<string, unknown> => ({
   name: error.name,

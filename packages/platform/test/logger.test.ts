@@ -57,6 +57,37 @@ test('secrets, fields with telling names, credentials in URLs and bearer tokens 
   expect(JSON.parse(line)).toMatchObject({ tokens: 3, error: { message: 'connect postgres://u:***@h/d' } })
 })
 
+test('tokens, logins and passwords are masked wherever they stand in a text', () => {
+  const { log, lines } = logTo()
+  const login = `eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(40)}.${'b'.repeat(43)}`
+  const texts = [
+    `Send it as: sfm_${'t'.repeat(43)}`,
+    `x-osm-api-key: sfm_${'u'.repeat(43)}, again`,
+    `the login ${login} has ended`,
+    'host=db user=scan password=hunter22 dbname=scan',
+    'GET /x?access_token=hunter22&api_key=hunter22',
+    'redis://:hunter22@127.0.0.1:6379 and postgres://scan:hunter22@db/scan',
+    'requirepass hunter22',
+    'env PGPASSWORD=hunter22 psql',
+    '{"password":"hunter22","name":"kim"}',
+  ]
+  for (const text of texts) log.warn(text, { text, error: new Error(text) })
+  const written = lines.join('')
+  for (const secret of ['hunter22', 'ttttt', 'uuuuu', 'aaaaa', 'bbbbb']) expect(written).not.toContain(secret)
+  expect(written).toContain('redis://:***@127.0.0.1:6379 and postgres://scan:***@db/scan')
+  expect(written).toContain('dbname=scan')
+  expect(written).toContain('sfm_***')
+})
+
+test('masking takes a time that grows with the length of the text', () => {
+  const { log, lines } = logTo()
+  const before = process.cpuUsage()
+  for (const part of ['a', 'a.', '://', 'eyJ', 'token ', 'password=', 'bearer ', 'sfm_'])
+    log.info(part.repeat(1_000_000 / part.length))
+  expect(lines).toHaveLength(8)
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000)
+})
+
 test('an error is logged with its stack and its cause', () => {
   const { log, lines } = logTo()
   log.error('failed', { error: new TypeError('x', { cause: new Error('y') }) })

@@ -55,7 +55,7 @@ export async function createContext(
   const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   const wake = new Wake()
   scope.use(await store.listen(() => wake.ring()))
-  await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnStandardError)
+  await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnTerminal)
   const signingKey = once(() => store.signingKey())
   // The files of requests wait for each other, and not the catalog for them.
   const catalog = await openCatalog(config, store, scope.use(new WorkflowChecker()))
@@ -147,8 +147,9 @@ const openCatalog = async (
   return createCatalog(await openLibrary([], { sources, check: (file) => checker.check(file) }), sources)
 }
 
-/** Not through the logger: it would mask the token, and log collectors should not get it. */
-const announceOnStandardError = (token: string, file: string): void => {
+/** Only to a person: what is not a terminal is kept, as a log. There the token is read from its file. */
+const announceOnTerminal = (token: string, file: string): void => {
+  if (!process.stderr.isTTY) return
   process.stderr.write(
     `\nFirst administrator token (shown once, kept in ${file}):\n\n  ${token}\n\nSend it as: Authorization: Bearer ${token}\n\n`,
   )

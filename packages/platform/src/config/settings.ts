@@ -268,7 +268,9 @@ export const SETTINGS = {
     sshKnownHosts: optionalText('File of known hosts; none: `~/.ssh/known_hosts`.'),
   },
   auth: {
-    initialToken: secret('Administrator token made on the first start; none: a random one, printed once.'),
+    initialToken: secret(
+      'Administrator token made on the first start; none: a random one, written to `admin-token` in the data folder.',
+    ),
     sessionHours: integer('Life of a login.', { default: 24, min: 1, max: 24 * 365 }),
     loginAttempts: integer(
       'Failed logins of one user from one address that cost nothing; after them each next one has to wait, twice as long each time.',

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, open, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { credentials, serviceAccount, type Account } from './account.ts'
 import { freePort } from './free-port.ts'
 import { poll } from './poll.ts'
+import { makePassable, OWNER_ONLY } from './private-folder.ts'
 import { findPostmaster, removeStalePidFile, stopPostmaster, type Postmaster } from './postmaster.ts'
 import { postgresPrograms, type PostgresPrograms } from './postgres-binaries.ts'
 import { keptPassword, makeOwnFolder } from './service-folder.ts'
@@ -133,7 +134,7 @@ const startCluster = async (cluster: Cluster): Promise<string> => {
     const port = await freePort(await lastPort(cluster.folder))
     const postmaster = await launch(cluster, programs.folder, port)
     if (postmaster) {
-      await writeFile(join(cluster.folder, 'port'), String(port))
+      await writeFile(join(cluster.folder, 'port'), String(port), { mode: OWNER_ONLY })
       return urlOf(cluster, port)
     }
     await sleep(attempt * RETRY_MS)
@@ -151,7 +152,7 @@ const answering = async (cluster: Cluster): Promise<string | undefined> => {
 
 /** A Postgres of our own in this folder, from the programs that came through npm. Listens on 127.0.0.1 alone. */
 export const postgresServer = async (path: string, options: PostgresOptions = {}): Promise<ServerKind> => {
-  await mkdir(path, { recursive: true, mode: 0o711 })
+  await makePassable(path)
   const folder = await realpath(path)
   const cluster: Cluster = {
     folder,

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { credentials, serviceAccount, type Account } from './account.ts'
 import { freePort } from './free-port.ts'
 import { poll } from './poll.ts'
+import { makePassable, OWNER_ONLY } from './private-folder.ts'
 import { identityOf, isAlive, signalTo } from './process-identity.ts'
 import { keptPassword, makeOwnFolder, writeWhole } from './service-folder.ts'
 import type { ServerKind } from './shared-server.ts'
@@ -116,7 +117,7 @@ const start = async (place: Place): Promise<string> => {
   for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {
     const port = await freePort(await lastPort(place.folder))
     if (await launch(place, port, password)) {
-      await writeFile(portFile(place.folder), String(port))
+      await writeFile(portFile(place.folder), String(port), { mode: OWNER_ONLY })
       return urlOf(port, password)
     }
     await sleep(attempt * RETRY_MS)
@@ -152,7 +153,7 @@ export const redisServer = async (
   program: string,
   options: RedisOptions = {},
 ): Promise<ServerKind> => {
-  await mkdir(path, { recursive: true, mode: 0o711 })
+  await makePassable(path)
   const folder = await realpath(path)
   const place: Place = {
     folder,

@@ -3,15 +3,20 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { canTraverse, type Account } from './account.ts'
+import { closeDataDir, makePassable, OWNER_ONLY, PRIVATE } from './private-folder.ts'
 
 const OPEN_PARENT = '/var/lib/scanfarm-services'
-const PASSABLE = 0o711
-const PRIVATE = 0o700
 
-/** Makes the data folder if it is missing: closed to others, but passable for the services that root runs as others. */
+/**
+ * Makes the data folder if it is missing, and closes one that is open: to all others, but passable for the services
+ * that root runs as others.
+ */
 export const makeDataDir = async (dataDir: string): Promise<string> => {
-  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? PASSABLE : PRIVATE })
-  return realpath(dataDir)
+  if (process.getuid?.() === 0) await makePassable(dataDir)
+  else await mkdir(dataDir, { recursive: true, mode: PRIVATE })
+  const folder = await realpath(dataDir)
+  await closeDataDir(folder)
+  return folder
 }
 
 /**
@@ -23,10 +28,10 @@ export const serviceFolder = async (dataDir: string, account: Account): Promise<
   const link = join(home, 'services')
   if (!existsSync(link) && !canTraverse(home, account)) {
     const away = join(OPEN_PARENT, createHash('sha256').update(home).digest('hex').slice(0, 16))
-    await mkdir(away, { recursive: true, mode: PASSABLE })
+    await makePassable(away)
     await symlink(away, link)
   }
-  await mkdir(link, { recursive: true, mode: PASSABLE })
+  await makePassable(link)
   return realpath(link)
 }
 
@@ -47,7 +52,7 @@ export const makeOwnFolder = async (folder: string, { drop, uid, gid }: Account)
 /** Readable by this program's user alone. A program that is killed meanwhile leaves the file whole, or none. */
 export const writeWhole = async (file: string, text: string): Promise<void> => {
   const unfinished = `${file}.unfinished`
-  await writeFile(unfinished, text, { mode: 0o600 })
+  await writeFile(unfinished, text, { mode: OWNER_ONLY })
   await rename(unfinished, file)
 }
 

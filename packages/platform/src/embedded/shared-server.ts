@@ -48,6 +48,6 @@ export const shareServer = async (kind: ServerKind): Promise<SharedServer> => {
   await using _lock = await lockMachine(kind.folder, LOCK_MS)
   const found = await kind.running()
   const url = found ?? (await kind.start())
-  await writeFile(join(users, name), '')
+  await writeFile(join(users, name), '', { mode: 0o600 })
   return { url, adopted: found !== undefined, [Symbol.asyncDispose]: () => leave(kind, users, name) }
 }

@@ -1,4 +1,5 @@
-import { chmod, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDataDir, type Config, type Logger } from '@scanfarm/platform'
 import type { Access } from '@scanfarm/store'
@@ -19,15 +20,20 @@ export async function makeFirstToken(
 ): Promise<void> {
   if (await access.anyToken()) return
   const given = config.auth.initialToken?.reveal()
-  const token = given ?? newToken()
-  const made = await access.addFirstToken({ name: 'first', role: 'admin', hash: tokenHash(token) })
-  if (made === undefined || given !== undefined) return
-  const file = join(config.dataDir, FILE_NAME)
-  // First, for only here can it be had when the file cannot be written.
+  const add = (token: string) =>
+    access.addFirstToken({ name: 'first', role: 'admin', hash: tokenHash(token) })
+  if (given !== undefined) return void (await add(given))
+  const token = newToken()
+  const file = join(await makeDataDir(config.dataDir), FILE_NAME)
+  const unfinished = `${file}.${randomUUID()}`
+  // Before it counts, for only here can it be had when the output of this program goes nowhere.
+  await writeFile(unfinished, `${token}\n`, { mode: OWNER_ONLY, flag: 'wx' })
+  try {
+    if ((await add(token)) === undefined) return
+    await rename(unfinished, file)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
   announce(token, file)
-  await makeDataDir(config.dataDir)
-  await writeFile(file, `${token}\n`, { mode: OWNER_ONLY })
-  // The mode above only counts for a new file.
-  await chmod(file, OWNER_ONLY)
   log.info('the first administrator token was made', { file })
 }
