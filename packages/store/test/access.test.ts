@@ -155,7 +155,7 @@ describe('failed logins', () => {
     await using other = await openStore({ url: db.url, poolSize: 4, applicationName: 'other master' })
     const stores = [db.store, other]
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => stores[index % 2]?.access.loginAttempt('ann', 'a')),
+      Array.from({ length: 60 }, async (_, index) => stores[index % 2]?.access.loginAttempt('ann', 'a')),
     )
     const allowed = answers.filter((answer) => answer?.waitMs === 0).length
     expect(allowed).toBeGreaterThanOrEqual(6)

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-export const PASSABLE = 0o711
+const PASSABLE = 0o711
 export const PRIVATE = 0o700
 export const OWNER_ONLY = 0o600
 
