@@ -18,7 +18,7 @@ export const streamEvents = route(
     tag: 'Events',
     summary: 'Follow the event log as server-sent events',
     description:
-      'Each event is an entry of the event log. A client that was cut off sends the id of the last event it has seen as `Last-Event-ID` (browsers do so by themselves) and goes on without a gap. Without it the stream begins now.',
+      'Each event is an entry of the event log. A client that was cut off sends the id of the last event it has seen as `Last-Event-ID` (browsers do so by themselves) and goes on without a gap. Without it the stream begins now. A reader that is too slow gets an event `cut` with the id to go on from, and the stream ends.',
     role: 'viewer',
     headers: { 'Last-Event-ID': 'Go on after this event' },
     query: Type.Object(
@@ -34,9 +34,9 @@ export const streamEvents = route(
       { additionalProperties: false },
     ),
     responses: { 200: { media: ['text/event-stream'], description: 'Events without end' } },
-    errors: ['invalid_input', 'unavailable'],
+    errors: ['invalid_input', 'too_many_requests', 'unavailable'],
   },
-  async ({ streams }, { query, http }) => {
+  async ({ streams }, { query, caller, http }) => {
     const { topic, workspace, run_id: runId, workflow_name: workflowName } = query
     const header = http.headers['last-event-id']
     const after =
@@ -48,7 +48,7 @@ export const streamEvents = route(
       ...(runId === undefined ? {} : { runId }),
       ...(workflowName === undefined ? {} : { workflowName }),
     }
-    return bytes(200, await streams.open(after, filter, http.signal()), {
+    return bytes(200, await streams.open(`${caller.kind} ${caller.id}`, after, filter, http.signal()), {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'X-Accel-Buffering': 'no',
     })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { EventStreams } from '../../src/loops/event-receiver/event-streams.ts'
 import { Wake } from '../../src/wake.ts'
 
@@ -19,12 +19,61 @@ const closeWithin = async (stream: NodeJS.EventEmitter, ms: number): Promise<voi
   await once(stream, 'close', { signal: AbortSignal.timeout(ms) })
 }
 
+const NEVER = new AbortController().signal
+const MIB = 1024 * 1024
+
+/** Writes events with so many bytes of data each. */
+const write = (name: string, count: number, bytes: number) =>
+  asSuperuser(
+    (client) =>
+      client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+        workflow_name, processed, processed_at)
+        select 'custom.${name}', 'evt_' || n, '${name} ' || n, 'api', 'custom',
+               (select string_agg(md5(random()::text || n || k), '') from generate_series(1, ${Math.ceil(bytes / 32)}) k),
+               '', '', '', true, now() from generate_series(1, ${count}) n`),
+    database.url,
+  )
+
+interface Read {
+  readonly names: string[]
+  readonly ids: string[]
+  readonly cut: string | undefined
+}
+
+/** Reads until a stream ends or a condition holds. */
+const readUntil = async (
+  stream: AsyncIterable<Buffer>,
+  done: (read: Read) => boolean = () => false,
+): Promise<Read> => {
+  let text = ''
+  let read: Read = { names: [], ids: [], cut: undefined }
+  for await (const chunk of stream) {
+    text += chunk.toString()
+    const frames = text.split('\n\n')
+    text = frames.pop() ?? ''
+    for (const frame of frames) {
+      const [, id = ''] = /^id: (.+)$/m.exec(frame) ?? []
+      const [, data] = /^data: (.+)$/m.exec(frame) ?? []
+      if (frame.includes('\nevent: cut\n')) read = { ...read, cut: id }
+      else if (data !== undefined) {
+        read.names.push((JSON.parse(data) as { name: string }).name)
+        read.ids.push(id)
+      }
+    }
+    if (done(read)) break
+  }
+  return read
+}
+
+const numbered = (name: string, from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => `${name} ${from + index}`)
+
 describe('streams of events', () => {
   test('end at once when the server stops, and when their client goes', async () => {
     const streams = new EventStreams(database.store.feed, new Wake())
     const client = new AbortController()
-    const gone = await streams.open(undefined, {}, client.signal)
-    const stopped = await streams.open(undefined, {}, new AbortController().signal)
+    const gone = await streams.open('a', undefined, {}, client.signal)
+    const stopped = await streams.open('a', undefined, {}, NEVER)
     for (const stream of [gone, stopped]) await once(stream.resume(), 'data')
     client.abort()
     await closeWithin(gone, PATIENCE_MS)
@@ -32,10 +81,27 @@ describe('streams of events', () => {
     await closeWithin(stopped, PATIENCE_MS)
   })
 
+  test('are refused when one caller has ten, and another caller still gets some', async () => {
+    using streams = new EventStreams(database.store.feed, new Wake())
+    const open = (caller: string) => streams.open(caller, '0-0', {}, NEVER)
+    const own = await Promise.all(Array.from({ length: 10 }, () => open('one')))
+    await expect(open('one')).rejects.toMatchObject({
+      code: 'too_many_requests',
+      status: 429,
+      retryAfter: 30,
+    })
+    const other = await open('other')
+    own[0]?.destroy()
+    if (own[0] !== undefined) await closeWithin(own[0], PATIENCE_MS)
+    const again = await open('one')
+    for (const stream of [...own, other, again]) stream.destroy()
+  })
+
   test('are refused when too many listen', async () => {
     using streams = new EventStreams(database.store.feed, new Wake())
     const client = new AbortController()
-    const open = () => streams.open('0-0', {}, client.signal)
+    let callers = 0
+    const open = () => streams.open(`caller ${callers++ % 50}`, '0-0', {}, client.signal)
     const all = await Promise.all(Array.from({ length: 100 }, open))
     await expect(open()).rejects.toMatchObject({ code: 'unavailable', status: 503 })
     const closed = all.map((stream) => once(stream, 'close'))
@@ -51,10 +117,106 @@ describe('streams of events', () => {
     using streams = new EventStreams(database.store.feed, new Wake())
     const client = new AbortController()
     const opened = await Promise.allSettled(
-      Array.from({ length: 101 }, () => streams.open(undefined, {}, client.signal)),
+      Array.from({ length: 101 }, (_, index) =>
+        streams.open(`caller ${index}`, undefined, {}, client.signal),
+      ),
     )
     client.abort()
     const failures = opened.filter(({ status }) => status === 'rejected')
     expect(failures).toMatchObject([{ reason: { code: 'unavailable' } }])
   })
+
+  test('miss nothing and repeat nothing, from the past into the present', async () => {
+    using streams = new EventStreams(database.store.feed, new Wake())
+    const start = await database.store.feed.end()
+    await write('past', 500, 2_000)
+    const reading = Promise.all(
+      ['a', 'b'].map(async (caller) =>
+        readUntil(await streams.open(caller, start, {}, NEVER), ({ names }) => names.length >= 1_100),
+      ),
+    )
+    for (let n = 0; n < 6; n += 1) await write(`now${n}`, 100, 10_000)
+    const expected = [
+      ...numbered('past', 1, 500),
+      ...Array.from({ length: 6 }, (_, n) => numbered(`now${n}`, 1, 100)).flat(),
+    ]
+    for (const { names } of await reading) expect(names).toEqual(expected)
+  })
+
+  test('read the log once, however many there are', async () => {
+    let reads = 0
+    const { feed } = database.store
+    const counted = {
+      ...feed,
+      read: (options: Parameters<typeof feed.read>[0]) => (reads++, feed.read(options)),
+    }
+    using streams = new EventStreams(counted, new Wake())
+    const all = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        streams.open(`caller ${index}`, undefined, { topic: 'custom.shared' }, NEVER),
+      ),
+    )
+    const first = all.map((stream) => readUntil(stream, ({ names }) => names.length >= 50))
+    // Until all are up to date.
+    const giveUpAt = performance.now() + PATIENCE_MS
+    for (
+      let before = -1;
+      before < reads && performance.now() < giveUpAt;
+      await new Promise((done) => setTimeout(done, 1_000))
+    )
+      before = reads < 50 ? reads - 1 : reads - 10
+    const before = reads
+    const started = performance.now()
+    await write('other', 50, 100)
+    await write('shared', 50, 10_000)
+    for (const { names } of await Promise.all(first)) expect(names).toEqual(numbered('shared', 1, 50))
+    const polls = (performance.now() - started) / 500
+    expect(reads - before).toBeLessThan(polls + 10)
+  })
+
+  test('hold little for readers that do not read, and name the id to go on from', async () => {
+    using streams = new EventStreams(database.store.feed, new Wake(), 0)
+    const start = await database.store.feed.end()
+    const slow = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => streams.open(`caller ${index % 50}`, undefined, {}, NEVER)),
+    )
+    for (const stream of slow) {
+      const told = once(stream, 'readable')
+      stream.read(0)
+      await told
+      expect(String(stream.read())).toContain('retry: ')
+    }
+    await write('first', 1, 100)
+    // Each has the first event and so is up to date.
+    const giveUpAt = performance.now() + PATIENCE_MS
+    while (!slow.every((stream) => stream.readableLength > 100) && performance.now() < giveUpAt)
+      await new Promise((done) => setTimeout(done, 50))
+    globalThis.gc?.()
+    const before = process.memoryUsage()
+    await write('large', 800, 65_000)
+    const one = slow.pop()
+    const last = slow[0]
+    if (one === undefined || last === undefined) throw new Error('no stream')
+    one.destroy()
+    await closeWithin(one, PATIENCE_MS)
+    // Another reader reads everything meanwhile, so that the window has passed by.
+    const reader = await streams.open('quick', start, {}, NEVER)
+    const all = await readUntil(
+      reader,
+      ({ names }) => names.filter((name) => name.startsWith('large')).length >= 800,
+    )
+    const after = process.memoryUsage()
+    expect((after.external + after.arrayBuffers - before.external - before.arrayBuffers) / MIB).toBeLessThan(
+      60,
+    )
+    expect((after.heapUsed - before.heapUsed) / MIB).toBeLessThan(120)
+
+    const cut = await readUntil(last)
+    expect(cut.cut).toBeDefined()
+    expect(cut.cut).toBe(cut.ids.at(-1) ?? cut.cut)
+    const rest = await streams.open('resumed', cut.cut, {}, NEVER)
+    const resumed = await readUntil(rest, ({ names }) => names.at(-1) === all.names.at(-1))
+    const both = [...cut.names, ...resumed.names].filter((name) => name.startsWith('large'))
+    expect(both).toEqual(numbered('large', 1, 800))
+  }, 120_000)
 })
