@@ -1,15 +1,22 @@
-import { basename } from 'node:path'
+import { basename, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
-import type { CollectArtifact, CollectRequest, ContentType } from '@scanfarm/contracts'
+import type {
+  ArtifactStore,
+  CollectArtifact,
+  Collected,
+  CollectRequest,
+  ContentType,
+} from '@scanfarm/contracts'
 import { contentTypeOf, isText, likelyTypeOf } from './content-type.ts'
 import { folderTar } from './folder-tar.ts'
 import { keyPart } from './key.ts'
 import { openInside, type OpenedInside } from './open-inside.ts'
+import { readAs } from './read-as.ts'
 
 /** As its port says. */
 export const collectArtifact: CollectArtifact = async (store, request) => {
   const found = await openInside(request.path, request.roots)
-  if (found.kind === 'refused') return found
+  if (found.kind === 'refused') return found.closed === true ? await collectAs(store, request, found) : found
   await using _file = found.file
   if (found.kind === 'file' && found.size > request.maxBytes)
     return {
@@ -17,9 +24,29 @@ export const collectArtifact: CollectArtifact = async (store, request) => {
       reason: `it has ${found.size} bytes, more than the ${request.maxBytes} allowed`,
     }
   const contentType = found.kind === 'folder' ? 'folder' : typeOfFile(request)
-  const name = keyPart(basename(request.path)) + (found.kind === 'folder' ? '.tar' : '')
+  return await keep(store, request, contentType, bodyOf(found, request.maxBytes))
+}
+
+/** A file that its owner closed, as that owner reads it. */
+const collectAs = async (
+  store: ArtifactStore,
+  request: CollectRequest,
+  refused: Extract<Collected, { kind: 'refused' }>,
+): Promise<Collected> => {
+  const { path, owner, maxBytes, roots } = request
+  if (owner === undefined || !roots.some((root) => resolve(path).startsWith(root + sep))) return refused
+  return await keep(store, request, typeOfFile(request), Readable.from(readAs(path, owner, maxBytes)))
+}
+
+const keep = async (
+  store: ArtifactStore,
+  request: CollectRequest,
+  contentType: ContentType,
+  body: Readable,
+): Promise<Collected> => {
+  const name = keyPart(basename(request.path)) + (contentType === 'folder' ? '.tar' : '')
   const storeKey = `${request.keyPrefix}/${name}`
-  const counted = countLines(bodyOf(found, request.maxBytes))
+  const counted = countLines(body)
   try {
     const { size, sha256 } = await store.put(storeKey, Readable.from(counted.chunks()))
     const lineCount = isText(contentType) ? counted.lines() : 0

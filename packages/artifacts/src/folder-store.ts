@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { chmod, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -9,15 +9,21 @@ import { checkKey } from './key.ts'
 import { createMeter } from './meter.ts'
 
 export interface FolderOptions {
-  /** Shared by every master and worker, such as a network file system. Made, for its owner alone, when missing. */
+  /**
+   * Shared by every master and worker, such as a network file system. Made, for its owner alone, when missing. One with
+   * the setgid bit belongs to its group: masters and workers of different users share it.
+   */
   readonly folder: string
   /** Bytes are on the disk before `put` resolves. Default true. */
   readonly fsync?: boolean
 }
 
 const PUBLISH_ATTEMPTS = 5
+const SETGID = 0o2000
+const SHARED = 0o2770
 const CHUNK_BYTES = 256 * 1024
 const OWNER_ONLY = 0o600
+const GROUP_READS = 0o640
 
 /** Files under a folder. An object appears by a rename, so that no reader ever sees a part of one. */
 export function openFolderStore(options: FolderOptions): ArtifactStore {
@@ -33,17 +39,18 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
     const temporary = join(incoming, randomUUID())
     const meter = createMeter()
     try {
-      await mkdir(incoming, { recursive: true, mode: 0o700 })
+      const shared = await isShared(root)
+      await makeFolder(incoming, shared)
       await pipeline(
         body,
         (source: AsyncIterable<Buffer>) => meter.through(source),
         createWriteStream(temporary, {
           flush: options.fsync ?? true,
           highWaterMark: CHUNK_BYTES,
-          mode: OWNER_ONLY,
+          mode: shared ? GROUP_READS : OWNER_ONLY,
         }),
       )
-      await publish(temporary, path)
+      await publish(temporary, path, shared)
     } catch (error) {
       body.destroy()
       await rm(temporary, { force: true })
@@ -80,15 +87,28 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
 const codeOf = (error: unknown): string => (Error.isError(error) && 'code' in error ? String(error.code) : '')
 const reasonOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error))
 
+const isShared = async (root: string): Promise<boolean> =>
+  await stat(root).then(
+    ({ mode }) => (mode & SETGID) !== 0,
+    () => false,
+  )
+
+/** Folders above are made as well. The group comes from the folder above, its rights have to be given. */
+const makeFolder = async (path: string, shared: boolean): Promise<void> => {
+  const first = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (!shared || first === undefined) return
+  for (let at = path; at.length >= first.length; at = dirname(at)) await chmod(at, SHARED)
+}
+
 /** A folder may vanish between `mkdir` and `rename`, when the last object beside is removed. */
-const publish = async (temporary: string, path: string): Promise<void> => {
+const publish = async (temporary: string, path: string, shared: boolean): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await rename(temporary, path)
       return
     } catch (error) {
       if (codeOf(error) !== 'ENOENT' || attempt === PUBLISH_ATTEMPTS) throw error
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await makeFolder(dirname(path), shared)
     }
   }
 }

@@ -9,7 +9,8 @@ export type OpenedInside =
       readonly size: number
       readonly path: string
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** `closed`: its owner lets no one else read it. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly closed?: boolean }
 
 // Not to follow a link, and not to wait for a writer when somebody put a named pipe there.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -27,12 +28,15 @@ export async function openInside(path: string, roots: readonly string[]): Promis
   // Opening a device may already do something.
   if (special) return refused('it is neither a regular file nor a folder')
   const file = await open(path, FLAGS).catch((error: unknown) => reasonOf(error))
+  if (file === CLOSED) return { ...refused(file), closed: true }
   if (typeof file === 'string') return refused(file)
   const problem = await problemOf(file, path, roots).catch((error: unknown) => reasonOf(error))
   if (typeof problem === 'object') return problem
   await file.close()
   return refused(problem)
 }
+
+const CLOSED = 'it may not be read by this process'
 
 const refused = (reason: string): { kind: 'refused'; reason: string } => ({ kind: 'refused', reason })
 
@@ -65,7 +69,7 @@ const reasonOf = (error: unknown): string => {
     case 'ELOOP':
       return 'it is a symbolic link'
     case 'EACCES':
-      return 'it may not be read by this process'
+      return CLOSED
     default:
       return Error.isError(error) ? error.message : String(error)
   }

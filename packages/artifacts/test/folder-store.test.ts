@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -36,4 +36,20 @@ test('A folder store that cannot be written says which folder and what to do', a
   await expect(store.check()).rejects.toThrow(
     /artifact folder .*a-file\/below cannot be written \(ENOTDIR.*make it writable/,
   )
+})
+
+test('A folder with the setgid bit is shared by its group, another one is for its owner alone', async () => {
+  const root = join(folder, 'shared')
+  await mkdir(root)
+  await chmod(root, 0o2770)
+  for (const [at, folders, file] of [
+    [root, 0o2770, 0o640],
+    [join(folder, 'own'), 0o700, undefined],
+  ] as const) {
+    await using store = openArtifactStore({ kind: 'folder', folder: at, fsync: false })
+    await store.put('a/b/c', Readable.from([Buffer.from('x')]))
+    for (const path of ['a', 'a/b', '~incoming'])
+      expect((await stat(join(at, path))).mode & 0o7777).toBe(folders)
+    if (file !== undefined) expect((await stat(join(at, 'a/b/c'))).mode & 0o777).toBe(file)
+  }
 })

@@ -41,6 +41,8 @@ export interface CollectRequest {
   /** Given by the workflow; missing: by extension. */
   readonly contentType?: ContentType
   readonly maxBytes: number
+  /** Whom commands run as: reads what they closed to this process. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
 }
 
 export type Collected =

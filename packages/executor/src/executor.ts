@@ -201,7 +201,7 @@ export class Executor implements AsyncDisposable {
   #open(run: ClaimedRun): Session {
     const folders = this.#folders.of(run)
     const { artifacts, collect, log } = this.#options
-    return new Session(run, {
+    const session: Session = new Session(run, {
       folders,
       makeJournal: (signal) =>
         new Journal({
@@ -211,12 +211,14 @@ export class Executor implements AsyncDisposable {
           collect,
           roots: [folders.attempt, folders.workspace],
           folder: folders.attempt,
+          owner: () => session.lease?.owner,
           limits: this.#limits,
           times: this.#times,
           signal,
           log,
         }),
     })
+    return session
   }
 
   async #serve(session: Session): Promise<void> {

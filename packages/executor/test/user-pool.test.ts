@@ -111,10 +111,7 @@ asRoot('users of commands out of a pool', () => {
       `ln ${join(folder, 'shadow')} ${workspace('a')}/link; ln -s ${join(folder, 'shadow')} ${workspace('a')}/soft`,
     )
     // Another program has the uid now, for another workspace.
-    await writeFile(
-      join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${await self()}`),
-      '',
-    )
+    await writeFile(join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${await self()}`), '')
     const after = await users.acquire(workspace('a'), never)
     expect(uidOf(after)).not.toBe(uidOf(before))
     expect(await run(after, `cat ${workspace('a')}/deep/file; cat ${workspace('a')}/link`)).toMatch(

@@ -34,8 +34,10 @@ export interface Bench extends AsyncDisposable {
   run(runId: number): Promise<RunDetail>
   until(runId: number, what: (run: RunDetail) => boolean): Promise<RunDetail>
   ended(runId: number): Promise<RunDetail>
-  /** A worker as a process of its own. */
-  spawnWorker(changes?: Readonly<Record<string, string>>): Promise<WorkerProcess>
+  /** A module with these fields, as a master would pin it. */
+  pinned(fields: Readonly<Record<string, unknown>>): Pick<JobDraft, 'workflow'>
+  /** A worker as a process of its own, started by the words of `wrapper`. */
+  spawnWorker(changes?: Readonly<Record<string, string>>, wrapper?: readonly string[]): Promise<WorkerProcess>
   /** Content of a file in the workspace of a target on `worker`'s machine, once it ends with a line break. */
   written(target: string, name: string): Promise<string>
 }
@@ -137,8 +139,9 @@ export async function openBench(queueKind: QueueBackend['kind'] = 'redis'): Prom
     run,
     until,
     ended: (runId) => until(runId, ({ status }) => ['completed', 'failed', 'cancelled'].includes(status)),
-    async spawnWorker(changes) {
-      const worker = await startProcess(env(changes))
+    pinned,
+    async spawnWorker(changes, wrapper) {
+      const worker = await startProcess(env(changes), wrapper)
       processes.add(worker)
       return worker
     },
@@ -150,6 +153,12 @@ export async function openBench(queueKind: QueueBackend['kind'] = 'redis'): Prom
       }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+const pinned = (fields: Readonly<Record<string, unknown>>): Pick<JobDraft, 'workflow'> => {
+  const root = { kind: 'module', name: 'under-test', ...fields }
+  const json = JSON.stringify({ format: 1, root, modules: {} })
+  return { workflow: { hash: createHash('sha256').update(json).digest('hex'), json } }
 }
 
 const draft = (steps: readonly BashStep[], changes: Partial<JobDraft>): JobDraft => {
@@ -179,8 +188,13 @@ const draft = (steps: readonly BashStep[], changes: Partial<JobDraft>): JobDraft
 
 const PROGRAM = join(import.meta.dirname, 'worker-program.ts')
 
-const startProcess = async (env: Readonly<Record<string, string>>): Promise<WorkerProcess> => {
-  const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM], {
+const startProcess = async (
+  env: Readonly<Record<string, string>>,
+  wrapper: readonly string[] = [],
+): Promise<WorkerProcess> => {
+  const words = [...wrapper, process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM]
+  const [program = '', ...args] = words
+  const child: ChildProcess = spawn(program, args, {
     env: { ...env, PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

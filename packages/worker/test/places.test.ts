@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { access, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -16,13 +16,6 @@ jest.setTimeout(TEST_MS)
 
 const exec = promisify(execFile)
 const overrides = { log: silentLogger }
-
-/** A module with these fields, as a master would pin it. */
-const pinned = (fields: Readonly<Record<string, unknown>>): Pick<JobDraft, 'workflow'> => {
-  const root = { kind: 'module', name: 'under-test', ...fields }
-  const json = JSON.stringify({ format: 1, root, modules: {} })
-  return { workflow: { hash: createHash('sha256').update(json).digest('hex'), json } }
-}
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
@@ -91,7 +84,7 @@ describe('Docker runs', () => {
       ],
       reports: [{ name: 'found', path: '{{Output}}/found.txt', type: 'text' }],
     }
-    const job = { ...inDocker, ...pinned(fields), dockerImage: TEST_IMAGE }
+    const job = { ...inDocker, ...bench.pinned(fields), dockerImage: TEST_IMAGE }
     const [runId = 0] = await bench.submit([], [freshName()], job)
     const run = await bench.ended(runId)
     expect(run).toMatchObject({ status: 'completed', error_message: '', completed_steps: 3 })
@@ -168,7 +161,7 @@ describe('Ssh runs', () => {
     }
     const target = freshName()
     const job: Partial<JobDraft> = {
-      ...pinned(fields),
+      ...bench.pinned(fields),
       runnerType: 'ssh',
       runnerGiven: true,
       sshHost: `127.0.0.1:${sshd.port}`,
@@ -203,7 +196,7 @@ describe('Ssh runs', () => {
       },
       { name: 'here again', type: 'bash', command: 'cat {{Output}}/out' },
     ]
-    const [runId = 0] = await bench.submit([], [freshName()], pinned({ steps }))
+    const [runId = 0] = await bench.submit([], [freshName()], bench.pinned({ steps }))
     expect(await bench.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
     const [, , last] = (await bench.store.runs.steps(String(runId)))?.data ?? []
     expect(last?.output).toBe(`given\n${sshd.user}\n`)

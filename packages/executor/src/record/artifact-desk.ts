@@ -1,4 +1,5 @@
 import type { ArtifactFound, ArtifactStore, CollectArtifact } from '@scanfarm/contracts'
+import type { Owner } from '../folders.ts'
 import type { ExecutorLimits } from '../limits.ts'
 import type { Changes } from './changes.ts'
 import type { Filing } from './filing.ts'
@@ -14,6 +15,8 @@ export interface ArtifactSource {
   /** Folders of the run that artifacts may come from. */
   readonly roots: readonly string[]
   readonly limits: ExecutorLimits
+  /** Whom commands work as, once that is decided. */
+  owner?(): Owner | undefined
 }
 
 export interface ArtifactDeskOptions extends ArtifactSource {
@@ -77,6 +80,7 @@ export class ArtifactDesk {
       keyPrefix: `${identity.storePrefix}/artifacts/${id}`,
       contentType: found.contentType,
       maxBytes: limits.artifactBytes,
+      owner: this.#options.owner?.(),
     })
     if (kept.kind === 'refused') {
       warn(`artifact ${found.name} (${found.path}) is left out: ${kept.reason}`)

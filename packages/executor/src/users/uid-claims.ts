@@ -95,7 +95,7 @@ export class UidClaims {
     }
     if (isDirty) {
       const stale = others.filter((claim) => !claim.isLive && claim.uid === uid)
-      const folders = stale.map(({ name }) => readFileSync(join(this.#folder, name), 'utf8'))
+      const folders = stale.flatMap(({ name }) => this.#folderOf(name))
       if (!others.some(({ isLive }) => isLive)) await clean(uid, folders)
       for (const { name } of stale) rmSync(join(this.#folder, name), { force: true })
       renameSync(leaving, path)
@@ -108,6 +108,15 @@ export class UidClaims {
         if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean(uid, [workspaceFolder])
         rmSync(leaving, { force: true })
       },
+    }
+  }
+
+  /** None when another process has removed the claim meanwhile. */
+  #folderOf(name: string): string[] {
+    try {
+      return [readFileSync(join(this.#folder, name), 'utf8')]
+    } catch {
+      return []
     }
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { messageOf } from '../error-facts.ts'
 
@@ -30,11 +30,15 @@ const byDepth = (one: string, other: string): number => one.split(sep).length - 
 
 /** The words before those of a command that works in `writable` folders and begins in `cwd`. */
 export function sandboxWords(sandbox: Sandbox, writable: readonly string[], cwd: string): string[] {
-  const hide = [...new Set([...ALWAYS_HIDDEN, ...sandbox.hidden])]
-    .filter(isThere)
+  // Links on the way lead out of the view that is being made.
+  const hidden = [...ALWAYS_HIDDEN, ...sandbox.hidden].filter(isThere).map((path) => realpathSync(path))
+  const hide = [...new Set(hidden)]
     .sort(byDepth)
     .flatMap((path) => (isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]))
-  const show = sandbox.visible.filter(isThere).flatMap((path) => ['--ro-bind', path, path])
+  const isHidden = (path: string): boolean => hidden.some((one) => path.startsWith(one + sep))
+  const show = sandbox.visible
+    .filter((path) => isHidden(path) && isThere(path))
+    .flatMap((path) => ['--ro-bind', path, path])
   const open = writable.flatMap((path) => ['--bind', path, path])
   return [sandbox.program, ...sandbox.extra, ...BASE, ...hide, ...show, ...open, '--chdir', cwd, '--']
 }

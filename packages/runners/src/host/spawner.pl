@@ -21,6 +21,11 @@ my %id_of;        # pid => id of each command that runs
 my %status_of;    # pid => pipe that tells whether its program could be started
 my %markers;      # of the attempts that are not over
 
+# Descriptors that the program itself was started with are none of its commands' business.
+if (opendir my $open, '/proc/self/fd') {
+    POSIX::close($_) for grep { /\A\d+\z/ && $_ > 2 } readdir $open;
+}
+
 # The program decides when its commands end: a signal sent to the whole group or service is for it alone.
 $SIG{$_} = 'IGNORE' for @deaf_to;
 $SIG{CHLD} = sub { };

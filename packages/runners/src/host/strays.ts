@@ -59,7 +59,12 @@ export class StrayFinder {
     return listPids()
   }
 
-  #isStray(pid: number, marker: string, sinceTicks: number, groups: ReadonlySet<number>): boolean | 'untold' | 'closed' {
+  #isStray(
+    pid: number,
+    marker: string,
+    sinceTicks: number,
+    groups: ReadonlySet<number>,
+  ): boolean | 'untold' | 'closed' {
     const now = Date.now()
     const known = this.#known.get(pid)
     if (known !== undefined && known.startedTicks < sinceTicks && now - known.seenAt < TRUST_MS) return false

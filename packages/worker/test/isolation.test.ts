@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { findSandbox } from '@scanfarm/runners'
+import { eventually, freshName, gone, openBench, TEST_MS, type Bench, type WorkerProcess } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
+
+const NOBODY = 65_534
+const FOUR = '-all,+setuid,+setgid,+kill,+chown'
+const SETPRIV = ['/usr/bin/setpriv', '--no-new-privs']
+/** Secrets that stand in the environment, the command line and the files of a worker. */
+const CANARY = 'canary-of-worker'
+
+interface Kind {
+  readonly wrapper: readonly string[]
+  readonly owner: number
+  readonly settings: Readonly<Record<string, string>>
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  root: { wrapper: [], owner: 0, settings: { SCANFARM_RUNNER_ISOLATION: 'uids' } },
+  'root with four capabilities': {
+    wrapper: [...SETPRIV, `--bounding-set=${FOUR}`, '--inh-caps=-all'],
+    owner: 0,
+    settings: { SCANFARM_RUNNER_ISOLATION: 'require' },
+  },
+  'another user': {
+    wrapper: [...SETPRIV, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--inh-caps=-all'],
+    owner: NOBODY,
+    settings: { SCANFARM_RUNNER_ISOLATION: 'bubblewrap' },
+  },
+}
+
+const asRoot = process.getuid?.() === 0 ? describe : describe.skip
+
+asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owner, settings }) => {
+  let bench: Bench
+  let data: string
+  let worker: WorkerProcess
+  beforeAll(async () => {
+    bench = await openBench()
+    await chmod(bench.folder, 0o755)
+    data = join(bench.folder, 'data')
+    await mkdir(data, { mode: 0o711 })
+    await mkdir(join(data, 'secret-files'), { mode: 0o711 })
+    await writeFile(join(data, 'secret-files', 'token'), CANARY, { mode: 0o600 })
+    for (const path of [data, join(data, 'secret-files'), join(data, 'secret-files', 'token')])
+      await chown(path, owner, owner)
+    worker = await bench.spawnWorker(
+      {
+        SCANFARM_RUNNER_USER: '',
+        SCANFARM_NOTIFY_TELEGRAM_TOKEN: CANARY,
+        ...settings,
+      },
+      wrapper,
+    )
+  })
+  afterAll(async () => {
+    worker?.send('SIGTERM')
+    await worker?.ended
+    await bench?.[Symbol.asyncDispose]()
+  })
+
+  const outputs = async (runId: number): Promise<string[]> => {
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'completed', error_message: '' })
+    return ((await bench.store.runs.steps(String(runId))) ?? []).map(({ output }) => output)
+  }
+
+  /** Prints what of the secrets can be found from a step. */
+  const spy = (secrets: string): string =>
+    `{ cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ
+       for link in /proc/[0-9]*/fd/* /proc/[0-9]*/root /proc/[0-9]*/cwd; do
+         case $link in /proc/$$/*|/proc/self/*) ;; *) [ -d "$link/" ] && ls "$link/" ;; esac; done
+       find ${bench.folder} /var/lib/scanfarm-uids -type f -exec cat {} +
+     } 2>/dev/null | tr '\\0' '\\n' | grep -aoE '${secrets}' | sort -u; echo searched`
+
+  test('shows its steps none of its secrets, and nothing of another workspace at work or at rest', async () => {
+    const [rested, working] = [freshName(), freshName()]
+    const keep = {
+      name: 'keep',
+      command: 'umask 0; mkdir -p -m 777 {{Output}}/deep; echo hoard-$SCANFARM_TARGET > {{Output}}/deep/file',
+    }
+    const [first = 0] = await bench.submit([keep], [rested])
+    await outputs(first)
+    const wait = { name: 'wait', command: 'echo up > {{Output}}/up; MINE=hoard-in-environment sleep 300' }
+    const [second = 0] = await bench.submit([keep, wait], [working])
+    await bench.until(second, (run) => run.completed_steps === 1)
+    const workerPid = worker.pid
+    const [third = 0] = await bench.submit(
+      [
+        { name: 'search', command: spy('canary-[a-z-]*|hoard-[a-z0-9.-]*|postgres://[^ ]*') },
+        {
+          name: 'reach',
+          command: `id -u; kill -0 ${workerPid} 2>&1; cat /proc/${workerPid}/mem 2>&1 | head -c 100; cat ${data}/secret-files/token 2>&1; echo reached`,
+        },
+        {
+          name: 'inherited',
+          command:
+            'ls /proc/self/fd | tr "\\n" " "; grep -E "^(CapEff|CapPrm)" /proc/self/status | tr "\\n\\t" "  "; umask',
+        },
+      ],
+      [freshName()],
+    )
+    const [search, reach = '', inherited] = await outputs(third)
+    expect(search).toBe('searched\n')
+    const [uid, ...lines] = reach.trim().split('\n')
+    if (name === 'another user') expect(uid).toBe(String(NOBODY))
+    else expect(Number(uid)).toBeGreaterThanOrEqual(40_000)
+    expect(lines.at(-1)).toBe('reached')
+    expect(lines.slice(0, -1).join('\n')).toMatch(
+      /^.*(not permitted|No such process)\s*\n.*(denied|No such file).*\n.*(denied|No such file).*$/,
+    )
+    expect(inherited).toMatch(/^0 1 2 3 CapPrm: 0{16} CapEff: 0{16} 0?0[07]7\n$/)
+    await bench.store.runs.requestCancel(String(second))
+    await bench.queue.publishCancel([{ runId: second }])
+    expect(await bench.ended(second)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('takes what steps closed to others, and removes it', async () => {
+    const target = freshName()
+    const command =
+      'umask 077; echo private > {{Output}}/private.txt; mkdir -p "$HOME/deep/deeper"; echo x > "$HOME/deep/deeper/x"; chmod 500 "$HOME/deep"; umask 007; echo list > {{Output}}/list.txt'
+    const [runId = 0] = await bench.submit([{ name: 'make', command }], [target], {
+      ...bench.pinned({
+        steps: [
+          { name: 'make', type: 'bash', command },
+          { name: 'read', type: 'function', function: 'read_file("{{Output}}/list.txt")' },
+          { name: 'save', type: 'function', function: 'save_content("saved\\n", "{{Output}}/saved.txt")' },
+          {
+            name: 'again',
+            type: 'bash',
+            command: 'cat {{Output}}/saved.txt; echo more >> {{Output}}/saved.txt',
+          },
+        ],
+        reports: [{ name: 'private', path: '{{Output}}/private.txt', type: 'text' }],
+      }),
+    })
+    const [, read, , again] = await outputs(runId)
+    expect(read).toMatch('list')
+    expect(again).toBe('saved\n')
+    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    expect(artifacts.find((one) => one.name === 'private')).toMatchObject({ size_bytes: 'private\n'.length })
+    const { run_uuid: runUuid } = await bench.run(runId)
+    await eventually('the removal of the work folder', async () => {
+      const left = await readdir(join(data, 'work', 'runs'))
+      return left.includes(`${runUuid}-1`) ? undefined : true
+    })
+  })
+
+  test('ends what a cancelled step started, also what left its session, and reports real pids', async () => {
+    const target = freshName()
+    const command =
+      '(setsid sh -c "echo up > {{Output}}/up; exec sleep 4321" </dev/null >/dev/null 2>&1 &); sleep 300'
+    const [runId = 0] = await bench.submit([{ name: 'slow', command }], [target])
+    const sleeper = await eventually('the daemon', async () => {
+      const { stdout } = await promisify(execFile)('pgrep', ['-f', 'sleep 4321']).catch(() => ({
+        stdout: '',
+      }))
+      return stdout === '' ? undefined : Number(stdout.split('\n')[0])
+    })
+    await bench.store.runs.requestCancel(String(runId))
+    await bench.queue.publishCancel([{ runId }])
+    const run = await bench.ended(runId)
+    expect(run).toMatchObject({ status: 'cancelled' })
+    expect(await gone(sleeper)).toBe(true)
+    expect(run.killed_pids).toContain(sleeper)
+  })
+})
+
+test('A worker that must isolate refuses to start where it cannot, and says how to get it', async () => {
+  const bench = await openBench()
+  const isRoot = process.getuid?.() === 0
+  const wrapper = isRoot ? [...SETPRIV, '--bounding-set=-all,+setuid', '--inh-caps=-all'] : []
+  const refused = await bench.spawnWorker(
+    { SCANFARM_RUNNER_USER: '', SCANFARM_RUNNER_PATH: '/nonexistent', SCANFARM_RUNNER_ISOLATION: 'require' },
+    wrapper,
+  )
+  expect(await refused.ended).toBe(1)
+  expect(refused.output()).toMatch(/runner\.isolation \(SCANFARM_RUNNER_ISOLATION\) is require, and /)
+  expect(refused.output()).toMatch(isRoot ? /SETUID, SETGID, KILL and CHOWN/ : /install bubblewrap/)
+  await bench[Symbol.asyncDispose]()
+})
+
+test('Where bubblewrap is missing or does not work, that is said', () => {
+  expect(findSandbox('/nonexistent', { hidden: [], visible: [] })).toEqual({
+    problem: 'bwrap (bubblewrap) is not installed',
+  })
+})
