@@ -132,7 +132,7 @@ describe('runs of two workspaces', () => {
     for (const run of thieves) {
       const outputs = run.steps.map(({ output: text, exports }) => text + JSON.stringify(exports)).join('\n')
       expect(outputs).not.toContain(MARKER)
-      expect(outputs).not.toContain('kept.txt')
+      expect(stepNamed(run, 'list').output).toBe('')
     }
     expect(existsSync(join(output, 'go'))).toBe(false)
     expect(readFileSync(join(output, 'kept.txt'), 'utf8')).toBe(`${MARKER}\n`)
@@ -209,13 +209,13 @@ describe('data folders', () => {
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((path) => (lstatSync(path).mode & (lstatSync(path).isDirectory() ? 0o022 : 0o066)) !== 0)
 
-  test.each(['master-1', 'worker-1', 'worker-2'])('of %s are closed to other users', (name) => {
-    expect(lstatSync(join(farm.folder, name)).mode & 0o077).toBe(0)
+  test.each(['master-1', 'worker-1', 'worker-2'])('of %s are not listed for other users', (name) => {
+    expect(lstatSync(join(farm.folder, name)).mode & 0o066).toBe(0)
   })
 
   test('keep logs and artifacts closed', () => {
     expect(open(join(farm.folder, 'master-1'))).toEqual([])
-    expect(lstatSync(join(farm.folder, 'artifacts')).mode & 0o077).toBe(0)
+    expect(lstatSync(join(farm.folder, 'artifacts')).mode & 0o066).toBe(0)
   })
 
   test('and logs hold no token', () => {

@@ -91,8 +91,18 @@ export async function ended(ref: string): Promise<EndedRun> {
   }
 }
 
-const stepsOf = async (ref: string): Promise<StepRow[]> =>
-  ((await call('get', `/runs/${ref}/steps?limit=1000`)).json?.['data'] ?? []) as StepRow[]
+/** All pages: one ends at a bound of bytes. */
+async function stepsOf(ref: string): Promise<StepRow[]> {
+  const found: StepRow[] = []
+  for (let cursor = ''; ; ) {
+    const answer = await call('get', `/runs/${ref}/steps${cursor}`)
+    if (answer.status !== 200) throw new Error(`steps: ${answer.status} ${answer.text}`)
+    found.push(...((answer.json?.['data'] ?? []) as StepRow[]))
+    const { next_cursor: next } = (answer.json?.['pagination'] ?? {}) as { next_cursor?: string }
+    if (next === undefined) return found
+    cursor = `?cursor=${encodeURIComponent(next)}`
+  }
+}
 
 export const stepNamed = (run: EndedRun, name: string): StepRow => {
   const step = run.steps.find(({ step_name }) => step_name === name)
