@@ -67,7 +67,7 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
   const outputs = async (runId: number): Promise<string[]> => {
     const run = await bench.ended(runId)
     expect(run).toMatchObject({ status: 'completed', error_message: '' })
-    return ((await bench.store.runs.steps(String(runId))) ?? []).map(({ output }) => output)
+    return ((await bench.store.runs.steps(String(runId)))?.data ?? []).map(({ output }) => output)
   }
 
   /** Prints what of the secrets can be found from a step. */
@@ -142,7 +142,7 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
     const [, read, , again] = await outputs(runId)
     expect(read).toMatch('list')
     expect(again).toBe('saved\n')
-    const artifacts = (await bench.store.runs.artifacts(String(runId))) ?? []
+    const artifacts = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
     expect(artifacts.find((one) => one.name === 'private')).toMatchObject({ size_bytes: 'private\n'.length })
     const { run_uuid: runUuid } = await bench.run(runId)
     await eventually('the removal of the work folder', async () => {
