@@ -38,8 +38,8 @@ const lintAll = async (
   { config: file, format, strict = false }: LintOptions,
 ): Promise<void> => {
   const { config } = loadSettings(terminal, file)
-  const [{ lintPaths, renderProblems }, { problemLines }, { workflowFolders }] = await Promise.all([
-    import('@scanfarm/workflow'),
+  const { lintPaths, renderProblems } = await import('@scanfarm/workflow')
+  const [{ problemLines }, { workflowFolders }] = await Promise.all([
     import('../workflows/problems.ts'),
     import('../workflows/find-workflow.ts'),
   ])
