@@ -171,7 +171,7 @@ modules:
       '6:43 warning undefined-variable (Did you mean "x"?)',
       '7:45 error template-syntax',
       '7:68 error unsafe-interpolation',
-      '7:100 warning nested-code (Hand it over as an argument or in an environment variable, so that it stays a value there.)',
+      '7:100 warning nested-code (Hand it over as an argument, as in sh -c \'… "$1"\' sh {{x}} or sh script.sh {{x}}, or in an environment variable that the code reads.)',
       '8:41 error expression-syntax',
     ])
   })

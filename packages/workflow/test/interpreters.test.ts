@@ -174,6 +174,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'here-document of cat': `cat <<EOF | grep -c . >/dev/null\n{{v}}\nEOF\nprintf '%s\\001' "{{v}}"`,
   'here-document of cat with more behind it': `cat <<EOF >/dev/null; printf '%s\\001' "{{v}}"\n{{v}}\nEOF`,
   'variable that nothing reads as code': `x="{{v}}"; y=$x; printf '%s\\001' "$y"`,
+  'search for a shell': `if command -v bash >/dev/null; then printf '%s\\001' "{{v}}"; fi`,
+  'escapes in a pattern beside a shell': `x={{v}}; y=\${x#\\[} z=\${x%\\]}; sh -c true; printf '%s\\001' "$x"`,
   function: `f() { printf '%s\\001' "$1"; }; f "{{v}}"`,
   'loop beside a shell': `for i in "{{v}}"; do printf '%s\\001' "$i"; done; sh -c 'true'`,
 }

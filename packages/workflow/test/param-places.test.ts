@@ -303,7 +303,7 @@ describe('a hostile value in a real shell', () => {
 
     test(`starts nothing in any place for ${shell.join(' ')}`, () => {
       // Those left out wait for a terminal or a host, or take a text apart themselves.
-      const runnable = [...ARGUMENTS, ...OTHERS, ...WITH_OPTIONS].filter(
+      const runnable = [...ARGUMENTS, ...OTHERS, ...WITH_OPTIONS, ...CODE].filter(
         (command) =>
           !/ssh|sudo|docker|watch|<<<|<\(|&>|\[\[|a=\(|function|>\||read|local|chroot|xargs|env -S/.test(
             command,

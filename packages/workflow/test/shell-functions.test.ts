@@ -50,4 +50,57 @@ steps:
   test('fail where a value cannot be made safe', async () => {
     expect(await said('exec_cmd("echo $(( {{found}} ))")')).toMatch(/^failed: /)
   })
+
+  test.each([
+    ['exec_cmd("printf %s " + found)'],
+    ['bash(`printf %s ${found}`)'],
+    ['const c = "printf %s " + found; exec_cmd(c)'],
+    ['exec_cmd(found)'],
+    ['exec_cmd(found.trim())'],
+    ['exec_cmd("echo \'" + get_var("found") + "\'")'],
+    ['exec_cmd("echo {{found}} | sh")'],
+    ['exec_cmd("echo {{found}} > {{Output}}/x.sh; sh {{Output}}/x.sh")'],
+    ['exec_python("print({{found}})")'],
+    ['exec_python(found)'],
+    ['sed_string_replace("s/a/{{found}}/", "{{Output}}/a", "{{Output}}/b")'],
+    ['save_content("echo {{found}}", "{{Output}}/x.sh")'],
+    ['save_content("#!/bin/sh\\necho " + found, "{{Output}}/job")'],
+    ['os_setenv("BASH_ENV", found)'],
+    ['os_setenv("A", found) && exec_cmd("eval $A")'],
+    ['os_setenv("A", found) && exec_cmd("sh -c \'eval \\"$A\\"\'")'],
+  ])('%s is refused: a value would be code', async (expression) => {
+    expect(await said(expression)).toMatch(/^failed: .*becomes code in/)
+  })
+
+  test.each([
+    ['exec_cmd("echo " + 3 * 2)', '6'],
+    ['exec_cmd("echo " + len(found))', String(HOSTILE.length)],
+    ['exec_cmd(len(found) > 3 ? "echo a b" : "echo c d")', 'a b'],
+    ['const c = ["echo", "x y"].join(" "); exec_cmd(c)', 'x y'],
+    ['exec_cmd(code)', 'one\ntwo'],
+    ['os_setenv("A", found) && exec_cmd("printf %s \\"$A\\"")', HOSTILE],
+    ['os_setenv("A", "echo x; echo y") && exec_cmd("eval \\"$A\\"")', 'x\ny'],
+    [
+      'save_content("#!/bin/sh\\necho \\"$1\\"", "{{Output}}/x.sh") && exec_cmd("sh {{Output}}/x.sh {{found}}")',
+      HOSTILE,
+    ],
+  ])('%s is what the author wrote, with values that stay values', async (expression, expected) => {
+    expect(await said(expression)).toBe(expected)
+  })
+
+  test('a value that one step writes into a file is refused when another runs the file', async () => {
+    const run = async (last: string) => {
+      const { status, recorder } = await runs.run(`kind: module
+name: m
+steps:
+  - {name: bring, type: function, function: ${JSON.stringify(JSON.stringify(HOSTILE))}, exports: {found: '{{result}}'}}
+  - {name: write, type: bash, command: 'echo {{found}} > {{Output}}/job'}
+  - {name: last, type: bash, command: '${last} {{Output}}/job'}
+`)
+      return `${status}: ${recorder.steps.find(({ name }) => name === 'write')?.errorMessage ?? ''}`
+    }
+    expect(await run('cat')).toBe('completed: ')
+    for (const last of ['sh', '.', 'chmod +x', 'timeout 5'])
+      expect(await run(last)).toMatch(/^failed: .*\{\{found\}\} becomes code in the script job/)
+  })
 })

@@ -5,7 +5,10 @@ import type { ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import { typeOf } from '../params/check-value.ts'
 import { functionsOf } from '../shell/argument-position.ts'
+import { HARMLESS_TEXT } from '../shell/harmless.ts'
 import { ShellLexer } from '../shell/lexer.ts'
+import { mayRunCode, type Feed } from '../shell/feeds.ts'
+import { feedsOf, INSTEAD, type FilesRun } from '../shell/safety.ts'
 import { didYouMean } from '../suggest.ts'
 import { FILTERS } from '../template/filters.ts'
 import { TemplateError, variablesOf, type Expr } from '../template/expression.ts'
@@ -16,14 +19,16 @@ import {
   parseTemplate,
   tagExprsOf,
   type Hole,
-  type Node,
   type Template,
 } from '../template/parse.ts'
 import { handedCode } from './handed-code.ts'
+import { filesRunIn, unknownPieces } from './files-run.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { nestedCode } from './nested-code.ts'
 import { tagOffset } from './tag-offset.ts'
+import { partsOf } from './parts.ts'
+import type { Path } from './walk.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
 
 const filtersOf = (expr: Expr): string[] => {
@@ -73,12 +78,15 @@ class Meaning {
   readonly #suggested = new Map<string, string>()
   #compared = 0
   readonly used = new Set<string>()
+  readonly #filesRun: FilesRun
 
   constructor(workflow: Workflow, report: Report, limits: ReadLimits) {
     this.#report = report
     this.#limits = limits
     this.#defined = definedNames(workflow)
     this.#isFlow = workflow.kind === 'flow'
+    let files: ReturnType<FilesRun> | undefined
+    this.#filesRun = () => (files ??= filesRunIn([workflow]))
     const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
     this.#args = new Set(args.map(({ name }) => name))
   }
@@ -172,6 +180,7 @@ class Meaning {
   #shell({ path, text }: AuthorText, { nodes }: Template): void {
     const lexer = new ShellLexer(functionsOf(text))
     const parts = partsOf(nodes)
+    const nestings: number[] = []
     for (const [index, part] of parts.entries()) {
       if (typeof part === 'string') {
         lexer.feed(part)
@@ -183,6 +192,7 @@ class Meaning {
       try {
         if (isArgs) lexer.args('1', next)
         else lexer.value('1', next)
+        nestings[index] = lexer.nesting
       } catch (error) {
         const message = `{{${part.source}}}: ${messageOf(error)}`
         const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
@@ -192,12 +202,28 @@ class Meaning {
         return
       }
     }
+    this.#feeds(path, text, parts, nestings)
+  }
+
+  /** Values that an interpreter would read as code. */
+  #feeds(path: Path, text: string, parts: readonly (string | Hole)[], nestings: readonly number[]): void {
+    const feeds = mayRunCode(text) ? feedsOf(unknownPieces(text), this.#filesRun) : new Map<number, Feed>()
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string') continue
+      const feed = feeds.get(index)
+      // A path that names a script is a usual thing, and passes.
+      const isCode = feed !== undefined && !feed.namesFile && (nestings[index] ?? 0) < feed.depth
+      if (!isCode) continue
+      const message = `{{${part.source}}} becomes code in ${feed.place}: a value with other characters than ${HARMLESS_TEXT} is refused there`
+      const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
+      this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
+      return
+    }
     const nested = nestedCode(parts)
     if (nested === undefined) return
     const message = `{{${nested.source}}} becomes part of a program in another language`
-    const hint = 'Hand it over as an argument or in an environment variable, so that it stays a value there.'
     const inside = { text, offset: text.indexOf(`{{${nested.source}}}`) }
-    this.#report(path, 'nested-code', 'warning', message, hint, inside)
+    this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
   }
 
   #expression(text: AuthorText): void {
@@ -262,23 +288,6 @@ class Meaning {
       this.#report(path, 'expression-syntax', 'error', `"${open}" is never closed in this expression`)
   }
 }
-
-/** Texts and holes in the order in which they are written, as if every branch were taken. */
-const partsOf = (nodes: readonly Node[]): (string | Hole)[] =>
-  nodes.flatMap((node) => {
-    switch (node.kind) {
-      case 'text':
-        return [node.text]
-      case 'hole':
-        return [node]
-      case 'if':
-        return node.branches.flatMap(({ body }) => partsOf(body))
-      case 'for':
-        return [...partsOf(node.body), ...partsOf(node.empty)]
-      case 'set':
-        return []
-    }
-  })
 
 const looksLikeCall = (text: string): boolean =>
   [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))

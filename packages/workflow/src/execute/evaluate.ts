@@ -9,6 +9,7 @@ import { evaluateExpr } from '../template/evaluate.ts'
 import { asNumber, Text, toJson, toPlain, type Value } from '../template/value.ts'
 import { ShellPlaces } from './shell-places.ts'
 import type { SharedFiles } from './shared-files.ts'
+import { isAuthorsVariable, refuseJoined } from './code-arguments.ts'
 import { functionContext } from './function-context.ts'
 import type { StepRun } from './place.ts'
 import { signalOf } from './step-limit.ts'
@@ -77,7 +78,14 @@ export const evaluate = async (
   const host = async (name: string, args: Json[], until: AbortSignal): Promise<Json> => {
     try {
       const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
-      return await callFunction(name, places.fill(name, args), context, run.files)
+      // An agent's tool gets its arguments from the model, as the author of the step allows.
+      const program = run.engine.program(source)
+      if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope, run.around.filesRun)
+      if (FUNCTIONS.get(name)?.name === 'os_setenv') {
+        if (isAuthorsVariable(program, args, at.scope)) delete run.foreignEnv[String(args[0])]
+        else run.foreignEnv[String(args[0])] = String(args[1])
+      }
+      return await callFunction(name, places.fill(name, args, run.around), context, run.files)
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
       if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')

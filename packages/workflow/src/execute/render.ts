@@ -1,5 +1,6 @@
 import { messageOf } from '../fault.ts'
 import { renderCommand } from '../shell/render.ts'
+import { NOTHING_AROUND, type Around } from '../shell/safety.ts'
 import { evaluateExpr, type Variables } from '../template/evaluate.ts'
 import { isTemplate } from '../template/parse.ts'
 import { renderPieces, renderText } from '../template/render.ts'
@@ -40,7 +41,9 @@ export const renderPlain = (engine: Engine, text: string, variables: Variables):
 }
 
 /** As shell text: whatever is not the author's is escaped for the place where it stands. */
-export const renderShell = (engine: Engine, text: string, variables: Variables): string => {
-  if (!isTemplate(text)) return text
-  return guarded(() => renderCommand(renderPieces(engine.template(text), variables)))
-}
+export const renderShell = (
+  engine: Engine,
+  text: string,
+  variables: Variables,
+  around: Around = NOTHING_AROUND,
+): string => guarded(() => renderCommand(renderPieces(engine.template(text), variables), around))

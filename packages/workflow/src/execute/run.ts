@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { filesRunIn } from '../check/files-run.ts'
+import type { Around, FilesRun } from '../shell/safety.ts'
 import type { BadEnd } from './step-end.ts'
 import { Engine } from './engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from './input.ts'
@@ -23,6 +25,9 @@ export class Run implements AsyncDisposable {
   readonly files: SharedFiles
   /** What `os_setenv` has added to the environment of commands. */
   readonly env: Record<string, string> = {}
+  /** Those of them that hold values. */
+  readonly foreignEnv: Record<string, string> = {}
+  readonly around: Around
   readonly #ownEngine: boolean
   readonly #runners = new Map<string, Promise<Runner>>()
   readonly #pids: number[] = []
@@ -32,6 +37,12 @@ export class Run implements AsyncDisposable {
   constructor(input: ExecuteInput) {
     this.input = input
     this.#ownEngine = input.engine === undefined
+    let files: ReturnType<FilesRun> | undefined
+    const { root, modules } = input.workflow
+    this.around = {
+      env: this.foreignEnv,
+      filesRun: () => (files ??= filesRunIn([root, ...Object.values(modules)])),
+    }
     this.files = new SharedFiles(input.folders.output, input.signal)
     this.engine = input.engine ?? new Engine()
     this.ports = { ...realPorts, ...input.ports }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SHELL_COMMANDS } from '../functions/shell-commands.ts'
 import type { Json } from '../model.ts'
 import { renderCommand } from '../shell/render.ts'
+import type { Around } from '../shell/safety.ts'
 import { piecesOf, type Piece, type Value } from '../template/value.ts'
 
 /**
@@ -21,13 +22,13 @@ export class ShellPlaces {
    * Arguments of a function with the values in them: in a command escaped for the places where they stand, otherwise
    * as they are. Throws `UnsafePlaceError` where a value cannot be made safe.
    */
-  fill(name: string, args: Json[]): Json[] {
+  fill(name: string, args: Json[], around: Around): Json[] {
     const command = SHELL_COMMANDS.get(name)
-    if (command === undefined || this.#values.length === 0) return args
+    if (command === undefined) return args
     return args.map((arg, index) => {
-      if (typeof arg !== 'string' || !arg.includes(this.#name)) return arg
+      if (typeof arg !== 'string' || (index !== command && !arg.includes(this.#name))) return arg
       const pieces = this.#pieces(arg)
-      return index === command ? renderCommand(pieces) : pieces.map(({ text }) => text).join('')
+      return index === command ? renderCommand(pieces, around) : pieces.map(({ text }) => text).join('')
     })
   }
 

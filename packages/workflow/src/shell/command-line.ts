@@ -85,6 +85,7 @@ export const interpretersIn = (words: readonly Word[]): HandedOver[] => {
   const [first] = words
   if (first === undefined) return []
   const { text: name, node } = first
+  if (name === 'command' && /^-[vV]/.test(words[1]?.text ?? '')) return []
   const own = name === undefined || isOpen(name) ? UNKNOWN : interpreterOf(name)
   const handed = own === undefined ? [] : [handedTo(own, name ?? node.text, words)]
   if (name !== undefined && (takesNoCommand(name) || (own !== undefined && own.operand !== 'none')))

@@ -18,7 +18,16 @@ export interface Feed {
   readonly place: string
   /** Harmless characters that end a part of the code here all the same. */
   readonly alsoHarmful: string
+  /** The value names a file of code, or a part of its path. */
+  readonly namesFile: boolean
 }
+
+export const codeAt = (place: string, namesFile = false): Feed => ({
+  depth: Infinity,
+  place,
+  alsoHarmful: '',
+  namesFile,
+})
 
 /** A file that gets values, and becomes code when it is run. */
 export interface WrittenFile {
@@ -29,6 +38,8 @@ export interface WrittenFile {
 export interface Reading {
   /** By the number of the value. */
   readonly feeds: ReadonlyMap<number, Feed>
+  /** By the name of a variable of the environment. */
+  readonly variables: ReadonlyMap<string, Feed>
   readonly written: readonly WrittenFile[]
   /** Files that the command runs, reads as code, or makes executable. */
   readonly run: ReadonlySet<string>
@@ -56,6 +67,8 @@ const CALCULATES = /\s-(?:eq|ne|lt|le|gt|ge|v)\s/
 const MAY_RUN_CODE =
   /\b(?:(?:ba|da|z|k|a|fi)?sh|python[\d.]*|perl|ruby|node|php|lua|awk|[gmn]awk|sed|eval|source|trap|xargs|parallel|crontab|at|batch|psql|mysql|sqlite3|ssh|su|watch|let|alias)\b|(?:^|[;&|({\n])\s*\.\s|PS4|BASH_ENV|ENV=|PROMPT_COMMAND|\$\w+\s+-\w*c\b/
 
+export const mayRunCode = (text: string): boolean => MAY_RUN_CODE.test(text)
+
 class Reader {
   readonly feeds = new Map<number, Feed>()
   readonly written: WrittenFile[] = []
@@ -79,16 +92,19 @@ class Reader {
     this.#walk(root, [])
   }
 
-  #feed(values: Iterable<number>, place: string, depth = Infinity, alsoHarmful = ''): void {
+  #feed(values: Iterable<number>, place: string, more: Partial<Feed> = {}): void {
     for (const value of values) {
       const known = this.feeds.get(value)
-      if (known !== undefined && known.depth >= depth) continue
-      this.feeds.set(value, { depth, place, alsoHarmful: alsoHarmful + (known?.alsoHarmful ?? '') })
+      const feed = { ...codeAt(place), ...more }
+      const outranked =
+        known !== undefined && (known.depth > feed.depth || (known.depth === feed.depth && !known.namesFile))
+      if (outranked) continue
+      this.feeds.set(value, { ...feed, alsoHarmful: feed.alsoHarmful + (known?.alsoHarmful ?? '') })
     }
   }
 
-  #code(node: ShellNode, place: string, alsoHarmful = ''): void {
-    this.#feed(this.#taint.of(node), place, Infinity, alsoHarmful)
+  #code(node: ShellNode, place: string, more: Partial<Feed> = {}): void {
+    this.#feed(this.#taint.of(node), place, more)
   }
 
   #walk(node: ShellNode, around: readonly ShellNode[]): void {
@@ -200,7 +216,9 @@ class Reader {
     if (name === 'source' || name === '.') {
       const [file] = rest
       if (file === undefined) return
-      this.#code(file.node, 'the file that is read as code')
+      this.#code(file.node, 'the file that is read as code', {
+        namesFile: substitutionsIn(file.node).length === 0,
+      })
       this.run.add(fileKey(file.node))
     }
     if (NAMES.has(name)) for (const word of rest) this.#code(word.node, `a name that ${name} reads`)
@@ -252,7 +270,7 @@ class Reader {
       this.#feed(marksIn(part.text), place)
       this.#piped(part, false)
     }
-    this.#feed(own, place, this.#level + 1)
+    this.#feed(own, place, { depth: this.#level + 1 })
     if (this.#level >= MAX_LEVEL) return this.#feed(this.#taint.all, 'scripts in scripts in scripts')
     this.#inside(text)
   }
@@ -274,10 +292,11 @@ class Reader {
     const shown = marksIn(name).length > 0 ? 'a command that is a value' : baseName(name)
     for (const word of code) {
       if (interpreter.shell) this.#script(word.node, `a script of ${shown}`)
-      else this.#code(word.node, `a program of ${shown}`, delimitersOf(shown, word.node.text))
+      else
+        this.#code(word.node, `a program of ${shown}`, { alsoHarmful: delimitersOf(shown, word.node.text) })
     }
     for (const { node: file } of files) {
-      this.#code(file, `the script that ${shown} runs`)
+      this.#code(file, `the script that ${shown} runs`, { namesFile: substitutionsIn(file).length === 0 })
       this.run.add(fileKey(file))
       for (const inner of substitutionsIn(file)) this.#piped(inner, interpreter.shell)
     }
@@ -400,14 +419,18 @@ const delimitersOf = (name: string, text: string): string =>
 
 /** What a command does with its values, which stand in it as marks. */
 export const readFeeds = (text: string): Reading => {
-  const reader = new Reader(new Taint(marksIn(text)))
+  const taint = new Taint(marksIn(text))
+  const reader = new Reader(taint)
   reader.read(text)
   reader.followCopies()
   const written = reader.written.filter(({ key, values }) => {
     if (!reader.run.has(key)) return true
-    for (const value of values)
-      reader.feeds.set(value, { depth: Infinity, place: `the script ${key}`, alsoHarmful: '' })
+    for (const value of values) reader.feeds.set(value, codeAt(`the script ${key}`))
     return false
   })
-  return { feeds: reader.feeds, written, run: reader.run }
+  const variables = [...taint.outer].flatMap(([name, value]): [string, Feed][] => {
+    const feed = reader.feeds.get(value)
+    return feed === undefined ? [] : [[name, feed]]
+  })
+  return { feeds: reader.feeds, variables: new Map(variables), written, run: reader.run }
 }

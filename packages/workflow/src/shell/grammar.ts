@@ -33,11 +33,19 @@ const copied = (root: Node): ShellNode => {
   return copy(root, 0)
 }
 
+/** The grammar stumbles over escapes in the pattern of `${x%\]}`, where nothing runs. */
+const PATTERN = /(\$\{[A-Za-z_]\w*(?:##?|%%?))(?:\\[^\n]|[^\n{}\\'"$`;|&<>()])*\}/g
+
+const withoutPatterns = (text: string): string =>
+  text.replaceAll(PATTERN, (whole, name: string) => (whole.includes('SCANFARMVALUE') ? whole : `${name}x}`))
+
 /** The tree of a command; `undefined` where the grammar does not understand it within its limits. */
 export const parseShell = (text: string): ShellNode | undefined => {
   if (text.length > GRAMMAR_LIMITS.chars) return undefined
   const until = performance.now() + GRAMMAR_LIMITS.timeMs
-  const tree = parser.parse(text, null, { progressCallback: () => performance.now() > until })
+  const tree = parser.parse(withoutPatterns(text), null, {
+    progressCallback: () => performance.now() > until,
+  })
   if (tree === null) {
     parser.reset()
     return undefined

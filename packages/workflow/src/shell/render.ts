@@ -1,17 +1,18 @@
 import type { Piece } from '../template/value.ts'
 import { functionsOf } from './argument-position.ts'
 import { ShellLexer } from './lexer.ts'
-import { refuseCode, type FilesRun } from './safety.ts'
-
-const NONE: ReadonlySet<string> = new Set()
+import { NOTHING_AROUND, refuseCode, type Around } from './safety.ts'
 
 /**
  * One shell command out of pieces of different origins: the author's text stays as it is, everything else is escaped
  * for the place where it stands. Throws `UnsafePlaceError` where that is not possible, or where an interpreter would
  * read a value as code.
  */
-export const renderCommand = (pieces: readonly Piece[], filesRun: FilesRun = () => NONE): string => {
-  if (pieces.every(({ origin }) => origin === 'author')) return pieces.map(({ text }) => text).join('')
+export const renderCommand = (pieces: readonly Piece[], around: Around = NOTHING_AROUND): string => {
+  if (pieces.every(({ origin }) => origin === 'author')) {
+    refuseCode(pieces, [], around)
+    return pieces.map(({ text }) => text).join('')
+  }
   const own = pieces.filter(({ origin }) => origin === 'author').map(({ text }) => text)
   const lexer = new ShellLexer(functionsOf(own.join('\0')))
   const nestings: number[] = []
@@ -24,6 +25,6 @@ export const renderCommand = (pieces: readonly Piece[], filesRun: FilesRun = () 
     nestings[index] = origin === 'author' ? 0 : lexer.nesting
   }
   const command = lexer.finish()
-  refuseCode(pieces, nestings, filesRun)
+  refuseCode(pieces, nestings, around)
   return command
 }

@@ -36,19 +36,22 @@ const filledIn = (node: ShellNode): string[] => {
 /** Which values of a command may be in which of its variables, whatever the order in which it runs. */
 export class Taint {
   readonly all: readonly number[]
+  /** Numbers below zero for variables that come from outside of the command. */
+  readonly outer: Map<string, number>
   /** Values of a standard input that `exec` opened for all that follows. */
   readonly opened = new Set<number>()
   /** Variables that are set once, to a text of the author. */
   readonly constants = new Map<string, string>()
   readonly #of = new Map<string, Set<number>>()
 
-  constructor(all: readonly number[]) {
+  constructor(all: readonly number[], outer = new Map<string, number>()) {
     this.all = all
+    this.outer = outer
   }
 
   /** For a script in the command: it may have got every value as an argument. */
   inside(): Taint {
-    const taint = new Taint(this.all)
+    const taint = new Taint(this.all, this.outer)
     for (const [name, values] of this.#of) taint.#of.set(name, new Set(values))
     for (const [name, text] of this.constants) taint.constants.set(name, text)
     taint.#of.set('1', new Set(this.all))
@@ -68,7 +71,7 @@ export class Taint {
       this.constants.delete(name)
     }
     if (/\bset\s|\(\)|\bfunction\b/.test(root.text)) this.#add('1', this.all)
-    if (/\bexec\s+\d*<|\bexec\s*$/m.test(root.text)) for (const value of this.all) this.opened.add(value)
+    if (/\bexec\s+0?<(?!>)/.test(root.text)) for (const value of this.all) this.opened.add(value)
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let changed = false
       for (const { name, from } of assignments) changed = this.#add(name, this.of(from)) || changed
@@ -91,6 +94,13 @@ export class Taint {
   }
 
   ofVariables(node: ShellNode): Set<number> {
-    return new Set(variablesIn(node).flatMap((name) => [...(this.#of.get(name) ?? [])]))
+    return new Set(variablesIn(node).flatMap((name) => [...(this.#of.get(name) ?? this.#outside(name))]))
+  }
+
+  #outside(name: string): number[] {
+    if (name === '1') return []
+    const number = this.outer.get(name) ?? -1 - this.outer.size
+    this.outer.set(name, number)
+    return [number]
   }
 }
