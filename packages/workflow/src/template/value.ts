@@ -49,7 +49,8 @@ export const joined = (left: Value, right: Value): Text => {
   const pieces = [...piecesOf(left)]
   for (const piece of piecesOf(right)) {
     const last = pieces.at(-1)
-    if (last?.origin !== piece.origin) pieces.push(piece)
+    // A caller's texts stay apart: each is read by itself where it may be several words.
+    if (last?.origin !== piece.origin || isCallers(piece)) pieces.push(piece)
     else pieces[pieces.length - 1] = { text: last.text + piece.text, origin: piece.origin }
   }
   const size = pieces.reduce((sum, { text }) => sum + text.length, 0)
