@@ -41,12 +41,17 @@ describe('claiming', () => {
       const rows = await take(db.store)
       const workerId = await joined(db.runStore)
       const start = performance.now()
-      expect(await db.runStore.claim(workerId, rows)).toMatchObject([{ params }])
-      return performance.now() - start
+      const [run] = await db.runStore.claim(workerId, rows)
+      const ms = performance.now() - start
+      expect(Object.keys(run?.params ?? {})).toHaveLength(count)
+      return ms
     }
-    await timeOf(1_000)
-    // The square of this takes minutes.
-    expect(await timeOf(60_000)).toBeLessThan(5_000)
+    // Of several the shortest counts: the machine may have other work.
+    const best = async (count: number) =>
+      Math.min(await timeOf(count), await timeOf(count), await timeOf(count))
+    const small = await best(10_000)
+    // The square would take 64 times as long.
+    expect(await best(80_000)).toBeLessThan(Math.max(small, 20) * 32)
   })
 
   test.each([
