@@ -41,7 +41,7 @@ export class WorkflowChecker implements AsyncDisposable {
   #closed = false
 
   constructor({
-    timeMs = 10_000,
+    timeMs = 30_000,
     maxWaiting = Infinity,
     memoryMb = 256,
     idleMs = 10_000,
