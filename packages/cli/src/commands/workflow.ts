@@ -38,12 +38,11 @@ const lintAll = async (
   { config: file, format, strict = false }: LintOptions,
 ): Promise<void> => {
   const { config } = loadSettings(terminal, file)
-  const { lintPaths, renderProblems } = await import('@scanfarm/workflow')
-  const [{ problemLines }, { workflowFolders }] = await Promise.all([
-    import('../workflows/problems.ts'),
-    import('../workflows/find-workflow.ts'),
-  ])
   await Promise.all(paths.map(mustBeReadable))
+  // One after the other: the others import the first as well.
+  const { lintPaths, renderProblems } = await import('@scanfarm/workflow')
+  const { problemLines } = await import('../workflows/problems.ts')
+  const { workflowFolders } = await import('../workflows/find-workflow.ts')
   const { files, problems } = await lintPaths(paths, workflowFolders(config))
   if (format === 'text')
     for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
