@@ -20,7 +20,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
  * there may have put links anywhere and may swap them while we look: so the open file decides. It must be the very
  * file that stands at the resolved path, that path must lie inside, and no second name may lead to it from elsewhere.
  */
-export async function openInside(path: string, roots: readonly string[]): Promise<OpenedInside> {
+export async function openInside(path: string | Buffer, roots: readonly string[]): Promise<OpenedInside> {
   const special = await lstat(path).then(
     (found) => !found.isFile() && !found.isDirectory() && !found.isSymbolicLink(),
     () => false,
@@ -42,14 +42,16 @@ const refused = (reason: string): { kind: 'refused'; reason: string } => ({ kind
 
 const problemOf = async (
   file: FileHandle,
-  path: string,
+  path: string | Buffer,
   roots: readonly string[],
 ): Promise<OpenedInside | string> => {
   const opened = await file.stat({ bigint: true })
   if (!opened.isFile() && !opened.isDirectory()) return 'it is neither a regular file nor a folder'
   if (opened.isFile() && opened.nlink > 1n) return 'it is a hard link to a file that has other names'
-  const real = await realpath(path)
-  if (!isSame(opened, await stat(real, { bigint: true }))) return 'it changed while it was opened'
+  // As bytes: a name need not be UTF-8.
+  const resolved = await realpath(path, { encoding: 'buffer' })
+  const real = resolved.toString()
+  if (!isSame(opened, await stat(resolved, { bigint: true }))) return 'it changed while it was opened'
   const inside = await Promise.all(roots.map(async (root) => isInside(real, await realpath(root))))
   if (!inside.includes(true)) return "it lies outside the run's folders"
   return { kind: opened.isFile() ? 'file' : 'folder', file, size: Number(opened.size), path: real }

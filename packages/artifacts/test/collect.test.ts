@@ -177,3 +177,22 @@ test('A store that fails is not taken for a bad artifact', async () => {
   const request = { path: join(run, 'fine.txt'), roots: [run], keyPrefix: 'k/fails', maxBytes: 10 }
   await expect(collectArtifact(failing, request)).rejects.toThrow('disk full')
 })
+
+test('A tar keeps files whose names are not UTF-8, under escaped names', async () => {
+  const folder = join(run, 'odd-names')
+  await mkdir(folder)
+  const odd = (...parts: (string | number[])[]): Buffer =>
+    Buffer.concat([Buffer.from(`${folder}/`), ...parts.map((part) => Buffer.from(part as string))])
+  await writeFile(odd('caf', [0xe9], '.txt'), 'latin')
+  await writeFile(odd('grün.txt'), 'utf8')
+  await mkdir(odd([0xff, 0xfe]))
+  await writeFile(odd([0xff, 0xfe], '/in.txt'), 'inside')
+  const found = await collect(folder)
+  if (found.kind !== 'stored') throw new Error(found.reason)
+  const kept = await store.get(found.storeKey)
+  const listing = execFileSync('tar', ['-tf', '-', '--quoting-style=literal'], {
+    input: await buffer(kept?.body ?? Readable.from([])),
+  })
+  const names = listing.toString().trim().split('\n').sort()
+  expect(names).toEqual(['\\xff\\xfe/in.txt', 'caf\\xe9.txt', 'grün.txt'].sort())
+})
