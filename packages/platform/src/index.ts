@@ -8,7 +8,7 @@ export {
   type ConfigSources,
   type LoadedConfig,
 } from './config/read-config.ts'
-export { settingsMarkdown, showConfig, type ShownSetting } from './config/show-config.ts'
+export { settingsInForce, settingsMarkdown, showConfig, type ShownSetting } from './config/show-config.ts'
 export {
   createLogger,
   silentLogger,

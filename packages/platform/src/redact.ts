@@ -4,6 +4,8 @@ const MASK = '***'
 const TELLING_NAME =
   /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[-_]?key|private[-_]?key|credential/i
 const URL_CREDENTIALS = /(:\/\/[^\s/:@]{0,256}):[^\s/@]{1,1024}@/g
+/** A token in the place of a user. */
+const URL_TOKEN = /(:\/\/)[^\s/:@]{1,1024}@/g
 const FARM_TOKEN = /\bsfm_[A-Za-z0-9_-]{8,}/g
 const JSON_WEB_TOKEN = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*/g
 /** As in connection strings, queries of URLs and commands of services. */
@@ -16,6 +18,7 @@ const MAX_ITEMS = 100
 const redactText = (text: string): string =>
   text
     .replace(URL_CREDENTIALS, `$1:${MASK}@`)
+    .replace(URL_TOKEN, `$1${MASK}@`)
     .replace(BEARER, `$1${MASK}`)
     .replace(FARM_TOKEN, `sfm_${MASK}`)
     .replace(JSON_WEB_TOKEN, MASK)

@@ -214,3 +214,29 @@ test('the table of settings names every key with its variables', () => {
   expect(table).toMatch('| `queue.kind` | `SCANFARM_QUEUE` `SCANFARM_QUEUE_KIND` |')
   expect(table).toMatch('`DATABASE_URL` (`DATABASE_URL_FILE`)')
 })
+
+test('URLs among the settings are shown without what is secret in them', () => {
+  const loaded = loadConfig({
+    env: {},
+    argvOverrides: {
+      'notify.webhooks': [
+        'https://hooks.example/services/T0/B0/hook-secret?token=query-secret',
+        'https://bare.example',
+      ],
+      'llm.model': 'm',
+      'llm.base_url': 'https://user-secret:pass-secret@llm.example/v1',
+      'artifacts.s3.endpoint': 'https://token-secret@s3.example:9000/path?key=query-secret#fragment-secret',
+      'runner.docker_host': 'tcp://docker.example:2376',
+    },
+  })
+  const shown = showConfig(loaded)
+  expect(JSON.stringify(shown)).not.toMatch(/(?:hook|query|user|pass|token|fragment)-secret/)
+  const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]))
+  expect(values).toMatchObject({
+    'notify.webhooks': ['https://hooks.example/***?***', 'https://bare.example'],
+    'llm.base_url': 'https://***@llm.example/v1',
+    'artifacts.s3.endpoint': 'https://***@s3.example:9000/path?***#***',
+    'runner.docker_host': 'tcp://docker.example:2376',
+  })
+  expect(loaded.config.notify.webhooks[0]).toContain('hook-secret')
+})

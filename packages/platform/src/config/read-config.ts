@@ -1,3 +1,4 @@
+import { shownValue } from './shown-value.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { entries, type Config, type Entry } from './keys.ts'
@@ -86,7 +87,7 @@ const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefine
 }
 
 const shown = (entry: Entry, raw: unknown): string =>
-  entry.setting.secret ? '' : `, not ${JSON.stringify(raw)}`
+  entry.setting.secret ? '' : `, not ${JSON.stringify(shownValue(entry.setting, raw))}`
 
 const readEntry = (loading: Loading, entry: Entry): void => {
   try {

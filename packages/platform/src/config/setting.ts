@@ -21,6 +21,8 @@ export interface Setting<T> {
   readonly env: readonly string[]
   /** Secrets are masked wherever settings are shown, and have `*_FILE` and `*_file` forms. */
   readonly secret: boolean
+  /** The path of a URL in it is a secret, as that of a webhook is. */
+  readonly secretPath: boolean
   /** The value of a raw one: text from the environment, or what YAML made of it. Throws what it must be. */
   readonly parse: (raw: unknown, place: Place) => T
 }
@@ -29,6 +31,7 @@ interface Options<T> {
   readonly default: T | ((lookup: Lookup) => T)
   readonly defaultText?: string
   readonly env?: readonly string[]
+  readonly secretPath?: boolean
 }
 
 interface Shape<T> {
@@ -50,6 +53,7 @@ const setting = <T>(shape: Shape<T>, description: string, options: Options<T>): 
     description,
     parse: shape.parse,
     secret: shape.secret ?? false,
+    secretPath: options.secretPath ?? false,
     env: options.env ?? [],
     fallback: isFunction(given) ? given : () => given,
     fallbackText: options.defaultText ?? (isFunction(given) ? 'computed' : textOf(given)),

@@ -159,7 +159,7 @@ export const SETTINGS = {
     telegramToken: secret('Token of the bot that sends notifications of workflows.'),
     telegramChat: optionalText('Chat id for messages that name no channel.'),
     telegramChannels: list('Further chats, as `name=chat id`.', { default: [] }),
-    webhooks: list('URLs that notifications of workflows are posted to.', { default: [] }),
+    webhooks: list('URLs that notifications of workflows are posted to.', { default: [], secretPath: true }),
   },
   local: {
     slots: integer('Local runs that a server executes at once; 0: none.', { ...cpus, min: 0, max: 1024 }),

@@ -1,10 +1,10 @@
-import { entries, type Entry } from './keys.ts'
+import { entries, type Config, type Entry } from './keys.ts'
 import type { LoadedConfig } from './read-config.ts'
-import { Secret } from '../secret.ts'
+import { shownValue } from './shown-value.ts'
 
 export interface ShownSetting {
   readonly key: string
-  /** Secrets as `***`, never their value. */
+  /** Secrets as `***`, never their value; URLs without user info and query. */
   readonly value: unknown
   readonly origin: string
 }
@@ -14,14 +14,11 @@ const valueAt = (config: unknown, trail: readonly string[]): unknown =>
 
 /** The settings in force in the order of the table, secrets masked. */
 export const showConfig = ({ config, origins }: LoadedConfig): ShownSetting[] =>
-  entries().map(({ key, trail }) => {
-    const value = valueAt(config, trail)
-    return {
-      key,
-      value: value instanceof Secret ? String(value) : (value ?? null),
-      origin: origins.get(key) ?? 'default',
-    }
-  })
+  settingsInForce(config).map((setting) => ({ ...setting, origin: origins.get(setting.key) ?? 'default' }))
+
+/** The same without where they come from. */
+export const settingsInForce = (config: Config): Omit<ShownSetting, 'origin'>[] =>
+  entries().map(({ key, trail, setting }) => ({ key, value: shownValue(setting, valueAt(config, trail)) }))
 
 const cell = (text: string): string => text.replaceAll(/(?<!\\)\|/g, '\\|').replaceAll('\n', ' ')
 

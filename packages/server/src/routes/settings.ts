@@ -1,6 +1,6 @@
+import { settingsInForce } from '@scanfarm/platform'
 import { Type } from 'typebox'
 import { route } from '../http/route.ts'
-import { settingsInForce } from '../settings-in-force.ts'
 
 export const listSettings = route(
   {
