@@ -74,7 +74,8 @@ export const connectionLimits = (
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies: ByteBudget): Router => {
-  const router = express.Router({ caseSensitive: true })
+  // Strict: a path with an empty id at its end is not the list.
+  const router = express.Router({ caseSensitive: true, strict: true })
   const byPath = Map.groupBy(
     routes.flatMap((route) =>
       [route.spec.path, ...(route.spec.aliases ?? [])].map((path) => ({ route, path: expressPath(path) })),

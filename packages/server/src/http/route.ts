@@ -4,7 +4,8 @@ import type { Static, TSchema } from 'typebox'
 import type { Caller } from '../access/caller.ts'
 import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
-import { fieldRefusal } from './field-refusal.ts'
+import { fieldRefusal, refuse } from './field-refusal.ts'
+import { textProblems } from './plain-text.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -43,6 +44,8 @@ export interface RouteSpec<
   readonly body?: B
   /** Most bytes of the body where they are not 1 MiB; the setting `http.json_bytes` can only lower it. */
   readonly bodyBytes?: number
+  /** The body carries what tools and hosts wrote: NUL and half surrogate pairs in it are dropped, not refused. */
+  readonly anyText?: boolean
   /** What is wrong with the fields in view of each other; asked only to complete the list when the shape is wrong. */
   readonly rules?: (body: Static<B>) => readonly FieldError[]
   /** Fields that are refused with advice of their own instead of "is not a known field". */
@@ -124,7 +127,8 @@ export const route = <
     const params = parser(spec.params, 'coerce', 'path')
     const query = parser(spec.query, 'coerce', 'query')
     const advised = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
-    const body = spec.rules === undefined ? advised : completing(advised, spec.rules)
+    const plain = spec.anyText === true ? advised : refusingOddText(advised)
+    const body = spec.rules === undefined ? plain : completing(plain, spec.rules)
     return (context, raw) =>
       handler(context, {
         params: params(raw.params),
@@ -162,6 +166,14 @@ const advising =
 
 const adviceFor = (path: string, advice: Readonly<Record<string, string>>): string | undefined =>
   Object.hasOwn(advice, path.slice(1)) ? advice[path.slice(1)] : undefined
+
+const refusingOddText =
+  <T>(parse: (value: unknown) => T) =>
+  (value: unknown): T => {
+    const parsed = parse(value)
+    refuse(textProblems(parsed))
+    return parsed
+  }
 
 /** A body of the wrong shape hears of everything else that is wrong with it too. */
 const completing =

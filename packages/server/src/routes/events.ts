@@ -35,6 +35,7 @@ export const emitEvent = route(
       'Filters and dedupe windows of triggers are evaluated before the answer: `triggered_workflows` are those that got runs.',
     role: 'operator',
     body: EmitEvent,
+    anyText: true,
     refusedFields: { source: 'is not accepted: the source of an emitted event is always api' },
     responses: { 200: EventEmitted },
     errors: ['invalid_input', 'payload_too_large', 'unavailable'],

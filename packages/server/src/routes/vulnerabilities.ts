@@ -13,6 +13,7 @@ import {
 import type { VulnerabilityFilter } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
+import { textProblems } from '../http/plain-text.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
 import { MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
@@ -160,12 +161,14 @@ export const createVulnerability = route(
     description: 'Always a new one: to update what is known already, import.',
     role: 'operator',
     body: NewVulnerability,
+    anyText: true,
     responses: { 201: Type.Object({ data: Vulnerability, message: Type.String() }) },
     errors: ['invalid_input'],
   },
   async ({ store }, { body: { workspace, ...content } }) => {
     const raw = content.raw_vuln_json ?? ''
     if (raw !== '' && !isJson(raw)) refuse([{ path: '/raw_vuln_json', message: 'must be valid JSON text' }])
+    refuse(textProblems({ workspace }))
     if (workspace.trim() === '') refuse([{ path: '/workspace', message: 'must not be blank' }])
     const data = await store.vulnerabilities.create(workspace, { ...DEFAULTS, ...content })
     return { data, message: 'Vulnerability created successfully' }

@@ -4,7 +4,7 @@ import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@s
 import { Type, type Static } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
-import { topicMatcher } from '../loops/event-receiver/topics.ts'
+import { topicProblem } from '../loops/event-receiver/topics.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { rowId } from './row-id.ts'
 
@@ -76,11 +76,8 @@ const checked = (draft: SubscriptionDraft): SubscriptionDraft => {
   else if (url.username !== '' || url.password !== '')
     problems.push({ path: '/url', message: 'must not hold a password: the request is signed' })
   for (const [index, topic] of draft.topics.entries()) {
-    try {
-      topicMatcher(topic)
-    } catch {
-      problems.push({ path: `/topics/${index}`, message: 'is not a shell glob' })
-    }
+    const message = topicProblem(topic)
+    if (message !== undefined) problems.push({ path: `/topics/${index}`, message })
   }
   refuse(problems)
   return draft
@@ -193,7 +190,7 @@ export const listDeliveries = route(
     query: Type.Object(
       {
         status: Type.Optional(DeliveryStatus),
-        subscription_id: Type.Optional(Type.Integer({ minimum: 1 })),
+        subscription_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
         ...pageQuery,
       },
       { additionalProperties: false },

@@ -8,7 +8,7 @@ import {
 } from '@scanfarm/contracts'
 import type { StoredSchedule } from '@scanfarm/store'
 import { cronProblem, inputProblem, parseDuration, type Json, type Trigger } from '@scanfarm/workflow'
-import { topicMatcher } from './topics.ts'
+import { topicProblem } from './topics.ts'
 import {
   DEDUPE_WINDOW_MS,
   MISSED_WINDOW_MS,
@@ -159,15 +159,6 @@ const checked = (trigger: ReadyTrigger): ReadyTrigger => {
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new Error(problems.join('; '))
   return trigger
-}
-
-const topicProblem = (topic: string): string | undefined => {
-  try {
-    topicMatcher(topic)
-    return undefined
-  } catch {
-    return `the topic "${topic}" is not a shell glob`
-  }
 }
 
 const pathProblem = (path: string): string | undefined =>

@@ -1,3 +1,5 @@
+import { EVENT_WORD_LENGTH } from '@scanfarm/contracts'
+
 /** What fires under the first name fires under the second one as well. */
 const OTHER_NAME: Readonly<Record<string, string>> = {
   'asset.discovered': 'assets.new',
@@ -15,6 +17,20 @@ export const wantedTopics = (topic: string): string[] => {
 export const topicMatcher = (glob: string): ((topic: string) => boolean) => {
   const matches = glob === '' ? () => true : plainMatcher(glob)
   return (topic) => matches(topic) || (OTHER_NAME[topic] !== undefined && matches(OTHER_NAME[topic]))
+}
+
+/** Why a topic or glob matches no topic that an event can have; undefined: it may match some. */
+export const topicProblem = (glob: string): string | undefined => {
+  if (glob.length > EVENT_WORD_LENGTH) return `a topic has at most ${EVENT_WORD_LENGTH} characters`
+  const shown = JSON.stringify(glob)
+  if (/[\p{Cc}\p{Cs}]/u.test(glob))
+    return `the topic ${shown} must not contain control characters or half of a surrogate pair`
+  try {
+    topicMatcher(glob)
+    return undefined
+  } catch {
+    return `the topic ${shown} is not a shell glob`
+  }
 }
 
 type Piece = '*' | ((char: string) => boolean)

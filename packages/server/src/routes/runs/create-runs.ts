@@ -2,6 +2,7 @@ import { CreateRuns, needsOf, REFUSED_FIELDS, RunsCreated } from '@scanfarm/cont
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import { text, type Answer } from '../../http/answer.ts'
 import { refuse } from '../../http/field-refusal.ts'
+import { textProblems } from '../../http/plain-text.ts'
 import { route } from '../../http/route.ts'
 import { fieldProblems, singleTargetProblems } from '../../submission/field-rules.ts'
 import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
@@ -28,6 +29,8 @@ export const createRuns = route(
     role: 'operator',
     body: CreateRuns,
     bodyBytes: MAX_BODY_BYTES,
+    // Targets and params have rules of their own.
+    anyText: true,
     refusedFields: REFUSED_FIELDS,
     rules: (body) => [...fieldProblems(body), ...singleTargetProblems(body)],
     headers: {
@@ -57,7 +60,8 @@ export const createRuns = route(
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
     if (earlier !== undefined) return kept(earlier)
 
-    refuse(fieldProblems(body))
+    const { target: _, targets: _all, params: _params, ...words } = body
+    refuse([...fieldProblems(body), ...textProblems(words)])
     refuseMode(body.run_mode ?? 'local', master, config.cloud.enabled)
     const kind = body.flow === undefined ? 'module' : 'flow'
     const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)

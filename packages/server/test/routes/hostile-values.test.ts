@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { openApi } from '../../src/http/openapi.ts'
+import { apiRoutes } from '../../src/routes/index.ts'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer({ master: true })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly minItems?: number
+  readonly minimum?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema | boolean
+}
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly parameters: readonly { name: string; in: string; required: boolean; schema: Schema }[]
+  readonly body: Schema | undefined
+}
+
+const document = openApi(apiRoutes()) as unknown as {
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        parameters: Operation['parameters']
+        requestBody?: { content: Record<string, { schema: Schema }> }
+      }
+    >
+  >
+  components: { schemas: Record<string, Schema> }
+}
+
+/** Streams without end are tested where they are made; a login is tested with its lockout. */
+const LEFT_OUT = new Set(['/events/stream', '/login'])
+
+const operations: Operation[] = Object.entries(document.paths)
+  .filter(([path]) => !LEFT_OUT.has(path))
+  .flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method,
+      path,
+      parameters: operation.parameters,
+      body: operation.requestBody?.content['application/json']?.schema,
+    })),
+  )
+
+const resolved = (schema: Schema): Schema =>
+  schema.$ref === undefined
+    ? schema
+    : resolved(document.components.schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {})
+
+/** Values that a schema cannot tell, by name of the field: those of the test server. */
+const KNOWN: Readonly<Record<string, unknown>> = {
+  flow: 'survey',
+  module: 'probe',
+  workflow_name: 'probe',
+  workflow_kind: 'module',
+  target: 'a.test',
+  targets: ['a.test'],
+  schedule: '0 3 * * *',
+  timezone: 'UTC',
+  watch_path: '/srv/new/*',
+  url: 'https://example.com/hook',
+  topics: ['run.*'],
+  filters: ['true'],
+  severity: 'high',
+  provider: 'local',
+  asset_value: 'a.test',
+  topic: 'custom.a',
+  from: '2026-01-01T00:00:00Z',
+  to: '2026-01-02T00:00:00Z',
+  missed_window: '1h',
+  dedupe_window: '1h',
+  debounce: '5s',
+  password: 'a long password',
+  secret: 'a secret that is long enough',
+}
+
+/** A value that fits. */
+const sample = (given: Schema, name = ''): unknown => {
+  const schema = resolved(given)
+  if (name in KNOWN) return KNOWN[name]
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.anyOf !== undefined) return sample(schema.anyOf[0] ?? {}, name)
+  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1
+  if (schema.type === 'boolean') return false
+  if (schema.type === 'array')
+    return Array.from({ length: schema.minItems ?? 0 }, () => sample(schema.items ?? {}))
+  if (schema.type === 'object')
+    return Object.fromEntries(
+      (schema.required ?? []).map((field) => [field, sample(schema.properties?.[field] ?? {}, field)]),
+    )
+  return 'a'.repeat(Math.max(1, schema.minLength ?? 1))
+}
+
+const TEXTS = [
+  '\0',
+  'a\0b',
+  '\ud800',
+  'a\udfffb',
+  '',
+  ' ',
+  '\u0001',
+  '%00',
+  'x'.repeat(70_000),
+  '../..',
+  "'--",
+  '🙂',
+]
+const NUMBERS = [2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 2 ** 64, 1e300, -1, 0, 0.5]
+
+/** Everything of another shape or beyond a type's range that stands at a place in a body. */
+const hostile = (given: Schema, name: string): unknown[] => {
+  const schema = resolved(given)
+  const fits = sample(schema, name)
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((branch) => hostile(branch, name))
+  if (schema.type === 'integer' || schema.type === 'number') return NUMBERS
+  if (schema.type === 'array')
+    return [...hostile(schema.items ?? {}, '').map((value) => [value]), ...TEXTS.map((text) => [text])]
+  if (schema.type === 'object') {
+    const values = schema.properties ?? {}
+    return [
+      ...Object.entries(values).flatMap(([field, inner]) =>
+        hostile(inner, field).map((value) => ({ ...(fits as object), [field]: value })),
+      ),
+      ...(schema.additionalProperties === false
+        ? []
+        : TEXTS.flatMap((text) => [{ [text]: 'a' }, { a: text }])),
+    ]
+  }
+  if (schema.type === 'boolean') return ['yes']
+  // Long enough for the schema, so that nothing but the text itself is wrong.
+  const padding = 'a'.repeat(schema.minLength ?? 0)
+  return [...TEXTS, ...TEXTS.map((text) => `${text}${padding}`)]
+}
+
+const addressOf = ({ path }: Operation, values: Readonly<Record<string, string>>): string =>
+  `/api${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '1')}`
+
+const send = async (operation: Operation, address: string, body?: unknown): Promise<string | undefined> => {
+  const response = await fetch(`${server.url}${address}`, {
+    method: operation.method.toUpperCase(),
+    headers: {
+      Authorization: `Bearer ${server.tokens.admin}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const isFine = response.status < 500 || response.status === 503
+  return isFine
+    ? undefined
+    : `${response.status} ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(body)?.slice(0, 200)}: ${text.slice(0, 200)}`
+}
+
+/** What a URL can carry. */
+const inUrl = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+const NUMBER_TEXTS = [...NUMBERS.map(String), '9223372036854775808', '18446744073709551616', '9'.repeat(400)]
+
+describe('no value of the document fails the server:', () => {
+  const failuresOf = async (requests: readonly (() => Promise<string | undefined>)[]): Promise<string[]> => {
+    const failures: string[] = []
+    for (const request of requests) failures.push(...[(await request()) ?? []].flat())
+    return failures
+  }
+
+  test.each(operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    '%s',
+    async (_, operation) => {
+      const base = operation.body === undefined ? undefined : sample(operation.body)
+      const required = operation.parameters
+        .filter((parameter) => parameter.in === 'query' && parameter.required)
+        .map(({ name, schema }) => `${name}=${inUrl(String(sample(schema, name)))}`)
+      const requests = operation.parameters.flatMap((parameter) => {
+        const texts = parameter.schema.type === 'integer' ? NUMBER_TEXTS : [...TEXTS, ...NUMBER_TEXTS]
+        // Longer addresses are refused before any route.
+        return texts
+          .filter((text) => text.length < 1_000)
+          .map((text) => () => {
+            if (parameter.in === 'header') return Promise.resolve(undefined)
+            const address =
+              parameter.in === 'path'
+                ? `${addressOf(operation, { [parameter.name]: inUrl(text) })}?${required.join('&')}`
+                : `${addressOf(operation, {})}?${[...required, `${parameter.name}=${inUrl(text)}`].join('&')}`
+            return send(operation, address, base)
+          })
+      })
+      if (operation.body !== undefined)
+        for (const body of hostile(operation.body, ''))
+          requests.push(() => send(operation, `${addressOf(operation, {})}?${required.join('&')}`, body))
+      expect(await failuresOf(requests)).toEqual([])
+    },
+    120_000,
+  )
+})
+
+describe('a path with an empty or odd segment', () => {
+  const withId = operations.filter(({ path }) => path.includes('{'))
+  const ODD = [
+    '',
+    '%20',
+    '.',
+    '%2e%2e',
+    '%2F',
+    '%2f..%2f',
+    '*',
+    '0',
+    '-1',
+    '%C3%A9',
+    '~',
+    ';',
+    '%00',
+    '%ff',
+    'x'.repeat(3_000),
+  ]
+
+  test.each(withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+    'is refused or not found: %s',
+    async (_, operation) => {
+      const base = operation.body === undefined ? undefined : sample(operation.body)
+      for (const odd of ODD) {
+        const address = operation.path.replaceAll(/\{\w+\}/g, odd)
+        const response = await server.admin[operation.method as 'get'](`/api${address}`).send(base as object)
+        expect([400, 401, 404, 413]).toContain(response.status)
+        if (odd === '') expect(response.status).toBe(404)
+      }
+    },
+  )
+})
+
+describe('text that no database holds', () => {
+  test.each([
+    [
+      '/schedules',
+      '/event_topic',
+      { name: 'n', workflow_name: 'probe', trigger_type: 'event', event_topic: '\0' },
+    ],
+    ['/schedules', '/name', { name: 'n\0', workflow_name: 'probe', schedule: '0 3 * * *' }],
+    ['/incoming-webhooks', '/secret', { name: 'odd', secret: `\0${'s'.repeat(20)}` }],
+    ['/webhook-subscriptions', '/topics/0', { name: 'n', url: 'https://example.com', topics: ['\ud800'] }],
+    ['/runs', '/docker_image', { module: 'probe', target: 'a.test', docker_image: 'a\0b' }],
+    ['/vulnerabilities', '/workspace', { workspace: '\0', severity: 'high' }],
+  ])('is refused by POST %s with the field %s', async (path, field, body) => {
+    const answer = await server.admin.post(`/api${path}`).send(body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toContainEqual({
+      path: field,
+      message: expect.stringContaining('must not contain NUL'),
+    })
+  })
+
+  test('makes no trigger of every topic, also not by other control characters', async () => {
+    const body = { name: 'n', workflow_name: 'probe', trigger_type: 'event', event_topic: '\u0001' }
+    const answer = await server.admin.post('/api/schedules').send(body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.message).toContain('control characters')
+  })
+})
