@@ -48,14 +48,32 @@ describe.each(['host', 'docker'] as const)('a step on the runner %s', (runner) =
     const module = await uploadModule(`curious-${runner}`, {
       ...RUNNERS[runner],
       steps: [
-        step('environments', `for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' < "$f"; done 2>/dev/null; env; true`),
-        step('command lines', `for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < "$f"; echo; done 2>/dev/null; true`),
-        step('parents', 'p=$$; while [ "${p:-0}" -gt 1 ]; do cat /proc/$p/environ /proc/$p/maps 2>/dev/null | tr "\\0" "\\n"; p=$(awk \'/^PPid/ {print $2}\' /proc/$p/status); done; true'),
+        step(
+          'environments',
+          `for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' < "$f"; done 2>/dev/null; env; true`,
+        ),
+        step(
+          'command lines',
+          `for f in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < "$f"; echo; done 2>/dev/null; true`,
+        ),
+        step(
+          'parents',
+          'p=$$; while [ "${p:-0}" -gt 1 ]; do cat /proc/$p/environ /proc/$p/maps 2>/dev/null | tr "\\0" "\\n"; p=$(awk \'/^PPid/ {print $2}\' /proc/$p/status); done; true',
+        ),
         step('descriptors', 'ls -l /proc/[0-9]*/fd 2>/dev/null | grep -v "/dev/\\|pipe:\\|socket:" ; true'),
-        step('tokens', `cat ${farm.folder}/*/admin-token ${farm.folder}/*/*.yaml ${farm.folder}/*.log 2>/dev/null; true`),
-        step('data folders', `ls ${farm.folder}/master-1 ${farm.folder}/worker-1 ${farm.folder}/worker-2 2>/dev/null; true`),
+        step(
+          'tokens',
+          `cat ${farm.folder}/*/admin-token ${farm.folder}/*/*.yaml ${farm.folder}/*.log 2>/dev/null; true`,
+        ),
+        step(
+          'data folders',
+          `ls ${farm.folder}/master-1 ${farm.folder}/worker-1 ${farm.folder}/worker-2 2>/dev/null; true`,
+        ),
         step('shadow', 'cat /etc/shadow 2>/dev/null | grep -v "^$" | head -3; true'),
-        step('docker', 'ls -l /var/run/docker.sock >/dev/null 2>&1 && echo | timeout 2 nc -U /var/run/docker.sock && echo REACHED; true'),
+        step(
+          'docker',
+          'ls -l /var/run/docker.sock >/dev/null 2>&1 && echo | timeout 2 nc -U /var/run/docker.sock && echo REACHED; true',
+        ),
         step('who', 'id -u'),
         step('kill', 'kill -9 $PPID 2>/dev/null; kill -9 1 2>/dev/null; echo alive'),
         step('kill all', 'kill -9 -1'),
@@ -94,9 +112,15 @@ describe('runs of two workspaces', () => {
   test('are closed to each other', async () => {
     const victim = await uploadModule('victim', {
       steps: [
-        step('keep', `umask 000; echo ${MARKER} > {{Output}}/kept.txt; echo ${MARKER} > kept.txt; chmod 666 {{Output}}/kept.txt kept.txt`),
+        step(
+          'keep',
+          `umask 000; echo ${MARKER} > {{Output}}/kept.txt; echo ${MARKER} > kept.txt; chmod 666 {{Output}}/kept.txt kept.txt`,
+        ),
         step('place', 'pwd; echo {{Output}}; echo $$'),
-        { ...step('wait', 'for i in $(seq 600); do [ -e {{Output}}/go ] && exit 0; sleep 0.1; done'), env: {} },
+        {
+          ...step('wait', 'for i in $(seq 600); do [ -e {{Output}}/go ] && exit 0; sleep 0.1; done'),
+          env: {},
+        },
       ].map(({ name, type, command, on_error }) => ({ name, type, command, on_error })),
     })
     const held = runOf(await submit({ module: victim, target: 'victim.test', workspace: 'victim' }))
@@ -121,13 +145,20 @@ describe('runs of two workspaces', () => {
         step('list', 'ls "{{folder}}" "{{output}}" 2>/dev/null; true'),
         step('search', `grep -rs ${MARKER} /proc/[0-9]*/cwd/ /proc/[0-9]*/root${output} 2>/dev/null; true`),
         step('write', 'echo stolen > "{{output}}/go"; echo stolen > "{{output}}/kept.txt"; true'),
-        { name: 'function', type: 'function', function: 'read_file("{{output}}/kept.txt")', on_error: CONTINUE },
+        {
+          name: 'function',
+          type: 'function',
+          function: 'read_file("{{output}}/kept.txt")',
+          on_error: CONTINUE,
+        },
         step('end', 'kill -9 -1'),
       ],
     })
     // Both workers: one of them has the victim.
     const thieves = await Promise.all(
-      [1, 2, 3, 4].map((number) => runToEnd({ module: thief, workspace: `thief-${number}`, params: { folder, output } })),
+      [1, 2, 3, 4].map((number) =>
+        runToEnd({ module: thief, workspace: `thief-${number}`, params: { folder, output } }),
+      ),
     )
     for (const run of thieves) {
       const outputs = run.steps.map(({ output: text, exports }) => text + JSON.stringify(exports)).join('\n')
@@ -152,7 +183,10 @@ describe('files that a param names', () => {
     const module = await uploadModule(name, {
       params: ['file', 'written'].map((param) => ({ name: param, type: 'string' })),
       steps: [
-        step('link', `echo own > {{Output}}/own.txt; ln -s "${outside}" {{Output}}/link; ln -s "${farm.canaries}" {{Output}}/folder; true`),
+        step(
+          'link',
+          `echo own > {{Output}}/own.txt; ln -s "${outside}" {{Output}}/link; ln -s "${farm.canaries}" {{Output}}/folder; true`,
+        ),
         ...calls.map(({ name: called, code }) => ({
           name: called,
           type: 'function',
@@ -160,7 +194,14 @@ describe('files that a param names', () => {
           timeout: '5s',
           on_error: CONTINUE,
         })),
-        { name: 'loop', type: 'foreach', input: '{{file}}', variable: 'line', step: step('each', 'echo "{{line}}" >> {{Output}}/lines.txt'), on_error: CONTINUE },
+        {
+          name: 'loop',
+          type: 'foreach',
+          input: '{{file}}',
+          variable: 'line',
+          step: step('each', 'echo "{{line}}" >> {{Output}}/lines.txt'),
+          on_error: CONTINUE,
+        },
         // Without -R links below the folder are not followed.
         step('copies', `grep -rl ${MARKER} {{Output}}; true`),
         { ...step('std file', 'echo x'), std_file: '{{written}}' },
@@ -180,7 +221,9 @@ describe('files that a param names', () => {
     const name = `reader-${[...file].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 99_991, 7)}`
     // The run's folder is only known inside of it: the module puts its path in place.
     const run = await attack(name, file.replace('{{Output}}', `${await outputFolder(name)}`))
-    const leaks = run.steps.filter(({ output, exports }) => (output + JSON.stringify(exports)).includes(MARKER))
+    const leaks = run.steps.filter(({ output, exports }) =>
+      (output + JSON.stringify(exports)).includes(MARKER),
+    )
     expect(leaks.map(({ step_name }) => step_name)).toEqual([])
     expect(stepNamed(run, 'copies').output).toBe('')
     expect(await logOf(run)).not.toContain(MARKER)

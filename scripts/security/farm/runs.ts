@@ -94,7 +94,7 @@ export async function ended(ref: string): Promise<EndedRun> {
 /** All pages: one ends at a bound of bytes. */
 async function stepsOf(ref: string): Promise<StepRow[]> {
   const found: StepRow[] = []
-  for (let cursor = ''; ; ) {
+  for (let cursor = ''; ;) {
     const answer = await call('get', `/runs/${ref}/steps${cursor}`)
     if (answer.status !== 200) throw new Error(`steps: ${answer.status} ${answer.text}`)
     found.push(...((answer.json?.['data'] ?? []) as StepRow[]))

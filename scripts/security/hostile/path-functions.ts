@@ -10,7 +10,19 @@ export interface PathCall {
 const DOCUMENT = join(import.meta.dirname, '../../../docs/workflows.md')
 
 /** By the name of the argument in the document. */
-const READS = ['path', 'source', 'file', 'template', 'archive', 'manifest', 'old', 'first', 'second', 'a', 'b']
+const READS = [
+  'path',
+  'source',
+  'file',
+  'template',
+  'archive',
+  'manifest',
+  'old',
+  'first',
+  'second',
+  'a',
+  'b',
+]
 const WRITES = ['dest', 'target', 'new', 'folder']
 const OTHERS: Readonly<Record<string, string>> = {
   pattern: '"."',
@@ -37,9 +49,7 @@ export const pathCalls = (): PathCall[] =>
       if ((!reads && !writes) || args.includes('host') || args.includes('url')) return []
       const call = (read: string, write: string): string =>
         `${name}(${args
-          .map((arg) =>
-            READS.includes(arg) ? read : WRITES.includes(arg) ? write : (OTHERS[arg] ?? '"x"'),
-          )
+          .map((arg) => (READS.includes(arg) ? read : WRITES.includes(arg) ? write : (OTHERS[arg] ?? '"x"')))
           .join(', ')})`
       const reading = { name: `${name} reads`, code: call('"{{file}}"', `"{{Output}}/copy-${name}"`) }
       const writing = { name: `${name} writes`, code: call('"{{Output}}/own.txt"', '"{{written}}"') }
