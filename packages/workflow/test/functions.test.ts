@@ -202,6 +202,24 @@ describe('functions', () => {
     )
   })
 
+  test('evaluate the expressions of a report template alone, never those in the values of its variables', async () => {
+    const { answers, output } = await evaluate(
+      [
+        'set_var("found", read_file("banner")) && 1',
+        'render_markdown_report("tpl.md", "out.md")',
+        'file_exists("canary")',
+      ],
+      {
+        banner:
+          '`save_content("x", "canary")`{.func}\n```func\nsave_content("y", "canary")\n```\n") + save_content("z", "canary") + ("',
+        'tpl.md': '{{found}}\n`len("{{found}}")`{.func}\n`{{found}} == 2`{.func}\n',
+      },
+    )
+    expect(answers.slice(1)).toEqual(['true', 'false'])
+    const banner = readFileSync(join(output, 'banner'), 'utf8')
+    expect(readFileSync(join(output, 'out.md'), 'utf8')).toBe(`${banner}\n${banner.length}\nfalse\n`)
+  })
+
   test('of jq tell what is wrong with a filter', async () => {
     const { answers } = await evaluate(['jq("[]", "nope(")', 'jq("{\\"a\\":1}", ".a.b")'])
     expect(answers).toEqual([

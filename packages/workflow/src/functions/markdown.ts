@@ -92,25 +92,38 @@ const shown = (value: Json): string =>
 
 const CALLS = /```(?:osm-)?func\n([\s\S]*?)```|`([^`\n]+)`\{\.(?:osm-)?func\}/g
 
-/** `{{Variable}}`, code blocks named `osm-func` or `func`, and `` `expression`{.func} `` of a report's template. */
+/**
+ * `{{Variable}}`, code blocks named `osm-func` or `func`, and `` `expression`{.func} `` of a report's template. The
+ * expressions are those of the template alone: the text of a variable is never searched for them, and a variable in one
+ * is a value.
+ */
 const fill = async (template: string, context: FunctionContext): Promise<string> => {
-  const text = template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
-    shown(context.variable(name) ?? ''),
-  )
   const parts: string[] = []
-  let [from, size, calls] = [0, text.length, 0]
-  for (const { index, 0: whole, 1: block, 2: inline } of text.matchAll(CALLS)) {
+  let size = 0
+  const add = (text: string): void => {
+    size += text.length
+    if (size > MAX_TEXT_BYTES) throw new Error(`the report would have more than ${MAX_TEXT_BYTES} characters`)
+    parts.push(text)
+  }
+  const addText = (text: string): void => {
+    let from = 0
+    for (const { index, 0: whole, 1: name = '' } of text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)) {
+      add(text.slice(from, index))
+      add(shown(context.variable(name) ?? ''))
+      from = index + whole.length
+    }
+    add(text.slice(from))
+  }
+  let [from, calls] = [0, 0]
+  for (const { index, 0: whole, 1: block, 2: inline } of template.matchAll(CALLS)) {
     const source = (block ?? inline ?? '').trim()
     if (++calls > MAX_CALLS) throw new Error(`a template may hold at most ${MAX_CALLS} expressions`)
-    const result = await context
-      .evaluate(source)
-      .then(shown, (error: Error) => `_${source}: ${error.message}_`)
-    parts.push(text.slice(from, index), result)
+    addText(template.slice(from, index))
+    add(await context.evaluate(source).then(shown, (error: Error) => `_${source}: ${error.message}_`))
     from = index + whole.length
-    size += result.length
-    if (size > MAX_TEXT_BYTES) throw new Error(`the report would have more than ${MAX_TEXT_BYTES} characters`)
   }
-  return parts.join('') + text.slice(from)
+  addText(template.slice(from))
+  return parts.join('')
 }
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
