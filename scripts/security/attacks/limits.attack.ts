@@ -3,7 +3,15 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { call, expectRefusal, farm, watchFarm, type Answer } from '../farm/attacked-farm.ts'
+import {
+  call,
+  expectRefusal,
+  farm,
+  nextCursorOf,
+  recordsOf,
+  watchFarm,
+  type Answer,
+} from '../farm/attacked-farm.ts'
 import { connectRaw } from '../farm/raw.ts'
 import { lintModule, runToEnd, sendWorkflow, stepNamed, submit, uploadModule } from '../farm/runs.ts'
 import { documentedBounds, ROOT, TRIED_BY } from '../hostile/bounds.ts'
@@ -82,8 +90,8 @@ describe('bodies and events', () => {
       const answer = await call('get', `/event-logs?topic=custom.large&limit=10000${cursor}`)
       expect(answer.status).toBe(200)
       expect(answer.text.length).toBeLessThan(20 * MIB)
-      seen += (answer.json?.['data'] as unknown[]).length
-      const { next_cursor: next } = answer.json?.['pagination'] as { next_cursor?: string }
+      seen += recordsOf(answer).length
+      const next = nextCursorOf(answer)
       if (next === undefined) break
       cursor = `&cursor=${encodeURIComponent(next)}`
     }
@@ -178,7 +186,7 @@ describe('workflow files', () => {
   test('with thousands of mistakes are answered with a thousand', async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `wrong${index}: 1`).join('\n')
     const answer = await lintText(`kind: module\nname: wrong\nsteps: []\n${lines}`)
-    expect((answer.json?.['problems'] as unknown[]).length).toBeLessThanOrEqual(1_001)
+    expect(recordsOf(answer, 'problems').length).toBeLessThanOrEqual(1_001)
     expect(answer.text.length).toBeLessThan(2 * MIB)
   })
 
@@ -207,8 +215,8 @@ describe('expressions', () => {
     const began = performance.now()
     await call('post', '/events/emit', { body: { topic: 'custom.bomb', data: { text: TEXT } } })
     expect(performance.now() - began).toBeLessThan(10_000)
-    const data = made.json?.['data'] as { id: string }
-    await call('delete', `/schedules/${data.id}`)
+    const [schedule] = recordsOf<{ id: string }>(await call('get', '/schedules'))
+    await call('delete', `/schedules/${schedule?.id}`)
   })
 
   test('of a step end in their time, and leave the worker to others', async () => {

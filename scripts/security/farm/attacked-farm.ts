@@ -62,6 +62,17 @@ export const idOf = ({ status, text, json }: Answer): number => {
   throw new Error(`the answer has no id: ${status} ${text}`)
 }
 
+/** The records of the list that the answer shows under this name. */
+export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): readonly T[] => {
+  const records = json?.[name]
+  if (Array.isArray(records)) return records as T[]
+  throw new Error(`the answer has no list ${name}: ${status} ${text}`)
+}
+
+/** Undefined: the page was the last one. */
+export const nextCursorOf = ({ json }: Answer): string | undefined =>
+  (json?.['pagination'] as { readonly next_cursor?: string } | undefined)?.next_cursor
+
 /** A refusal names what was wrong and shows nothing of the inside. */
 export const expectRefusal = (answer: Answer, ...statuses: number[]): void => {
   expect({ refused: statuses.includes(answer.status), ...answer }).toMatchObject({

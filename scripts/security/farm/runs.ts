@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { call, farm, type Answer } from './attacked-farm.ts'
+import { call, farm, nextCursorOf, type Answer } from './attacked-farm.ts'
 
 export interface StepRow {
   readonly step_name: string
@@ -98,7 +98,7 @@ async function stepsOf(ref: string): Promise<StepRow[]> {
     const answer = await call('get', `/runs/${ref}/steps${cursor}`)
     if (answer.status !== 200) throw new Error(`steps: ${answer.status} ${answer.text}`)
     found.push(...((answer.json?.['data'] ?? []) as StepRow[]))
-    const { next_cursor: next } = (answer.json?.['pagination'] ?? {}) as { next_cursor?: string }
+    const next = nextCursorOf(answer)
     if (next === undefined) return found
     cursor = `?cursor=${encodeURIComponent(next)}`
   }
