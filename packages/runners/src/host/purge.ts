@@ -5,9 +5,8 @@ import type { User } from './launcher.ts'
 /** A process of the user may kill the one that kills it, though hardly so often. */
 const MOST_TRIES = 100
 
-/** Repeated until no process is found: those that are killed count as processes of the user until they are reaped. */
-const SCRIPT =
-  'tries=0; while kill -KILL -1; do tries=$((tries + 1)); [ $tries -lt 50 ] || break; sleep 0.01; done; exit 0'
+/** `kill` finds nothing to kill where nothing was left. */
+const SCRIPT = 'kill -KILL -1; exit 0'
 
 /**
  * One signal to all processes of a user. It is sent by a process of that user, so that the kernel finds them, those that

@@ -10,7 +10,6 @@ use constant READ_BYTES => 65536;
 # A command that ends in the instant before we begin to wait is noticed after this time.
 use constant LOOK_AGAIN_S => 0.05;
 use constant MOST_SWEEPS  => 1000;
-use constant MOST_PURGES  => 50;
 use constant SWEEP_S      => 0.01;
 use constant KERNEL_THREAD => 0x00200000;
 
@@ -75,10 +74,7 @@ sub purge {
     return reply('failed', $id, $! + 0) unless defined $pid;
     if ($pid == 0) {
         change_user($uid, $gid) or POSIX::_exit(1);
-        for (1 .. MOST_PURGES) {
-            kill 'KILL', -1 or last;
-            select undef, undef, undef, SWEEP_S;
-        }
+        kill 'KILL', -1;
         POSIX::_exit(0);
     }
     $id_of{$pid} = $id;
