@@ -27,7 +27,7 @@ export async function* readAs(path: string, user: FileUser, maxBytes: number): A
       if (bytes > maxBytes) throw new Error(`it has more than the ${maxBytes} bytes allowed`)
       yield chunk
     }
-    const [code] = await ended
+    const [code] = (await ended) as [number | null]
     if (code !== 0) throw new Error(`the user ${user.uid} cannot read it either`)
   } finally {
     child.kill('SIGKILL')

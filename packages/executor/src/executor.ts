@@ -231,7 +231,11 @@ export class Executor implements AsyncDisposable {
       onRunEnded?.(ending, seconds)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await session.journal[Symbol.asyncDispose]()
-      await this.#folders.clear(session.folders).finally(() => session.lease?.release())
+      try {
+        await this.#folders.clear(session.folders)
+      } finally {
+        await session.lease?.release()
+      }
     } catch (error) {
       log.error('a run could not be wound up', { run_id: session.key.runId, error })
     }

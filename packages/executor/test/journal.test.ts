@@ -289,7 +289,7 @@ test('A batch has about so much text, and the rest follows in the next ones', ()
   expect(first?.update.steps).toMatchObject([{ name: 'a' }, { name: 'b' }])
   // Not all steps that it counts are in it.
   expect([first?.last, first?.update.completedSteps]).toEqual([false, undefined])
-  first && journal.saved(first)
+  if (first !== undefined) journal.saved(first)
   const second = journal.take()
   expect(second?.update).toMatchObject({ completedSteps: 3, steps: [{ name: 'c' }] })
   expect(second?.last).toBe(true)
@@ -304,7 +304,7 @@ test('No command starts while too much text waits to be written', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   expect(roomy).toBe(false)
   const batch = journal.take()
-  batch && journal.saved(batch)
+  if (batch !== undefined) journal.saved(batch)
   await room
 })
 

@@ -51,5 +51,7 @@ test('A run that costs two workers is quarantined with their names, and all othe
     { topic: 'run.failed', runId: run.run_uuid },
     { offset: 0, limit: 5 },
   )
-  expect(data.map((entry) => JSON.parse(entry.data).error_message)).toEqual([run.error_message])
+  expect(data.map((entry) => JSON.parse(entry.data) as unknown)).toMatchObject([
+    { error_message: run.error_message },
+  ])
 })

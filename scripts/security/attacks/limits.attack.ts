@@ -126,7 +126,7 @@ describe('bodies and events', () => {
     const other = await open(farm.tokens.operator)
     expect(greedy.filter(({ status }) => status === 429 || status === 503).length).toBeGreaterThan(0)
     expect(other.status).toBe(200)
-    await Promise.all([...greedy, other].map(({ body }) => body?.cancel()))
+    await Promise.all([...greedy, other].map(async ({ body }) => await body?.cancel()))
   })
 })
 

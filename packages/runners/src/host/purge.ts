@@ -14,7 +14,7 @@ const SCRIPT = 'kill -KILL -1; exit 0'
  */
 export const killAllOf = async ({ uid, gid }: User): Promise<boolean> => {
   const child = spawn('/bin/sh', ['-c', SCRIPT], { uid, gid, env: {}, cwd: '/', stdio: 'ignore' })
-  const [code] = await once(child, 'exit')
+  const [code] = (await once(child, 'exit')) as [number | null]
   return code === 0
 }
 

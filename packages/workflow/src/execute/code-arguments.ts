@@ -1,3 +1,4 @@
+import { textArg } from '../functions/define.ts'
 import { joinedArgument, type Joined, type Part } from '../expression/joined.ts'
 import type { Program } from '../expression/source.ts'
 import { FUNCTIONS } from '../functions/registry.ts'
@@ -32,7 +33,7 @@ const codePosition = (name: string, args: readonly Json[], filesRun: FilesRun): 
     const isCode = isScript(args[1], filesRun) || (typeof args[0] === 'string' && args[0].startsWith('#!'))
     return isCode ? 0 : undefined
   }
-  return name === 'os_setenv' && CODE_VARIABLE.test(String(args[0])) ? 1 : undefined
+  return name === 'os_setenv' && CODE_VARIABLE.test(textArg(args, 0)) ? 1 : undefined
 }
 
 const HARMLESS = /[A-Za-z0-9_.:/@%+,-]/

@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../functions/registry.ts'
-import { NoPath, type FunctionContext } from '../functions/define.ts'
+import { NoPath, textArg, type FunctionContext } from '../functions/define.ts'
 import { EndRun, SkipModule } from '../functions/utility.ts'
 import { evaluateSimple, type SimpleWorld } from '../expression/simple.ts'
 import type { Program } from '../expression/source.ts'
@@ -82,8 +82,8 @@ export const evaluate = async (
       const program = run.engine.program(source)
       if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope, run.around.filesRun)
       if (FUNCTIONS.get(name)?.name === 'os_setenv') {
-        if (isAuthorsVariable(program, args, at.scope)) delete run.foreignEnv[String(args[0])]
-        else run.foreignEnv[String(args[0])] = String(args[1])
+        if (isAuthorsVariable(program, args, at.scope)) delete run.foreignEnv[textArg(args, 0)]
+        else run.foreignEnv[textArg(args, 0)] = textArg(args, 1)
       }
       return await callFunction(name, places.fill(name, args, run.around), context, run.files)
     } catch (error) {

@@ -61,8 +61,8 @@ class Search {
   }
 
   async *below(path: string, [part, ...rest]: readonly Part[]): AsyncGenerator<string> {
-    if (part === undefined) return yield* this.#yield(path)
-    if (part === '**') {
+    if (part === undefined) yield* this.#yield(path)
+    else if (part === '**') {
       yield* this.below(path, rest)
       for await (const { name, isFolder, isLink } of this.#entries(path)) {
         if (name.startsWith('.')) continue

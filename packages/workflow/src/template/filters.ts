@@ -40,7 +40,7 @@ const end =
   (value) => {
     if (isList(value)) return fromItem(value.at(at))
     const text = toPlain(value)
-    const char = at === 0 ? text.codePointAt(0) : [...text.slice(-2)].at(-1)?.codePointAt(0)
+    const char = at === 0 ? text.codePointAt(0) : Array.from(text.slice(-2)).at(-1)?.codePointAt(0)
     return char === undefined ? authored('') : textOf(String.fromCodePoint(char), originOf([value]))
   }
 

@@ -53,7 +53,7 @@ export class EventWindow {
   #end: FeedPosition = ''
   #readers = 0
   #running = false
-  #failure: unknown
+  #failure: Error | undefined
 
   constructor(feed: Store['feed'], wake: Wake) {
     this.#feed = feed
@@ -101,7 +101,7 @@ export class EventWindow {
         if (!more) await this.#wake.next(POLL_MS)
       }
     } catch (error) {
-      this.#failure = error
+      this.#failure = Error.isError(error) ? error : new Error(String(error))
       this.news.ring()
     } finally {
       this.#running = false
