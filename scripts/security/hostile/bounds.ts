@@ -81,6 +81,11 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'text that a template makes': 'packages/workflow/test/bounds.test.ts',
   'loops of a template': LIMITS,
   'parts that the filter': 'packages/workflow/test/bounds.test.ts',
+  'processes and threads of the runs': 'packages/worker/test/isolation.test.ts',
+  'open files of a command': 'packages/worker/test/isolation.test.ts',
+  'core dumps': 'packages/worker/test/isolation.test.ts',
+  'workspaces with runs at the same time': 'packages/executor/test/user-pool.test.ts',
+  'tries to kill the processes': 'packages/runners/test/purge.test.ts',
   'JSON of the arguments': 'packages/workflow/test/bounds.test.ts',
 }
 
