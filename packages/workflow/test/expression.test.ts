@@ -97,6 +97,17 @@ describe('the expression engine', () => {
     expect(await endless('1 + 1')).toEqual({ kind: 'value', value: 2 })
   })
 
+  test('is refused more memory than its limit, in however many texts', async () => {
+    const before = process.memoryUsage().rss
+    let peak = before
+    const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 5)
+    const outcome = await evaluate('const a = []; while (true) a.push("x".repeat(1e6) + a.length)')
+    clearInterval(timer)
+    expect(outcome).toEqual({ kind: 'error', message: expect.stringContaining('out of memory') })
+    expect(peak - before).toBeLessThan(200 << 20)
+    expect(await evaluate('1 + 1')).toEqual({ kind: 'value', value: 2 })
+  })
+
   test('holds nothing against a program that was done while this side stood still', async () => {
     const still = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
     const outcome = await hasty.evaluate({

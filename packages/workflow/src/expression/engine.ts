@@ -93,7 +93,7 @@ class Thread {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
-      workerData: { flags: this.#flags, port: port2 },
+      workerData: { flags: this.#flags, port: port2, memoryBytes: limits.memoryBytes },
       transferList: [port2],
       stderr: false,
       env: {},

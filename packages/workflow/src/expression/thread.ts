@@ -1,9 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import baseVariant from '@jitl/quickjs-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
+  newVariant,
   type QuickJSContext,
   type QuickJSHandle,
   type QuickJSRuntime,
+  type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
 import { ANSWERED, STOP, type Answer, type ExpressionLimits, type FromThread, type Job } from './messages.ts'
@@ -13,7 +16,13 @@ import { ANSWERED, STOP, type Answer, type ExpressionLimits, type FromThread, ty
  * the other side for every function. It sleeps while it waits for an answer, so programs read as if nothing waited.
  */
 
-const isData = (value: unknown): value is { flags: Int32Array; port: MessagePort } =>
+interface ThreadData {
+  readonly flags: Int32Array
+  readonly port: MessagePort
+  readonly memoryBytes: number
+}
+
+const isData = (value: unknown): value is ThreadData =>
   typeof value === 'object' && value !== null && 'flags' in value && 'port' in value
 
 const isAnswer = (value: unknown): value is Answer =>
@@ -169,4 +178,26 @@ const PRELUDE = `((call, names, globals) => {
   define('console', { log: print, info: print, warn: print, error: print, debug: print })
 })`
 
-serve(await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync')))
+/** The types of Node leave it out. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => object
+}
+
+const PAGE_BYTES = 64 << 10
+const OWN_BYTES = 16 << 20
+
+/**
+ * The engine's own limit counts few of the bytes of each allocation, so that many large texts would pass it: the memory of
+ * the whole module is bounded as well.
+ */
+const boundedMemory = (bytes: number): object =>
+  new WebAssembly.Memory({
+    initial: OWN_BYTES / PAGE_BYTES,
+    maximum: Math.ceil((OWN_BYTES + bytes) / PAGE_BYTES),
+  })
+
+const memoryBytes = isData(workerData) ? workerData.memoryBytes : 0
+// Its types are those of its CommonJS form.
+const unbounded: QuickJSSyncVariant = 'default' in baseVariant ? baseVariant.default : baseVariant
+const variant = newVariant(unbounded, { wasmMemory: boundedMemory(memoryBytes) })
+serve(await newQuickJSWASMModuleFromVariant(variant))
