@@ -42,10 +42,11 @@ const RUNNERS = {
 type RunnerName = keyof typeof RUNNERS
 
 /** A caller's param, in every place. */
-const paramPlaces = (runner: RunnerName): Place[] => [
+const paramPlaces = (): Place[] => [
   ...wholePlaces('v'),
   ...roads('v'),
-  ...(runner === 'host' ? [...interpreterPlaces('v'), ...hostRoads('v')] : []),
+  ...interpreterPlaces('v'),
+  ...hostRoads('v'),
   SEARCH,
 ]
 
@@ -71,9 +72,13 @@ const ORIGINS = {
   },
 } as const
 
-const CASES = (['host', 'docker', 'ssh'] as const).flatMap((runner) =>
-  (['param', 'output of a tool'] as const).map((origin) => ({ runner, origin })),
-)
+/** A param is rendered as the output of a tool is; docker and ssh only carry the command to another shell. */
+const CASES = [
+  { runner: 'host', origin: 'param' },
+  { runner: 'host', origin: 'output of a tool' },
+  { runner: 'docker', origin: 'output of a tool' },
+  { runner: 'ssh', origin: 'output of a tool' },
+] as const
 
 const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
 

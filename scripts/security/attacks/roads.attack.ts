@@ -9,6 +9,7 @@ import { call, farm, recordsOf, watchFarm } from '../farm/attacked-farm.ts'
 import { ended, runToEnd, stepNamed, uploadModule } from '../farm/runs.ts'
 import { hostileValues } from '../hostile/corpus.ts'
 
+const LONG = 1_000
 const CONTINUE = [{ action: 'continue' }]
 const HEX = 'od -An -v -tx1'
 const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
@@ -76,7 +77,8 @@ describe('the payload of an event', () => {
       const [param, envelope, search] = ['param', 'envelope', 'search'].map((name) => stepNamed(run, name))
       if (param?.status === 'completed') expect(fromHex(param.output)).toBe(value)
       else expect(param?.error_message).not.toBe('')
-      if (envelope?.status === 'completed')
+      // Of a longer output only the end is kept.
+      if (envelope?.status === 'completed' && value.length < LONG)
         expect(JSON.parse(fromHex(envelope.output))).toMatchObject({ data: { v: value } })
       expect(search).toMatchObject({ status: 'completed', output: '' })
       noCanary()

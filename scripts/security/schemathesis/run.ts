@@ -40,7 +40,7 @@ export async function fuzz(program: string, url: string, token: string, folder: 
     ['--workers', String(WORKERS), '--request-timeout', '20', '--no-shrink', '--continue-on-failure'],
     // A stream of events has no end, and an administrator who removes tokens removes this one.
     ['--exclude-path', '/events/stream', '--exclude-path', '/tokens/{id}'],
-    ['--warnings', 'off'],
+    ['--warnings', 'off', '--output-sanitize', 'false'],
   ].flat()
   const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), KILL_MS)
@@ -52,7 +52,7 @@ export async function fuzz(program: string, url: string, token: string, folder: 
   clearTimeout(timer)
   return {
     passed: code === 0,
-    output: (output + errors).replaceAll(/^(.{500}).*$/gm, '$1…'),
+    output: (output + errors).replaceAll(/^(.{4000}).*$/gm, '$1…'),
     requests: Number(/(\d+) generated/.exec(output)?.[1] ?? 0),
   }
 }

@@ -43,7 +43,16 @@ const targetProblems = (body: CreateRuns): FieldError[] => {
   return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
 }
 
-const paramProblems = ({ params = {} }: CreateRuns): FieldError[] => {
+/** The rules are also asked about bodies of the wrong shape, whose params may be anything. */
+const textsOf = (params: unknown): Record<string, string> =>
+  typeof params === 'object' && params !== null
+    ? Object.fromEntries(
+        Object.entries(params).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      )
+    : {}
+
+const paramProblems = ({ params: sent }: CreateRuns): FieldError[] => {
+  const params = textsOf(sent)
   const beyondBounds = paramsProblems(params)
   if (beyondBounds.length > 0) return beyondBounds
   return Object.entries(params).flatMap(([name, value]) => {

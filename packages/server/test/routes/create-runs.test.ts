@@ -356,6 +356,20 @@ describe('POST /runs 400: fields', () => {
     ),
   )
 
+  test.each([null, [], 5, { a: null }, { a: { b: 'c' } }, { a: 5 }])(
+    'params that are %j, also beside other mistakes',
+    async (params) => {
+      const { body } = await server.operator
+        .post('/api/runs')
+        .send({ ...good, flow: 'survey', workspace: '..', params })
+        .expect(400)
+      const paths = (body as { details: { path: string }[] }).details.map(({ path }) => path)
+      expect(paths).toEqual(
+        expect.arrayContaining(['/flow', '/workspace', expect.stringMatching(/^\/params/)]),
+      )
+    },
+  )
+
   test.each([
     ['module', 5, 'must be string'],
     ['module', '', 'must NOT have fewer than 1 characters'],
