@@ -33,7 +33,7 @@ const HOSTILE = [
   'touch canary', 'a; touch canary', '$(touch canary)', '"; touch canary; "', "'; touch canary; '", "a'; touch canary #",
   'a\ntouch canary\n', 'a[$(touch canary)]', 'BEGIN { system("touch canary") }', 'import os; os.system("touch canary")',
   'system("touch canary")', 'require("child_process").execSync("touch canary")', '-oProxyCommand=touch canary', '/; 1e touch canary\n#',
-  '.shell touch canary', '`touch canary`', '1e touch canary', './canary; touch canary', '$(shell touch canary)', '!touch canary', 'x" -exec touch canary ; "', '$(bash -c "touch canary")',
+  '.shell touch canary', '`touch canary`', '1e touch canary', './canary; touch canary', '$(shell touch canary)', '!touch canary', 'x" -exec touch canary ; "', '$(bash -c "touch canary")', '"; system("touch canary"); "',
 ] // prettier-ignore
 
 /** Programs that hand text to a shell and are not on every machine do here what matters of them. */
@@ -131,6 +131,30 @@ const FEEDS: Readonly<Record<string, string>> = {
   'script that is printed': 'echo "{{v}}" > job; cat job | sh',
   'script that is evaluated': 'echo "{{v}}" > job; eval "$(cat job)"',
   'script behind another program': 'echo "{{v}}" > job; chmod 755 job; timeout 5 ./job',
+  'line that read gets behind IFS': `echo "{{v}}" | while IFS= read -r x; do sh -c "$x"; done`,
+  'line that a builtin read gets': `echo "{{v}}" | { command read -r x; eval "$x"; }`,
+  'input in a variable': `echo "{{v}}" | { x=$(cat); eval "$x"; }`,
+  'input in a substitution': 'echo "{{v}}" | sh -c "$(cat)"',
+  'input that a script evaluates': `echo "{{v}}" | sh -c 'eval "$(cat)"'`,
+  'input of a shell in a script': `echo "{{v}}" | sh -c 'cd .; sh'`,
+  'input that is sourced': '. /dev/stdin <<EOF\n{{v}}\nEOF',
+  'input with another number': 'sh /dev/fd/3 3<<EOF\n{{v}}\nEOF',
+  'input with another number that exec opens': 'exec 3<<EOF\n{{v}}\nEOF\nsh <&3',
+  'arguments of a loop without a list': `sh -c 'for x; do eval "$x"; done' sh "{{v}}"`,
+  'last argument': `bash -c ': "$1"; eval "$_"' sh "{{v}}"`,
+  'variable that read fills by itself': `echo "{{v}}" | bash -c 'read -r; eval "$REPLY"'`,
+  'match of bash': `bash -c '[[ "$1" =~ .* ]]; eval "\${BASH_REMATCH[0]}"' sh "{{v}}"`,
+  'variable with its name in another': `bash -c 'x="$1"; n=x; eval "\${!n}"' sh "{{v}}"`,
+  'variable that a function prints': `x="{{v}}"; f() { echo "$x"; }; eval "$(f)"`,
+  'variable that a function prints into a shell': `x="{{v}}"; f() { echo "$x"; }; f | sh`,
+  'script that is read into a variable': `echo "{{v}}" > job; x=$(cat job); eval "$x"`,
+  'script that xargs reads': 'echo "{{v}}" > job; xargs -I% sh -c % < job',
+  'script that is printed into xargs': 'echo "{{v}}" > job; cat job | xargs -I% sh -c "%"',
+  'script behind the end of options': `sh -c -- "echo '"{{v}}"'"`,
+  'script behind more options': 'bash -c +x "{{v}}"',
+  'program of sed that is attached': `echo a | sed -e's/a/{{v}}/'`,
+  'program of perl that is attached': `perl -e'print "{{v}}"'`,
+  'command that a substitution prints': '$(echo "{{v}}")',
   'file of makefile rules': 'printf "all:\\n\\t%s\\n" "{{v}}" > Makefile; sh -c "$(tail -n1 Makefile)"',
 }
 
@@ -177,6 +201,10 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'search for a shell': `if command -v bash >/dev/null; then printf '%s\\001' "{{v}}"; fi`,
   'escapes in a pattern beside a shell': `x={{v}}; y=\${x#\\[} z=\${x%\\]}; sh -c true; printf '%s\\001' "$x"`,
   function: `f() { printf '%s\\001' "$1"; }; f "{{v}}"`,
+  'calculation beside a function': `f() { echo 1; }; n=$(f); : $((n + 1)); printf '%s\\001' "{{v}}"`,
+  'calculation beside a file': `echo 1 > n; n=$(cat n); : $((n + 1)); printf '%s\\001' "{{v}}"`,
+  'script from a file beside a value': `echo true > true.sh; eval "$(cat true.sh)"; printf '%s\\001' "{{v}}"`,
+  'lines beside a shell': `printf 'a\\nb\\n' | while IFS= read -r x; do sh -c 'echo "$1"' sh "$x" >/dev/null; done; printf '%s\\001' "{{v}}"`,
   'loop beside a shell': `for i in "{{v}}"; do printf '%s\\001' "$i"; done; sh -c 'true'`,
 }
 

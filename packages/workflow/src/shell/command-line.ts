@@ -22,13 +22,15 @@ export interface HandedOver {
 
 const UNKNOWN: Interpreter = { code: /^-[A-Za-z]*c$/, operand: 'none', stdin: true, shell: true }
 
-const isInput = (word: Word | undefined): boolean => /^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(word?.text ?? '')
+/** The standard input, or what else the shell has opened. */
+export const isInput = (word: Word | undefined): boolean =>
+  /^(?:-|\/dev\/(?:stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/.test(word?.text ?? '')
 
 /** Reads the options and operands of an interpreter; `words` begins with its name. */
 export const handedTo = (interpreter: Interpreter, name: string, words: readonly Word[]): HandedOver => {
   const code: Word[] = []
   const files: Word[] = []
-  let [fed, ended, dash] = [false, false, false]
+  let [fed, ended, dash, awaited] = [false, false, false, false]
   let at = 1
   for (; at < words.length; at++) {
     const word = words[at]
@@ -38,10 +40,14 @@ export const handedTo = (interpreter: Interpreter, name: string, words: readonly
     if (!ended && text === '--') ended = true
     else if (!ended && interpreter.code?.test(text) === true) {
       fed = true
+      // More options may follow the one that announces the script of a shell; behind it all words are its arguments.
+      awaited ||= interpreter.shell && interpreter.operand === 'script'
+      if (awaited) continue
       if (next !== undefined) code.push(next)
       at++
-      // Behind the script of a shell all words are its arguments, and options of other programs may follow.
-      if (interpreter.shell && interpreter.operand === 'script') break
+    } else if (awaited && (ended || !/^[-+]./.test(text))) {
+      code.push(word)
+      break
     } else if (!ended && interpreter.file?.test(text) === true) {
       fed = true
       dash ||= isInput(next)
@@ -77,7 +83,11 @@ export const handedTo = (interpreter: Interpreter, name: string, words: readonly
 const isCodeAttached = ({ code, file }: Interpreter, text: string): boolean => {
   const [option = ''] = text.split(/=|SCANFARMVALUE\d+X/, 1)
   if (marksIn(text).length === 0) return false
-  return /^-*$/.test(option) || code?.test(option) === true || file?.test(option) === true
+  const heads = Array.from({ length: Math.min(option.length, 8) }, (_, at) => option.slice(0, at + 1))
+  return (
+    /^-*$/.test(option) ||
+    [...heads, option].some((head) => code?.test(head) === true || file?.test(head) === true)
+  )
 }
 
 /** Every interpreter that a simple command may start, itself or through a program that runs another. */

@@ -6,10 +6,10 @@ import {
   SCRIPT_NAME,
   takesNoCommand,
 } from './interpreters.ts'
-import { interpretersIn, ofXargs, wordOf, type HandedOver, type Word } from './command-line.ts'
+import { interpretersIn, isInput, ofXargs, wordOf, type HandedOver, type Word } from './command-line.ts'
 import { parseShell, type ShellNode } from './grammar.ts'
-import { Taint } from './taint.ts'
-import { fileKey, insideQuotes, marksIn, scriptOf } from './marks.ts'
+import { ANY, Taint } from './taint.ts'
+import { fileKey, insideQuotes, marksIn, scriptOf, variablesIn } from './marks.ts'
 
 /** Where a value becomes code. */
 export interface Feed {
@@ -61,6 +61,7 @@ const NAMES: ReadonlySet<string> = new Set([
 ])
 /** Behind `sudo`, `timeout`, `command`, … */
 const RUN_BY_OTHERS = /^(?:eval|trap|watch|ssh|slogin|tmux|screen|source)$/
+const CALCULATION = 'a calculation of the shell'
 const CALCULATES = /\s-(?:eq|ne|lt|le|gt|ge|v)\s/
 
 /** A command that nobody can read may still be harmless: when nothing in it reads code. */
@@ -76,6 +77,8 @@ class Reader {
   readonly #copied: [from: string, to: string][] = []
   #taint: Taint
   #level = 0
+  /** What the script that is read now may get by its standard input. */
+  #stdin: ReadonlySet<number> = new Set()
 
   constructor(taint: Taint) {
     this.#taint = taint
@@ -93,7 +96,7 @@ class Reader {
   }
 
   #feed(values: Iterable<number>, place: string, more: Partial<Feed> = {}): void {
-    for (const value of values) {
+    for (const value of this.#known(values, place !== CALCULATION)) {
       const known = this.feeds.get(value)
       const feed = { ...codeAt(place), ...more }
       const outranked =
@@ -103,8 +106,21 @@ class Reader {
     }
   }
 
+  #known(values: Iterable<number>, all = true): number[] {
+    const found = [...values]
+    const known = found.filter((value) => value !== ANY)
+    return all && known.length < found.length ? [...known, ...this.#taint.all] : known
+  }
+
   #code(node: ShellNode, place: string, more: Partial<Feed> = {}): void {
     this.#feed(this.#taint.of(node), place, more)
+    this.#sources(node)
+  }
+
+  /** Files whose content is code because a variable holds it. */
+  #sources(node: ShellNode): void {
+    for (const name of variablesIn(node))
+      for (const source of this.#taint.sourcesOf(name)) this.#piped(source, false)
   }
 
   #walk(node: ShellNode, around: readonly ShellNode[]): void {
@@ -127,16 +143,15 @@ class Reader {
         break
       case 'arithmetic_expansion':
       case 'subscript':
-        this.#feed(this.#taint.ofVariables(node), 'a calculation of the shell')
-        for (const part of substitutionsIn(node)) this.#code(part, 'a calculation of the shell')
+        this.#feed(this.#taint.ofVariables(node), CALCULATION)
+        for (const part of substitutionsIn(node)) this.#code(part, CALCULATION)
         break
       case 'compound_statement':
       case 'c_style_for_statement':
-        if (/^(?:for\s*)?\(\(/.test(node.text)) this.#code(node, 'a calculation of the shell')
+        if (/^(?:for\s*)?\(\(/.test(node.text)) this.#code(node, CALCULATION)
         break
       case 'test_command':
-        if (node.text.startsWith('[[') && CALCULATES.test(node.text))
-          this.#code(node, 'a calculation of the shell')
+        if (node.text.startsWith('[[') && CALCULATES.test(node.text)) this.#code(node, CALCULATION)
         break
       case 'expansion':
         if (/@P\}$|^\$\{!/.test(node.text)) this.#code(node, 'an expansion that reads its value as code')
@@ -158,6 +173,7 @@ class Reader {
     if (first === undefined) return
     const name = baseName(first.text ?? '')
     this.#feed(this.#taint.ofVariables(first.node), 'the name of a command')
+    for (const part of substitutionsIn(first.node)) this.#code(part, 'the name of a command')
     for (const { node: word } of rest) this.#argument(word)
     this.#files(name, first, rest)
     this.#builtin(name, rest, node, around)
@@ -167,8 +183,10 @@ class Reader {
           this.#builtin(baseName(text), rest.slice(index + 1), node, around)
     if (name === 'tee' || name === 'sponge')
       for (const { node: word } of rest) this.#write(word, this.#input(node, around), around)
-    if (name === 'xargs' && this.#xargs(words))
+    if (name === 'xargs' && this.#xargs(words)) {
       this.#feed(this.#input(node, around), 'the input of xargs, which makes code of it')
+      this.#filesRead(node, around)
+    }
     for (const handed of interpretersIn(words)) this.#handed(handed, node, around)
   }
 
@@ -219,6 +237,10 @@ class Reader {
       this.#code(file.node, 'the file that is read as code', {
         namesFile: substitutionsIn(file.node).length === 0,
       })
+      if (isInput(file)) {
+        this.#feed(this.#input(node, around), 'the standard input that is read as code')
+        this.#filesRead(node, around)
+      }
       this.run.add(fileKey(file.node))
     }
     if (NAMES.has(name)) for (const word of rest) this.#code(word.node, `a name that ${name} reads`)
@@ -263,11 +285,12 @@ class Reader {
     const text = scriptOf(node)
     const own = marksIn(node.text)
     this.#feed(this.#taint.ofVariables(node), place)
+    this.#sources(node)
     const startsWithValue = node.type === 'word' && node.text.startsWith('SCAN')
     if (text === undefined || (own.length > 0 && node.type === 'word' && !startsWithValue))
       return this.#code(node, place)
     for (const part of substitutionsIn(node)) {
-      this.#feed(marksIn(part.text), place)
+      this.#code(part, place)
       this.#piped(part, false)
     }
     this.#feed(own, place, { depth: this.#level + 1 })
@@ -289,10 +312,14 @@ class Reader {
     node: ShellNode,
     around: readonly ShellNode[],
   ): void {
+    const [stdin, input] = [this.#stdin, this.#input(node, around)]
     const shown = marksIn(name).length > 0 ? 'a command that is a value' : baseName(name)
     for (const word of code) {
-      if (interpreter.shell) this.#script(word.node, `a script of ${shown}`)
-      else
+      if (interpreter.shell) {
+        this.#stdin = input
+        this.#script(word.node, `a script of ${shown}`)
+        this.#stdin = stdin
+      } else
         this.#code(word.node, `a program of ${shown}`, { alsoHarmful: delimitersOf(shown, word.node.text) })
     }
     for (const { node: file } of files) {
@@ -301,11 +328,10 @@ class Reader {
       for (const inner of substitutionsIn(file)) this.#piped(inner, interpreter.shell)
     }
     if (!readsInput) return
-    this.#feed(this.#input(node, around), `the standard input of ${shown}`)
+    this.#feed(input, `the standard input of ${shown}`)
+    this.#filesRead(node, around)
     for (const place of [node, ...around]) {
       for (const child of place.children) {
-        if (child.type === 'file_redirect' && child.text.replace(/^\d/, '').startsWith('<'))
-          for (const file of child.children) this.run.add(fileKey(file))
         if (interpreter.shell && child.type === 'heredoc_redirect')
           for (const body of child.children) if (body.type === 'heredoc_body') this.#inside(body.text)
         if (interpreter.shell && child.type === 'herestring_redirect')
@@ -314,6 +340,15 @@ class Reader {
       }
     }
     for (const piped of this.#before(node, around)) this.#piped(piped, interpreter.shell)
+  }
+
+  /** Files that come in by the standard input of a command. */
+  #filesRead(node: ShellNode, around: readonly ShellNode[]): void {
+    for (const place of [node, ...around])
+      for (const child of place.children)
+        if (child.type === 'file_redirect' && child.text.replace(/^\d/, '').startsWith('<'))
+          for (const file of child.children) this.run.add(fileKey(file))
+    for (const piped of this.#before(node, around)) this.#piped(piped, false)
   }
 
   /** Files that are printed into an interpreter. */
@@ -342,7 +377,7 @@ class Reader {
 
   /** Values that may come in by the standard input of a command. */
   #input(node: ShellNode, around: readonly ShellNode[]): Set<number> {
-    const found = new Set<number>()
+    const found = new Set(this.#stdin)
     const add = (part: ShellNode) => {
       for (const value of this.#taint.of(part)) found.add(value)
     }
@@ -369,7 +404,7 @@ class Reader {
   #write(file: ShellNode, values: Iterable<number>, around: readonly ShellNode[]): void {
     const key = fileKey(file)
     const own = new Set(marksIn(file.text))
-    const written = [...values].filter((value) => !own.has(value))
+    const written = this.#known(values).filter((value) => !own.has(value))
     if (written.length === 0 || key === 'null' || key.startsWith('-')) return
     const spoken = around.some(({ text }) => /(?:^|[\s;&|({"'])(?:echo|printf)\s|<</.test(text))
     const top = around.find(({ type }) => type !== 'program')?.text ?? ''

@@ -24,13 +24,67 @@ const assignmentsIn = (node: ShellNode): Assignment[] => {
   return [...own, ...node.children.flatMap(assignmentsIn)]
 }
 
-/** Names that take what they get from somewhere else: `read x`, `printf -v x`, `mapfile x`. */
+/** Stands for all values: something is read, and nothing says which of them it is. */
+export const ANY = Infinity
+
+/** The words of a command from its name on, without what only leads to a builtin. */
+const wordsOf = (node: ShellNode): readonly ShellNode[] => {
+  const words = node.children.filter(({ type }) => type !== 'variable_assignment')
+  const at = words.findIndex(({ text }) => !/^(?:builtin|command)$/.test(text))
+  return at === -1 ? [] : words.slice(at)
+}
+
+/** Names that take what they get from somewhere else: `read x`, `printf -v x`, `mapfile x`, `for x; do`. */
 const filledIn = (node: ShellNode): string[] => {
-  const own =
-    node.type === 'command' && /^(?:read|mapfile|readarray|getopts|printf)\s/.test(node.text)
-      ? node.children.slice(1).map(({ text }) => text)
-      : []
-  return [...own, ...node.children.flatMap(filledIn)]
+  const inner = node.children.flatMap(filledIn)
+  if (node.type === 'for_statement' && node.children.length === 2)
+    return [node.children[0]?.text ?? '', ...inner]
+  if (node.type !== 'command') return inner
+  const [name, ...words] = wordsOf(node)
+  if (!/^(?:read|mapfile|readarray|getopts|printf)$/.test(name?.text ?? '')) return inner
+  return [...words.map(({ text }) => text), ...inner]
+}
+
+const functionsIn = (node: ShellNode): string[] => [
+  ...(node.type === 'function_definition' ? [node.children[0]?.text ?? ''] : []),
+  ...node.children.flatMap(functionsIn),
+]
+
+/** Filled by the shell itself with what commands read, match or get. */
+const FILLED_BY_SHELL = /^(?:_|REPLY|MAPFILE|OPTARG|BASH_(?:REMATCH|COMMAND|ARGV))$/
+
+/** Programs that print their input, and how many operands come before the names of files. */
+const READERS: ReadonlyMap<string, number> = new Map([
+  ['cat', 0], ['tac', 0], ['head', 0], ['tail', 0], ['sort', 0], ['uniq', 0], ['rev', 0], ['tee', 0], ['xargs', 9], ['dd', 9], ['envsubst', 9],
+  ['sed', 1], ['awk', 1], ['grep', 1], ['jq', 1], ['cut', 1], ['tr', 9], ['base64', 0], ['read', 9], ['printenv', 9],
+]) // prettier-ignore
+
+/** Does a substitution print what comes in from around it, so that its text does not say which values? */
+const passesOn = (node: ShellNode, fed = false): boolean => {
+  if (node.type === 'command' && !fed) {
+    const [name, ...words] = wordsOf(node)
+    const operands = words.filter(({ text, type }) => !/^-./.test(text) && !type.endsWith('redirect'))
+    const isFed = words.some(({ type, text }) => type.endsWith('redirect') && /^\d*</.test(text))
+    const first = READERS.get(name?.text ?? '')
+    if (
+      first !== undefined &&
+      !isFed &&
+      (operands.length <= first || operands.some(({ text }) => text === '-'))
+    )
+      return true
+  }
+  const opened =
+    fed ||
+    (node.type === 'redirected_statement' &&
+      / *<|<</.test(
+        node.children
+          .slice(1)
+          .map(({ text }) => text)
+          .join(' '),
+      ))
+  return node.children.some((child, index) =>
+    passesOn(child, opened || (node.type === 'pipeline' && index > 0)),
+  )
 }
 
 /** Which values of a command may be in which of its variables, whatever the order in which it runs. */
@@ -43,6 +97,8 @@ export class Taint {
   /** Variables that are set once, to a text of the author. */
   readonly constants = new Map<string, string>()
   readonly #of = new Map<string, Set<number>>()
+  readonly #sources = new Map<string, ShellNode[]>()
+  readonly #functions = new Set<string>()
 
   constructor(all: readonly number[], outer = new Map<string, number>()) {
     this.all = all
@@ -54,13 +110,17 @@ export class Taint {
     const taint = new Taint(this.all, this.outer)
     for (const [name, values] of this.#of) taint.#of.set(name, new Set(values))
     for (const [name, text] of this.constants) taint.constants.set(name, text)
+    for (const [name, nodes] of this.#sources) taint.#sources.set(name, nodes)
+    for (const name of this.#functions) taint.#functions.add(name)
     taint.#of.set('1', new Set(this.all))
     return taint
   }
 
   learn(root: ShellNode): void {
     const assignments = assignmentsIn(root)
+    for (const name of functionsIn(root)) this.#functions.add(name)
     for (const { name, from } of assignments) {
+      this.#sources.set(name, [...(this.#sources.get(name) ?? []), from])
       const text = literalOf(from)
       const once = !this.#of.has(name) && assignments.filter((other) => other.name === name).length === 1
       if (once && text !== undefined && marksIn(text).length === 0) this.constants.set(name, text)
@@ -71,7 +131,7 @@ export class Taint {
       this.constants.delete(name)
     }
     if (/\bset\s|\(\)|\bfunction\b/.test(root.text)) this.#add('1', this.all)
-    if (/\bexec\s+0?<(?!>)/.test(root.text)) for (const value of this.all) this.opened.add(value)
+    if (/\bexec\s+(?:\d*|\{\w+\})<(?!>)/.test(root.text)) for (const value of this.all) this.opened.add(value)
     for (let round = 0; round < MAX_ROUNDS; round++) {
       let changed = false
       for (const { name, from } of assignments) changed = this.#add(name, this.of(from)) || changed
@@ -90,7 +150,21 @@ export class Taint {
 
   /** Values that stand in a piece of the command, or come by its variables. */
   of(node: ShellNode): Set<number> {
-    return new Set([...marksIn(node.text), ...this.ofVariables(node)])
+    const found = new Set([...marksIn(node.text), ...this.ofVariables(node)])
+    if (this.#mayPrintAny(node)) found.add(ANY)
+    return found
+  }
+
+  /** What a variable was set to. */
+  sourcesOf(name: string): readonly ShellNode[] {
+    return this.#sources.get(name) ?? []
+  }
+
+  #mayPrintAny(node: ShellNode): boolean {
+    if (node.type === 'expansion' && node.text.startsWith('${!')) return true
+    if (/^(?:command|process)_substitution$/.test(node.type) && passesOn(node)) return true
+    if (node.type === 'command' && this.#functions.has(wordsOf(node)[0]?.text ?? '')) return true
+    return node.children.some((child) => this.#mayPrintAny(child))
   }
 
   ofVariables(node: ShellNode): Set<number> {
@@ -99,6 +173,7 @@ export class Taint {
 
   #outside(name: string): number[] {
     if (name === '1') return []
+    if (FILLED_BY_SHELL.test(name)) return [ANY]
     const number = this.outer.get(name) ?? -1 - this.outer.size
     this.outer.set(name, number)
     return [number]
