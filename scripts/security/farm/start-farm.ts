@@ -57,8 +57,6 @@ export async function startFarm(): Promise<AttackedFarm> {
         ...watched,
         // The ssh host has this path too, with files of its own.
         SCANFARM_WORKER_FOLDER: join(sshd.root, `work-${number}`),
-        // Programs on one machine must not share users.
-        SCANFARM_RUNNER_UIDS: `${40_000 + number * 1_000}-${40_999 + number * 1_000}`,
         SCANFARM_NOTIFY_TELEGRAM_TOKEN: WORKER_SECRET,
       }),
     ),
@@ -91,7 +89,6 @@ const settings = (engine: string, sshd: { keyFile: string; knownHosts: string })
   SCANFARM_RUNNER_DOCKER_SOCKET: new URL(engine).pathname,
   SCANFARM_RUNNER_SSH_KEY_FILE: sshd.keyFile,
   SCANFARM_RUNNER_SSH_KNOWN_HOSTS: sshd.knownHosts,
-  SCANFARM_RUNNER_UIDS: '40000-40999',
 })
 
 async function roleTokens(farm: Farm): Promise<FarmFacts['tokens']> {

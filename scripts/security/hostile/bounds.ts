@@ -62,6 +62,7 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'text in a JSON body': 'packages/server/test/routes/hostile-values.test.ts',
   'topic or glob': 'packages/server/test/routes/hostile-values.test.ts',
   'text of a command with values': 'packages/workflow/test/interpreters.test.ts',
+  'text of a call that would be code': 'packages/workflow/test/shell-functions.test.ts',
   'readings of commands': 'packages/workflow/test/interpreters.test.ts',
   "search of a workflow's commands": 'packages/workflow/test/interpreters.test.ts',
   'workflow file': LIMITS,
