@@ -6,6 +6,7 @@ export {
   describeIsolation,
   findIsolation,
   logIsolation,
+  openSecrets,
   type Isolation,
   type IsolationSettings,
 } from './isolation.ts'

@@ -1,8 +1,11 @@
 import { homedir } from 'node:os'
+import { dirname } from 'node:path'
 import { findSandbox, type HostRunnersOptions, type Sandbox } from '@scanfarm/runners'
+import { parseAllowedPaths } from '@scanfarm/workflow'
 import { commandUser } from './command-user.ts'
 import type { Owner } from './folders.ts'
 import type { ExecutorLog } from './log.ts'
+import { isOpenToOthers, isPrivate } from './open-files.ts'
 import { privileges, type Privileges } from './users/privileges.ts'
 import { isMapped, readUidRange, type UidRange } from './users/uid-range.ts'
 
@@ -17,6 +20,8 @@ export type Isolation =
   | { readonly kind: 'none'; readonly problem: string }
 
 export interface IsolationSettings {
+  /** What nothing but this program should read. */
+  readonly files: readonly { readonly path: string; readonly holdsSecrets: boolean }[]
   readonly dataDir: string
   readonly artifacts: { readonly folder: string }
   readonly workflows: { readonly folders: readonly string[] }
@@ -27,7 +32,7 @@ export interface IsolationSettings {
     readonly uids: string
     readonly isolation: IsolationChoice
     readonly dockerSocket: string
-    readonly sshKeyFile: string | undefined
+    readonly paths: readonly string[]
   }
 }
 
@@ -65,11 +70,19 @@ const asUser = (name: string): Isolation => {
 }
 
 const inSandbox = (settings: IsolationSettings): Isolation => {
-  const { dataDir, artifacts, workflows, worker, runner } = settings
-  const hidden = [dataDir, artifacts.folder, worker.folder, homedir(), runner.dockerSocket]
+  const { files, dataDir, artifacts, workflows, worker, runner } = settings
+  const own = files.map(({ path }) => path)
+  // Others could read what lies beside a file unless its folder is closed to them.
+  const folders = own.map((path) => dirname(path)).filter(isPrivate)
+  const paths = parseAllowedPaths(runner.paths)
   const sandbox = findSandbox(runner.path, {
-    hidden: [...hidden, ...(runner.sshKeyFile === undefined ? [] : [runner.sshKeyFile])],
-    visible: [...runner.path.split(':'), ...workflows.folders],
+    hidden: [dataDir, artifacts.folder, worker.folder, homedir(), runner.dockerSocket, ...folders, ...own],
+    visible: [
+      ...runner.path.split(':'),
+      ...workflows.folders,
+      ...paths.filter(({ write }) => !write).map(({ path }) => path),
+    ],
+    writable: paths.filter(({ write }) => write).map(({ path }) => path),
   })
   if (!('problem' in sandbox)) return { kind: 'bubblewrap', sandbox }
   return {
@@ -128,9 +141,18 @@ export const hostOptions = (
   },
 })
 
+/** Files with secrets that commands can read in spite of the isolation, and what to do about them. */
+export const openSecrets = ({ files }: Pick<IsolationSettings, 'files'>, { kind }: Isolation): string[] => {
+  if (kind !== 'uids' && kind !== 'user') return []
+  return files
+    .filter(({ path, holdsSecrets }) => holdsSecrets && isOpenToOthers(path))
+    .map(({ path }) => `${path} holds secrets and every step can read it: chmod o-r ${path}`)
+}
+
 /** For the log of a program that is about to take runs. */
 export const logIsolation = (settings: IsolationSettings, log: ExecutorLog): void => {
   const isolation = demandIsolation(settings)
+  for (const reason of openSecrets(settings, isolation)) log.warn('a secret is open to commands', { reason })
   if ('problem' in isolation) log.warn('commands are not isolated', { reason: isolation.problem })
   else log.info('commands are isolated', { how: describeIsolation(isolation) })
 }

@@ -14,9 +14,9 @@ export interface ExecutorSettings extends IsolationSettings {
   readonly workflows: IsolationSettings['workflows'] & { readonly strictParams: boolean }
   readonly runner: DockerSettings &
     IsolationSettings['runner'] & {
-      readonly paths: readonly string[]
       readonly processes: number
       readonly sshHosts: readonly string[]
+      readonly sshKeyFile: string | undefined
       readonly sshKnownHosts: string | undefined
     }
   readonly runs: {
@@ -41,7 +41,10 @@ export const executorSettings = (
     folder: worker.folder,
     users: openUsers(demandIsolation(settings), worker.folder, endUser),
     path: runner.path,
-    allowedPaths: parseAllowedPaths(runner.paths),
+    allowedPaths: [
+      ...parseAllowedPaths(runner.paths),
+      ...settings.files.map(({ path }) => ({ path, write: false, closed: true })),
+    ],
     graceMs: runs.cancelGraceMs,
     expressionMs: runs.expressionMs,
     strictParams: workflows.strictParams,

@@ -27,6 +27,27 @@ const problemsOf = (sources: Parameters<typeof readConfig>[0]): readonly string[
   return []
 }
 
+test('The files that settings were read from are known, and which of them hold secrets', () => {
+  const secretFile = (name: string): string => {
+    writeFileSync(join(folder, name), 'postgres://secret')
+    return join(folder, name)
+  }
+  const env = { DATABASE_URL_FILE: secretFile('database'), SCANFARM_RUNNER_SSH_KEY_FILE: '/etc/key' }
+  const open = file('redis:\n  url_file: redis-url\n')
+  secretFile('redis-url')
+  expect(readConfig({ env, configPath: open }).files).toEqual([
+    { path: open, holdsSecrets: false },
+    { path: join(folder, 'database'), holdsSecrets: true },
+    { path: join(folder, 'redis-url'), holdsSecrets: true },
+    { path: '/etc/key', holdsSecrets: true },
+  ])
+  for (const text of ['redis.url: redis://:p@x', 'notify.webhooks: [https://x.test/secret]'])
+    expect(readConfig({ env: {}, configPath: file(text) }).files).toEqual([
+      { path: open, holdsSecrets: true },
+    ])
+  expect(readConfig({ env: {} }).files).toEqual([])
+})
+
 describe('precedence', () => {
   test('without any source every setting has its default', () => {
     const config = readConfig({ env: {} })

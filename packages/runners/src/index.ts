@@ -1,5 +1,5 @@
 export { createHostRunners, type HostRunners, type HostRunnersOptions } from './host/host-runners.ts'
-export { findSandbox, type Sandbox } from './host/sandbox.ts'
+export { findSandbox, sandboxWords, type Sandbox, type SandboxPlaces } from './host/sandbox.ts'
 export { MARKER_VARIABLE } from './marker.ts'
 export { isSameProcess, processStart } from './host/process-table.ts'
 export { detectCapabilities, type CapabilityQuestions } from './capabilities.ts'

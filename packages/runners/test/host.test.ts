@@ -33,7 +33,7 @@ runnerConformance('host, started by Node,', () => host({ spawner: 'node' }), [
   PARTS.whatItIsGiven,
 ])
 runnerConformance('host, in a sandbox,', async () => {
-  const sandbox = findSandbox(PATH, { hidden: [], visible: [] })
+  const sandbox = findSandbox(PATH, { hidden: [], visible: [], writable: [] })
   if ('problem' in sandbox) throw new Error(sandbox.problem)
   const subject = await host({ sandbox, user: process.getuid?.() === 0 ? NOBODY : undefined })
   await chmod(subject.root, 0o711)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
@@ -39,6 +39,8 @@ const asRoot = process.getuid?.() === 0 ? describe : describe.skip
 asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owner, settings }) => {
   let bench: Bench
   let data: string
+  /** Where settings and secrets of machines lie: outside of the data folder, in a place that every program may read. */
+  let etc: string
   let worker: WorkerProcess
   beforeAll(async () => {
     bench = await openBench()
@@ -49,10 +51,23 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
     await writeFile(join(data, 'secret-files', 'token'), CANARY, { mode: 0o600 })
     for (const path of [data, join(data, 'secret-files'), join(data, 'secret-files', 'token')])
       await chown(path, owner, owner)
+    etc = await mkdtemp('/opt/scanfarm-test-')
+    await chmod(etc, 0o755)
+    const config = `notify.telegram_token: ${CANARY}\nrunner.paths: [${etc}/lists, '${etc}/results:rw']\n`
+    for (const [name, content] of Object.entries({ database: bench.databaseUrl, config })) {
+      await writeFile(join(etc, name), content, { mode: 0o600 })
+      await chown(join(etc, name), owner, owner)
+    }
+    await mkdir(join(etc, 'lists'))
+    await writeFile(join(etc, 'lists', 'words'), 'word\n')
+    await mkdir(join(etc, 'results'))
+    await chmod(join(etc, 'results'), 0o777)
     worker = await bench.spawnWorker(
       {
         SCANFARM_RUNNER_USER: '',
-        SCANFARM_NOTIFY_TELEGRAM_TOKEN: CANARY,
+        DATABASE_URL: '',
+        DATABASE_URL_FILE: join(etc, 'database'),
+        SCANFARM_CONFIG: join(etc, 'config'),
         ...settings,
       },
       wrapper,
@@ -61,6 +76,7 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
   afterAll(async () => {
     worker?.send('SIGTERM')
     await worker?.ended
+    await rm(etc, { recursive: true, force: true })
     await bench?.[Symbol.asyncDispose]()
   })
 
@@ -75,7 +91,7 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
     `{ cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ
        for link in /proc/[0-9]*/fd/* /proc/[0-9]*/root /proc/[0-9]*/cwd; do
          case $link in /proc/$$/*|/proc/self/*) ;; *) [ -d "$link/" ] && ls "$link/" ;; esac; done
-       find ${bench.folder} /var/lib/scanfarm-uids -type f -exec cat {} +
+       find ${bench.folder} ${etc} /var/lib/scanfarm-uids -type f -exec cat {} +
      } 2>/dev/null | tr '\\0' '\\n' | grep -aoE '${secrets}' | sort -u; echo searched`
 
   test('shows its steps none of its secrets, and nothing of another workspace at work or at rest', async () => {
@@ -118,6 +134,29 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
     await bench.store.runs.requestCancel(String(second))
     await bench.queue.publishCancel([{ runId: second }])
     expect(await bench.ended(second)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('opens what runner.paths lists, to functions and to steps, and nothing beside it', async () => {
+    const steps = [
+      { name: 'read', type: 'function', function: `read_file("${etc}/lists/words")` },
+      { name: 'steal', type: 'function', function: `read_file("${etc}/database")` },
+      {
+        name: 'use',
+        type: 'bash',
+        command: `cat ${etc}/lists/words; echo found > ${etc}/results/file; cat ${etc}/results/file; cat ${etc}/database ${etc}/config 2>/dev/null; echo done`,
+      },
+    ]
+    const [runId = 0] = await bench.submit(
+      [],
+      [freshName()],
+      bench.pinned({ steps: steps.map((step) => ({ ...step, on_error: [{ action: 'continue' }] })) }),
+    )
+    await bench.ended(runId)
+    const found = (await bench.store.runs.steps(String(runId)))?.data ?? []
+    expect(found[0]?.output).toMatch('word')
+    expect(found[1]).toMatchObject({ status: 'failed' })
+    expect(JSON.stringify(found)).not.toMatch(/canary-|postgres:/)
+    expect(found[2]?.output).toBe('word\nfound\ndone\n')
   })
 
   test('takes what steps closed to others, and removes it', async () => {
@@ -186,7 +225,7 @@ test('A worker that must isolate refuses to start where it cannot, and says how 
 })
 
 test('Where bubblewrap is missing or does not work, that is said', () => {
-  expect(findSandbox('/nonexistent', { hidden: [], visible: [] })).toEqual({
+  expect(findSandbox('/nonexistent', { hidden: [], visible: [], writable: [] })).toEqual({
     problem: 'bwrap (bubblewrap) is not installed',
   })
 })

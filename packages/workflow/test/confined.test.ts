@@ -260,6 +260,40 @@ describe.each(WAYS)('for %s', (_title, as) => {
   })
 })
 
+test('a file that the settings close is not read, whatever folder it lies in and whatever leads there', async () => {
+  const at = scene()
+  const shared = join(at.base, 'shared')
+  mkdirSync(join(shared, 'closed'), { recursive: true })
+  for (const path of ['open', 'closed/file']) writeFileSync(join(shared, path), SECRET)
+  symlinkSync(join(shared, 'closed/file'), join(shared, 'link'))
+  symlinkSync(join(shared, 'link'), join(shared, 'setting'))
+  const got = await answers(
+    at,
+    [
+      `read_file("${shared}/open").length`,
+      `read_file("${shared}/closed/file")`,
+      `read_file("${shared}/link")`,
+      `read_file("${shared}/closed/../link")`,
+      `file_exists("${shared}/closed/file")`,
+      `save_content("x", "${shared}/closed/file")`,
+    ],
+    {
+      paths: [
+        { path: shared, write: true },
+        { path: join(shared, 'setting'), write: false, closed: true },
+      ],
+    },
+  )
+  expect(got.map((answer) => (/is outside of the folders/.test(answer) ? 'refused' : answer))).toEqual([
+    String(SECRET.length),
+    'refused',
+    'refused',
+    'refused',
+    'false',
+    'refused',
+  ])
+})
+
 /** Only root can run commands as another user. */
 const FOR_ROOT = isRoot ? ['root'] : []
 

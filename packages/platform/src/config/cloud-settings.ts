@@ -84,7 +84,9 @@ export const CLOUD_SETTINGS = {
     privateAddress,
   },
   gcp: {
-    credentialsFile: optionalText('JSON key file of a service account; none: the usual Google credentials.'),
+    credentialsFile: optionalText('JSON key file of a service account; none: the usual Google credentials.', {
+      secretFile: true,
+    }),
     project: optionalText('Project that machines belong to; none: that of the credentials.'),
     zone: optionalText('Where machines are made unless a request says otherwise, such as europe-west1-b.'),
     zones: list('Zones that machines are made in where a request names their region.', { default: [] }),

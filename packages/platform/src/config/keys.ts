@@ -5,8 +5,17 @@ type ConfigOf<S> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : ConfigOf<S[K]>
 }
 
+/** A file that settings were read from or that one of them names. */
+export interface ConfigFile {
+  readonly path: string
+  readonly holdsSecrets: boolean
+}
+
 /** The settings in force, grouped as in the table, deeply frozen. */
-export type Config = ConfigOf<typeof SETTINGS>
+export type Config = ConfigOf<typeof SETTINGS> & {
+  /** What nothing but this program should read. */
+  readonly files: readonly ConfigFile[]
+}
 
 /** A row of the table with the names that follow from its place. */
 export interface Entry {

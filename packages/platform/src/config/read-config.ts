@@ -1,7 +1,7 @@
 import { shownValue } from './shown-value.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { entries, type Config, type Entry } from './keys.ts'
+import { entries, type Config, type ConfigFile, type Entry } from './keys.ts'
 import type { Place } from './setting.ts'
 import { readSettingsFile, type SettingsFile } from './settings-file.ts'
 
@@ -43,6 +43,8 @@ interface Loading {
   readonly problems: string[]
   readonly values: Map<string, unknown>
   readonly origins: Map<string, string>
+  /** Files with secrets by their paths. */
+  readonly secretFiles: Set<string>
 }
 
 const here = (): Place => ({ folder: process.cwd() })
@@ -58,8 +60,9 @@ const fromFile = (loading: Loading, key: string): Raw | undefined => {
   return { raw: value.raw, origin: `${loading.sources.configPath}:${value.line}`, place: loading.filePlace }
 }
 
-const readSecretFile = (pointer: Raw): Raw => {
+const readSecretFile = (loading: Loading, pointer: Raw): Raw => {
   const file = resolve(pointer.place.folder, String(pointer.raw))
+  loading.secretFiles.add(file)
   try {
     return { ...pointer, raw: readFileSync(file, 'utf8').replace(/\r?\n$/, '') }
   } catch (error) {
@@ -67,10 +70,10 @@ const readSecretFile = (pointer: Raw): Raw => {
   }
 }
 
-const onlyOne = (direct: Raw | undefined, pointer: Raw | undefined): Raw | undefined => {
+const onlyOne = (loading: Loading, direct: Raw | undefined, pointer: Raw | undefined): Raw | undefined => {
   if (direct && pointer)
     throw new Error(`is given by ${direct.origin} and by ${pointer.origin}: keep one of them`)
-  return pointer ? readSecretFile(pointer) : direct
+  return pointer ? readSecretFile(loading, pointer) : direct
 }
 
 const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefined => {
@@ -83,7 +86,7 @@ const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefine
     loading.sources,
     env.map((name) => `${name}_FILE`),
   )
-  return onlyOne(variable, variableFile) ?? onlyOne(value, fromFile(loading, `${key}_file`))
+  return onlyOne(loading, variable, variableFile) ?? onlyOne(loading, value, fromFile(loading, `${key}_file`))
 }
 
 const shown = (entry: Entry, raw: unknown): string =>
@@ -166,9 +169,27 @@ const deepFreeze = (value: unknown): void => {
   Object.freeze(value)
 }
 
-const assemble = (table: readonly Entry[], values: ReadonlyMap<string, unknown>): Config => {
-  const root: Branch = {}
-  for (const { key, trail } of table) branchAt(root, trail.slice(0, -1))[trail.at(-1) ?? ''] = values.get(key)
+/** The settings file itself, which counts as a secret when it holds one, and every file with a secret. */
+const filesOf = (loading: Loading, table: readonly Entry[]): ConfigFile[] => {
+  const { values, file, secretFiles, sources } = loading
+  for (const { key, setting } of table) {
+    const value = values.get(key)
+    if (setting.secretFile && typeof value === 'string') secretFiles.add(resolve(value))
+  }
+  const own = sources.configPath === undefined ? [] : [resolve(sources.configPath)]
+  const holdsSecrets = table.some(
+    ({ key, setting }) => (setting.secret || setting.secretPath) && file.values.has(key),
+  )
+  return [
+    ...own.map((path) => ({ path, holdsSecrets })),
+    ...[...secretFiles].map((path) => ({ path, holdsSecrets: true })),
+  ]
+}
+
+const assemble = (loading: Loading, table: readonly Entry[]): Config => {
+  const root: Branch = { files: filesOf(loading, table) }
+  for (const { key, trail } of table)
+    branchAt(root, trail.slice(0, -1))[trail.at(-1) ?? ''] = loading.values.get(key)
   deepFreeze(root)
   return root as Config
 }
@@ -195,12 +216,13 @@ export const loadConfig = (sources: ConfigSources): LoadedConfig => {
     problems: [...file.problems],
     values: new Map(),
     origins: new Map(),
+    secretFiles: new Set(),
   }
   for (const entry of table) readEntry(loading, entry)
   fillDefaults(loading, table)
   checkTogether(loading)
   if (loading.problems.length > 0) throw new ConfigError(loading.problems)
-  return { config: assemble(table, loading.values), origins: loading.origins }
+  return { config: assemble(loading, table), origins: loading.origins }
 }
 
 export const readConfig = (sources: ConfigSources): Config => loadConfig(sources).config

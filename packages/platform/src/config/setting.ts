@@ -23,6 +23,8 @@ export interface Setting<T> {
   readonly secret: boolean
   /** The path of a URL in it is a secret, as that of a webhook is. */
   readonly secretPath: boolean
+  /** It names a file that holds a secret, which others open. */
+  readonly secretFile: boolean
   /** The value of a raw one: text from the environment, or what YAML made of it. Throws what it must be. */
   readonly parse: (raw: unknown, place: Place) => T
 }
@@ -32,6 +34,7 @@ interface Options<T> {
   readonly defaultText?: string
   readonly env?: readonly string[]
   readonly secretPath?: boolean
+  readonly secretFile?: boolean
 }
 
 interface Shape<T> {
@@ -54,6 +57,7 @@ const setting = <T>(shape: Shape<T>, description: string, options: Options<T>): 
     parse: shape.parse,
     secret: shape.secret ?? false,
     secretPath: options.secretPath ?? false,
+    secretFile: options.secretFile ?? false,
     env: options.env ?? [],
     fallback: isFunction(given) ? given : () => given,
     fallbackText: options.defaultText ?? (isFunction(given) ? 'computed' : textOf(given)),

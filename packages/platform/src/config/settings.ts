@@ -264,7 +264,9 @@ export const SETTINGS = {
     sshHosts: list('Hosts that the ssh runner may reach, with `*` as wildcard; empty: none.', {
       default: ['*'],
     }),
-    sshKeyFile: optionalText('Private key of the ssh runner where a workflow names none.'),
+    sshKeyFile: optionalText('Private key of the ssh runner where a workflow names none.', {
+      secretFile: true,
+    }),
     sshKnownHosts: optionalText('File of known hosts; none: `~/.ssh/known_hosts`.'),
   },
   auth: {

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import { demandIsolation, describeIsolation } from '@scanfarm/executor'
+import { demandIsolation, describeIsolation, openSecrets } from '@scanfarm/executor'
 import { errorText, makeDataDir, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import { detectCapabilities } from '@scanfarm/runners'
@@ -86,7 +86,9 @@ const checkIsolation = (config: Config): Finding => {
   const part = 'isolation'
   try {
     const found = demandIsolation(config)
-    return { part, status: 'problem' in found ? 'warning' : 'ok', message: describeIsolation(found) }
+    const open = openSecrets(config, found)
+    const message = [describeIsolation(found), ...open].join('; ')
+    return { part, status: 'problem' in found || open.length > 0 ? 'warning' : 'ok', message }
   } catch (error) {
     return { part, status: 'failed', message: errorText(error) }
   }

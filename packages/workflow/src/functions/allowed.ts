@@ -2,10 +2,11 @@ import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Folders, Owner } from '../execute/surroundings.ts'
 
-/** A folder or file that the settings open for workflows. */
+/** A folder or file that the settings open for workflows, or close though it lies in an open one. */
 export interface AllowedPath {
   readonly path: string
   readonly write: boolean
+  readonly closed?: boolean
 }
 
 /** `PATH` or `PATH:ro` to read, `PATH:rw` to write too. */
@@ -59,9 +60,10 @@ const ownRoots = ({ folders }: RunPlace): string[] =>
 const otherRoots = ({ folders, paths = [] }: RunPlace): AllowedPath[] => {
   const { binaries, data, configs, scripts, workflows, templates } = folders
   const tools = [binaries, data, configs, scripts, workflows, templates, ...SHARED_FOLDERS]
+  const open = paths.filter(({ closed }) => closed !== true)
   return [
-    ...paths.filter(({ write }) => write),
-    ...paths.filter(({ write }) => !write),
+    ...open.filter(({ write }) => write),
+    ...open.filter(({ write }) => !write),
     ...tools.flatMap((path) => (path === undefined || path === '' ? [] : [{ path, write: false }])),
   ].map(({ path, write }) => ({ path: resolve(path), write }))
 }
@@ -80,10 +82,19 @@ export const spotOf = async (path: string, place: RunPlace): Promise<Spot | unde
     for (const { path: root, write } of others) {
       const parts = below(real ? await realOf(root) : root, wanted)
       // From the top and by real names: every folder on the way is then looked at, and none of them is a link.
-      if (parts !== undefined)
-        return { root: sep, parts: [...(below(sep, await realOf(root)) ?? []), ...parts], own: false, write }
+      if (parts === undefined) continue
+      const fromTop = [...(below(sep, await realOf(root)) ?? []), ...parts]
+      return (await isClosed(sep + fromTop.join(sep), place))
+        ? undefined
+        : { root: sep, parts: fromTop, own: false, write }
     }
   return undefined
+}
+
+const isClosed = async (real: string, { paths = [] }: RunPlace): Promise<boolean> => {
+  for (const { path, closed } of paths)
+    if (closed === true && below(await realOf(path), real) !== undefined) return true
+  return false
 }
 
 const realOf = async (path: string): Promise<string> => await realpath(path).catch(() => path)
