@@ -25,7 +25,7 @@ beforeAll(async () => {
   ])
     await writeFile(at(file), `content of ${file}\n`)
   await symlink(at('home/tools'), at('home/linked'))
-  const { uid, gid } = { ...{ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, ...NOBODY }
+  const { uid, gid } = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, ...NOBODY }
   await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, base])
   await chown(base, uid, gid)
 })
