@@ -1,4 +1,4 @@
-import { interpreterOf, runsCommand, takesNoCommand, type Interpreter } from './interpreters.ts'
+import { codeOptionOf, interpreterOf, runsCommand, takesNoCommand, type Interpreter } from './interpreters.ts'
 import type { ShellNode } from './grammar.ts'
 import { literalOf, marksIn } from './marks.ts'
 
@@ -90,6 +90,43 @@ const isCodeAttached = ({ code, file }: Interpreter, text: string): boolean => {
   )
 }
 
+/** A word that the shell may make several words of. */
+const isSplit = (node: ShellNode): boolean =>
+  /^(?:simple_expansion|expansion|command_substitution)$/.test(node.type) ||
+  (node.type === 'concatenation' && node.children.some(isSplit))
+
+/** Words behind programs that run another, where only the shell knows which command they are. */
+export const commandsUnknown = (words: readonly Word[]): ShellNode[] => {
+  const runs = (name: string): boolean => runsCommand(name) && !/(?:^|\/)find$/.test(name)
+  let wraps = runs(words[0]?.text ?? '')
+  const found: ShellNode[] = []
+  for (const [index, { text, node }] of words.entries()) {
+    const before = words[index - 1]?.text ?? ''
+    if (index > 0 && isSplit(node) && (wraps || /^-(?:exec|ok)(?:dir)?$/.test(before))) found.push(node)
+    if (index > 0 && text !== undefined && !/^-|=|^\d/.test(text)) wraps = runs(text)
+  }
+  return found
+}
+
+/** Values of options that are commands, and words that would be such options when they are values. */
+export const optionsIn = (words: readonly Word[]): { code: ShellNode[]; open: [ShellNode, RegExp][] } => {
+  const code: ShellNode[] = []
+  const open: [ShellNode, RegExp][] = []
+  let options: RegExp | undefined
+  let isAwaited = false
+  for (const { node, text = '' } of words) {
+    const plain = node.text.replace(/^["']/, '')
+    if (isAwaited) code.push(node)
+    const match: string | undefined = isAwaited ? undefined : options?.exec(plain)?.[0]
+    isAwaited = match === plain
+    if (match !== undefined && !isAwaited) code.push(node)
+    if (options !== undefined && /^SCANFARMVALUE/.test(plain)) open.push([node, options])
+    if (text === '--') options = undefined
+    else options = codeOptionOf(text) ?? options
+  }
+  return { code, open }
+}
+
 /** Every interpreter that a simple command may start, itself or through a program that runs another. */
 export const interpretersIn = (words: readonly Word[]): HandedOver[] => {
   const [first] = words
@@ -109,7 +146,18 @@ export const interpretersIn = (words: readonly Word[]): HandedOver[] => {
       continue
     }
     const found = text === undefined || isOpen(text) ? (wraps ? UNKNOWN : undefined) : interpreterOf(text)
-    if (found !== undefined) handed.push(handedTo(found, text ?? at.text, words.slice(index)))
+    const script = words.findIndex(
+      (word, from) => from > index && found?.code?.test(word.text ?? '') === true,
+    )
+    const isEntry = /^--entrypoint/.test(words[index - 1]?.text ?? '') && script !== -1
+    if (found !== undefined)
+      handed.push(
+        handedTo(
+          found,
+          text ?? at.text,
+          isEntry ? [words[index] ?? first, ...words.slice(script)] : words.slice(index),
+        ),
+      )
     isArgument = found !== undefined && found.operand !== 'none'
     if (text !== undefined && !/^-|=/.test(text)) wraps &&= runsCommand(text) || /^\d|^[A-Z]/.test(text)
     wraps ||= text !== undefined && runsCommand(text)

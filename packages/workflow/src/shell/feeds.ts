@@ -2,11 +2,22 @@ import {
   baseName,
   CODE_ARGUMENT,
   CODE_VARIABLE,
+  GIT_COMMAND,
   runsCommand,
   SCRIPT_NAME,
+  startsShell,
   takesNoCommand,
 } from './interpreters.ts'
-import { interpretersIn, isInput, ofXargs, wordOf, type HandedOver, type Word } from './command-line.ts'
+import {
+  commandsUnknown,
+  interpretersIn,
+  isInput,
+  ofXargs,
+  optionsIn,
+  wordOf,
+  type HandedOver,
+  type Word,
+} from './command-line.ts'
 import { parseShell, type ShellNode } from './grammar.ts'
 import { ANY, Taint } from './taint.ts'
 import { fileKey, insideQuotes, marksIn, scriptOf, variablesIn } from './marks.ts'
@@ -20,6 +31,8 @@ export interface Feed {
   readonly alsoHarmful: string
   /** The value names a file of code, or a part of its path. */
   readonly namesFile: boolean
+  /** Only such a value becomes code. */
+  readonly option?: RegExp
 }
 
 export const codeAt = (place: string, namesFile = false): Feed => ({
@@ -58,15 +71,24 @@ const NAMES: ReadonlySet<string> = new Set([
   'readarray',
   'getopts',
   'alias',
+  'compgen',
+  'complete',
+  'enable',
+  'hash',
+  'bind',
 ])
 /** Behind `sudo`, `timeout`, `command`, … */
 const RUN_BY_OTHERS = /^(?:eval|trap|watch|ssh|slogin|tmux|screen|source)$/
 const CALCULATION = 'a calculation of the shell'
 const CALCULATES = /\s-(?:eq|ne|lt|le|gt|ge|v)\s/
 
+/** `declare -i x`, `local -n y=…`. */
+const DECLARED =
+  /\b(?:declare|typeset|local|export|readonly)[ \t]+-[A-Za-z]*[in][A-Za-z]*((?:[ \t]+[A-Za-z_]\w*)+)/g
+
 /** A command that nobody can read may still be harmless: when nothing in it reads code. */
 const MAY_RUN_CODE =
-  /\b(?:(?:ba|da|z|k|a|fi)?sh|python[\d.]*|perl|ruby|node|php|lua|awk|[gmn]awk|sed|eval|source|trap|xargs|parallel|crontab|at|batch|psql|mysql|sqlite3|ssh|su|watch|let|alias)\b|(?:^|[;&|({\n])\s*\.\s|PS4|BASH_ENV|ENV=|PROMPT_COMMAND|\$\w+\s+-\w*c\b/
+  /\b(?:(?:ba|da|z|k|a|fi)?sh|python[\d.]*|perl|ruby|node|php|lua|awk|[gmn]awk|sed|eval|source|trap|xargs|parallel|crontab|at|batch|psql|mysql|sqlite3|ssh|su|watch|let|alias|compgen|declare|env)\b|(?:^|[;&|({\n]|\b(?:then|do|else|exec|timeout|nohup|sudo|command|time)\b)\s*["']?\$|(?:^|[;&|({\n])\s*\.\s|PS4|BASH_ENV|ENV=|PROMPT_COMMAND|\$\w+\s+-\w*c\b/
 
 export const mayRunCode = (text: string): boolean => MAY_RUN_CODE.test(text)
 
@@ -77,6 +99,8 @@ class Reader {
   readonly #copied: [from: string, to: string][] = []
   #taint: Taint
   #level = 0
+  /** Variables that bash calculates, or takes for names of others. */
+  readonly #calculated = new Set<string>()
   /** What the script that is read now may get by its standard input. */
   #stdin: ReadonlySet<number> = new Set()
 
@@ -91,6 +115,8 @@ class Reader {
       if (MAY_RUN_CODE.test(text)) for (const value of marksIn(text)) this.#feed([value], place)
       return
     }
+    for (const [, names = ''] of text.matchAll(DECLARED))
+      for (const name of names.match(/[A-Za-z_]\w*/g) ?? []) this.#calculated.add(name)
     this.#taint.learn(root)
     this.#walk(root, [])
   }
@@ -130,6 +156,7 @@ class Reader {
         break
       case 'variable_assignment': {
         const [name, value] = [node.text.split(/\+?=/, 1)[0] ?? '', node.children.at(-1)]
+        if (value !== undefined && this.#calculated.has(name)) this.#code(value, CALCULATION)
         if (!CODE_VARIABLE.test(name) || value === undefined) break
         this.#code(value, `the variable ${name}`)
         this.run.add(fileKey(value))
@@ -151,9 +178,12 @@ class Reader {
         if (/^(?:for\s*)?\(\(/.test(node.text)) this.#code(node, CALCULATION)
         break
       case 'test_command':
-        if (node.text.startsWith('[[') && CALCULATES.test(node.text)) this.#code(node, CALCULATION)
+        if (node.text.startsWith('[[') ? CALCULATES.test(node.text) : /\s-v\s/.test(node.text))
+          this.#code(node, CALCULATION)
         break
       case 'expansion':
+        if (/^\$\{\w+(?:\[[^\]]*\])?:(?![-=?+])/.test(node.text))
+          for (const part of node.children.slice(1)) this.#code(part, CALCULATION)
         if (/@P\}$|^\$\{!/.test(node.text)) this.#code(node, 'an expansion that reads its value as code')
         break
       case 'file_redirect':
@@ -175,6 +205,9 @@ class Reader {
     this.#feed(this.#taint.ofVariables(first.node), 'the name of a command')
     for (const part of substitutionsIn(first.node)) this.#code(part, 'the name of a command')
     for (const { node: word } of rest) this.#argument(word)
+    for (const word of commandsUnknown(words)) this.#code(word, 'the name of a command')
+    this.#options(words)
+    this.#outputs(words, node, around)
     this.#files(name, first, rest)
     this.#builtin(name, rest, node, around)
     if (!takesNoCommand(name))
@@ -198,6 +231,28 @@ class Reader {
     }
     if (CODE_ARGUMENT.test(word.text.replace(/^["']/, '')))
       this.#code(word, 'an argument that is handed to a shell')
+  }
+
+  #options(words: readonly Word[]): void {
+    const { code, open } = optionsIn(words)
+    for (const node of code) if (!ofSetting(node)) this.#code(node, 'an option that is a command')
+    for (const [node, option] of open) this.#code(node, 'an option that is a command', { depth: 0, option })
+    if (!words.some(({ text }) => baseName(text ?? '') === 'git')) return
+    for (const [index, { node }] of words.entries())
+      if (words[index - 1]?.text !== undefined && GIT_COMMAND.test(words[index - 1]?.text ?? ''))
+        this.#code(node, 'a setting of git that is a command')
+  }
+
+  /** Files that programs write what comes in to. */
+  #outputs(words: readonly Word[], node: ShellNode, around: readonly ShellNode[]): void {
+    const fromInput = words.some(({ text }) => text === '/dev/stdin')
+    for (const [index, { node: word, text = '' }] of words.entries())
+      if (
+        /^of=/.test(text) ||
+        /^(?:-o|--output)$/.test(words[index - 1]?.text ?? '') ||
+        (fromInput && index === words.length - 1)
+      )
+        this.#write(word, this.#input(node, around), around)
   }
 
   /** Files that are run by their names, read as code, or made executable. */
@@ -246,7 +301,7 @@ class Reader {
     if (NAMES.has(name)) for (const word of rest) this.#code(word.node, `a name that ${name} reads`)
     const at = rest.findIndex(({ text }) => text === '-v')
     const variable = rest[at + 1]
-    if (name === 'printf' && at !== -1 && variable !== undefined)
+    if (/^(?:printf|test)$/.test(name) && at !== -1 && variable !== undefined)
       this.#code(variable.node, 'the name of a variable')
   }
 
@@ -321,6 +376,10 @@ class Reader {
         this.#stdin = stdin
       } else
         this.#code(word.node, `a program of ${shown}`, { alsoHarmful: delimitersOf(shown, word.node.text) })
+    }
+    if (code.some(({ node: program }) => startsShell(shown, program.text))) {
+      this.#code(node, `a command that ${shown} starts`)
+      this.#feed(input, `a command that ${shown} starts`)
     }
     for (const { node: file } of files) {
       this.#code(file, `the script that ${shown} runs`, { namesFile: substitutionsIn(file).length === 0 })
@@ -402,7 +461,7 @@ class Reader {
   }
 
   #write(file: ShellNode, values: Iterable<number>, around: readonly ShellNode[]): void {
-    const key = fileKey(file)
+    const key = fileKey(file).replace(/^of=/, '')
     const own = new Set(marksIn(file.text))
     const written = this.#known(values).filter((value) => !own.has(value))
     if (written.length === 0 || key === 'null' || key.startsWith('-')) return
@@ -436,6 +495,12 @@ class Reader {
 
 const writes = ({ type, text }: ShellNode): boolean => type === 'file_redirect' && /^\d*&?>/.test(text)
 
+/** The value of a setting such as `-o User=…` or `-c user.name=…` that is no command. */
+const ofSetting = ({ text }: ShellNode): boolean => {
+  const key = /^(?:-[oc])?["']?([A-Z]\w+(?=[= ])|[a-z]+\.[\w.-]+(?==))/.exec(text)?.[1]
+  return key !== undefined && !GIT_COMMAND.test(key)
+}
+
 const withoutQuotes = ({ type, text }: ShellNode): string =>
   type === 'string' || type === 'raw_string' ? text.slice(1, -1) : text
 
@@ -452,14 +517,20 @@ const delimitersOf = (name: string, text: string): string =>
         .join('') + (/["'\s]\//.test(text) ? '/' : '')
     : ''
 
+const matching = (glob: string): RegExp =>
+  new RegExp(
+    `^${glob.replaceAll(/[^*?]+|[*]+|[?]/g, (part) => (part.startsWith('*') ? '.*' : part === '?' ? '.' : RegExp.escape(part)))}$`,
+  )
+
 /** What a command does with its values, which stand in it as marks. */
 export const readFeeds = (text: string): Reading => {
   const taint = new Taint(marksIn(text))
   const reader = new Reader(taint)
   reader.read(text)
   reader.followCopies()
+  const globs = [...reader.run].filter((key) => /[*?]/.test(key)).map(matching)
   const written = reader.written.filter(({ key, values }) => {
-    if (!reader.run.has(key)) return true
+    if (!reader.run.has(key) && !globs.some((glob) => glob.test(key))) return true
     for (const value of values) reader.feeds.set(value, codeAt(`the script ${key}`))
     return false
   })

@@ -66,7 +66,7 @@ const KNOWN: readonly (readonly [RegExp, Interpreter])[] = [
   [/^(?:ba|da|z|k|pdk|mk|a|fi|tc|c|rba|ya)?sh$/, SHELL],
   [/^(?:su|runuser|sg|script|flock|interlace)$/, { ...SHELL, operand: 'none', stdin: false }],
   [/^python[\d.]*$|^pypy[\d.]*$/, { ...language(/^-[A-Za-z]*c$/, /^-[WX]$/), file: /^-m$/ }],
-  [/^perl[\d.]*$/, language(/^-[A-Za-z0-9]*[eE]$/, /^-[ITx]$/)],
+  [/^perl[\d.]*$/, language(/^-[A-Za-z0-9]*[eEMmF]$/, /^-[ITx]$/)],
   [/^ruby[\d.]*$/, language(/^-[a-zA-Z]*e$/, /^-[rICE]$/)],
   [/^(?:node|nodejs|bun|deno|ts-node|tsx)$/, language(/^(?:-e|-p|-pe|--eval|--print|eval)$/, /^(?:-r|--require|--import|-C)$/)],
   [/^php[\d.]*$/, language(/^-[rBRE]$/, /^-[cd]$/, /^-[fF]$/)],
@@ -111,11 +111,52 @@ export const runsCommand = (word: string): boolean => WRAPPERS.has(baseName(word
 
 /** Variables that shells and other programs take for code, or for files of code. */
 export const CODE_VARIABLE =
-  /^(?:PS[0-4]|PROMPT_COMMAND|ENV|BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|PATH|IFS|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_PAGER|GIT_EDITOR|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|RSYNC_RSH|SSH_ASKPASS|TAR_OPTIONS|MAKEFLAGS|AWKPATH|LUA_INIT)$/
+  /^(?:PS[0-4]|PROMPT_COMMAND|ENV|BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|PATH|IFS|PYTHONSTARTUP|PYTHONPATH|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_PAGER|GIT_EDITOR|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|RSYNC_RSH|SSH_ASKPASS|TAR_OPTIONS|MAKEFLAGS|AWKPATH|LUA_INIT|LUA_C?PATH|GCONV_PATH|GIT_(?:SEQUENCE_EDITOR|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*)|PYTHON(?:HOME|BREAKPOINT)|PERLLIB|MAKEFILES|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GOFLAGS|RSYNC_CONNECT_PROG|PSQLRC|S?RANDOM|OPTIND|HISTCMD|SECONDS)$/
 
 /** Arguments of other programs that they hand to a shell. */
 export const CODE_ARGUMENT =
   /^-?-?o?(?:ProxyCommand|LocalCommand|RemoteCommand|KnownHostsCommand)\b|--checkpoint-action|--to-command|--use-compress-program|--rsh=|--rsync-path=|^(?:EXEC|SYSTEM|SHELL):|,(?:exec|system)=|core\.(?:sshCommand|pager|editor|fsmonitor)=|alias\.[^=]*=!/i
+
+/** Options of other programs whose value is a command, or names one. */
+const CODE_OPTIONS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(?:g|bsd)?tar$/, /^(?:-I|-F|--(?:to-c|use-c|checkpoint-a|info-s|new-v|rsh|rmt)[\w-]*)/],
+  [/^(?:ssh|slogin|scp|sftp|autossh|sshfs)$/, /^-(?:o|F|S)(?=$|["'S])/],
+  [/^rsync$/, /^(?:-[A-Za-z]*e|--rsh|--rsync-path)/],
+  [/^git$/, /^(?:-c|-u|--upload-pack|--receive-pack|--exec|--config-env|--config|--open-files-in-pager)/],
+  [/^g?sort$/, /^--compress-p[\w-]*/],
+  [/^env$/, /^(?:-[A-Za-z0-9]*S|--split-string)/],
+  [/^(?:nc|ncat)$/, /^(?:-e|-c|--exec|--sh-exec|--lua-exec)/],
+  [/^wget$/, /^(?:--use-askpass|-e|--execute)/],
+  [/^split$/, /^--filter/],
+  [/^zip$/, /^(?:-TT|--unzip-command)/],
+  [/^tcpdump$/, /^-z/],
+  [/^ffuf$/, /^--?input-(?:cmd|shell)/],
+  [/^(?:docker|podman|nerdctl)$/, /^--entrypoint/],
+] // prettier-ignore
+
+export const codeOptionOf = (word: string): RegExp | undefined =>
+  CODE_OPTIONS.find(([name]) => name.test(baseName(word)))?.[1]
+
+/** Settings of git that it runs. */
+export const GIT_COMMAND =
+  /^(?:alias|core\.(?:sshcommand|pager|editor|fsmonitor|hookspath|gitproxy|askpass)|.*(?:helper|textconv|command|driver|cmd|clean|smudge|process|editor|program)$)/i
+
+/** Programs of these languages that start a shell themselves, with what they read or get. */
+const STARTS_SHELL: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    /^(?:g|m|n)?awk$/,
+    /\bsystem\s*\(|\|&?\s*getline\b|\bprintf?\b[^|;}\n"]*(?:"[^"]*"[^|;}\n"]*)*\|&?\s*["\w]/,
+  ],
+  [/^g?sed$/, /^["']?\d*e\b|[^\w\s][gpI\d]*e["']?$/],
+  [/^perl[\d.]*$/, /\bsystem\b|\bqx\b|`|\bexec\b|\beval\s*[($@"]/],
+  [/^python[\d.]*$/, /\bos\.(?:system|popen)\b|\bshell\s*=\s*True|(?<![\w.])(?:eval|exec)\s*\(/],
+  [/^ruby[\d.]*$/, /\bsystem\b|`|\bexec\b|\beval\b|%x/],
+  [/^(?:node|nodejs|bun)$/, /\bexec(?:Sync)?\s*\(|\beval\s*\(/],
+  [/^php[\d.]*$/, /\b(?:shell_exec|system|exec|passthru|popen|eval)\s*\(|`/],
+]
+
+export const startsShell = (name: string, program: string): boolean =>
+  STARTS_SHELL.some(([of, code]) => of.test(name) && code.test(program))
 
 /** Names of files that are run, whatever else is known of them. */
 export const SCRIPT_NAME =

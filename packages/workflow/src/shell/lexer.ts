@@ -440,6 +440,10 @@ export class ShellLexer {
     } else if (char === "'" && top.kind === 'command') {
       this.#emit("$'")
       this.#frames.push({ kind: 'dollar-single' })
+    } else if (char === '[' && top.kind !== 'arithmetic') {
+      this.#lost = 'a value cannot stand inside or behind $[…], which bash calculates'
+      this.#emit('$')
+      this.#char(char)
     } else if (/[A-Za-z0-9_@*#?$!-]/.test(char)) {
       this.#emit(`$${char}`)
     } else {

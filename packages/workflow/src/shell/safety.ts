@@ -62,7 +62,13 @@ const feedOf = (
 }
 
 const refuse = (name: string, text: string, nesting: number, feed: Feed | undefined): void => {
-  if (feed === undefined || nesting >= feed.depth) return
+  if (feed === undefined) return
+  if (feed.option !== undefined) {
+    if (feed.option.test(text))
+      throw new UnsafePlaceError(`${name} is an option that runs a command here. Write -- or ./ before it.`)
+    return
+  }
+  if (nesting >= feed.depth) return
   const ends = [...feed.alsoHarmful].some((char) => text.includes(char))
   if (!isHarmless(text) || ends) throw new UnsafePlaceError(refusal(name, feed.place))
 }
@@ -86,7 +92,10 @@ export const refuseCode = (
   const name = (at: number): string => pieces[at]?.name ?? 'value'
   for (const index of looked) {
     const { text = '' } = pieces[index] ?? {}
-    refuse(`{{${name(index)}}}`, text, nestings[index] ?? 0, feedOf(reading, index, name, filesRun))
+    const feed = feedOf(reading, index, name, filesRun)
+    // Options are what the type args is for.
+    if (feed?.option !== undefined && pieces[index]?.origin === 'args') continue
+    refuse(`{{${name(index)}}}`, text, nestings[index] ?? 0, feed)
   }
   for (const [variable, text] of variables) refuse(`$${variable}`, text, 0, reading.variables.get(variable))
 }
@@ -104,7 +113,7 @@ export const feedsOf = (pieces: readonly Piece[], filesRun: FilesRun): ReadonlyM
   const name = (at: number): string => pieces[at]?.name ?? 'value'
   const found = pieces.flatMap((piece, index): [number, Feed][] => {
     const feed = isAuthors(piece) ? undefined : feedOf(reading, index, name, filesRun)
-    return feed === undefined ? [] : [[index, feed]]
+    return feed === undefined || feed.option !== undefined ? [] : [[index, feed]]
   })
   return new Map(found)
 }
