@@ -1,4 +1,5 @@
 export { assetOf, findingOf } from './content.ts'
 export { EXPORT_FORMATS, IMPORT_FORMATS, type ExportFormat, type ImportFormat } from './formats.ts'
-export { readFindings, type Batch } from './import/read-findings.ts'
+export type { Batch } from './import/batches.ts'
+export { readFindings } from './import/read-findings.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'

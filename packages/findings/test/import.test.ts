@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { assetOf, findingOf, readFindings, type ImportFormat } from '../src/index.ts'
+import type { ReadLimits } from '../src/import/read-findings.ts'
 import { bytesOf } from './records.ts'
 
-const read = async (format: ImportFormat, text: string) => {
-  const batches = await Array.fromAsync(readFindings(format, bytesOf(text)))
+const read = async (format: ImportFormat, text: string, chunk?: number) => {
+  const batches = await Array.fromAsync(readFindings(format, bytesOf(text, chunk)))
   return {
     vulnerabilities: batches.flatMap((batch) => batch.vulnerabilities),
     assets: batches.flatMap((batch) => batch.assets),
@@ -171,4 +172,62 @@ test('keys of prototypes are no fields', () => {
     status_code: 0,
     open_ports: ['22'],
   })
+})
+
+/** Bytes of a piece of a body, as a socket gives them. */
+const CHUNK = 65_536
+
+const SLOW: readonly (readonly [format: ImportFormat, what: string, text: () => string])[] = [
+  ['nmap', 'a host of 250,000 attributes', () => `<nmaprun><host ${attributes(250_000)}/></nmaprun>`],
+  ['nmap', 'a tag that never ends', () => `<nmaprun>${'<'.repeat(4_000_000)}`],
+  ['sarif', 'a million results that are no findings', () => sarif('{"kind":"pass"},'.repeat(1_000_000))],
+  ['sarif', 'lists within lists', () => sarif(`${'['.repeat(2_000_000)}${']'.repeat(2_000_000)},`)],
+  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(4_000_000)}\n`.repeat(8)],
+]
+const attributes = (count: number) => Array.from({ length: count }, (_, index) => `a${index}="1"`).join(' ')
+const sarif = (results: string) => `{"version":"2.1.0","runs":[{"results":[${results}1]}]}`
+
+/** The time of a call, and the longest of it in which nothing else could run, in milliseconds. */
+const timed = async (call: () => Promise<unknown>) => {
+  const begin = performance.now()
+  let last = begin
+  let longest = 0
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  await call().catch(() => undefined)
+  clearInterval(timer)
+  longest = Math.max(longest, performance.now() - last)
+  return { all: performance.now() - begin, longest }
+}
+
+test.each(SLOW)('a large %s file does not hold up the event loop: %s', async (format, _, text) => {
+  const body = bytesOf(text(), CHUNK)
+  const { all, longest } = await timed(() => Array.fromAsync(readFindings(format, body)))
+  expect(longest).toBeLessThan(all / 3)
+})
+
+test('a file that takes too much time or memory to read is refused', async () => {
+  const read = (limits: Partial<ReadLimits>) =>
+    Array.fromAsync(readFindings('nmap', bytesOf(SLOW[0]?.[2]() ?? '', CHUNK), limits))
+  const refusal = { code: 'payload_too_large', message: expect.stringContaining('split it') as unknown }
+  await expect(read({ memoryMb: 32 })).rejects.toMatchObject(refusal)
+  await expect(read({ timeMs: 1 })).rejects.toMatchObject(refusal)
+})
+
+test('the refusal of a large file keeps its code, and repeats little of the file', async () => {
+  const read = Array.fromAsync(readFindings('nmap', bytesOf(SLOW[1]?.[2]() ?? '', CHUNK)))
+  const error: unknown = await read.catch((problem: unknown) => problem)
+  expect(error).toMatchObject({ code: 'invalid_input' })
+  expect(String(error).length).toBeLessThan(1_000)
+})
+
+test('a large file is read as a small one is', async () => {
+  const lines = Array.from({ length: 2_000 }, (_, at) =>
+    JSON.stringify({ ...NUCLEI, 'template-id': `t${at}` }),
+  )
+  const { vulnerabilities, errors } = await read('nuclei', [...lines, 'no JSON'].join('\n'), CHUNK)
+  expect(vulnerabilities.map((one) => one.vuln_info)).toEqual(lines.map((_, at) => `t${at}`))
+  expect(errors).toBe(1)
 })

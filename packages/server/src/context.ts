@@ -10,6 +10,7 @@ import type { LocalCancels } from './cancel/local-cancels.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { EventStreams } from './loops/event-receiver/event-streams.ts'
 import type { EventReceiver } from './loops/event-receiver/receiver.ts'
+import type { ImportSlots } from './uploads/import-slots.ts'
 import type { Wake } from './wake.ts'
 
 /** Everything that a server is made of. Handlers and loops take from it only what they use. */
@@ -27,6 +28,7 @@ export interface ServerContext {
   readonly catalog: Catalog
   /** Checks the workflow files of requests. */
   readonly checker: WorkflowChecker
+  readonly imports: ImportSlots
   /** Of cloud mode; none of them is opened before it is used. */
   readonly providers: CloudProviders
   /** Times and bounds of cloud mode that are no settings, where they are not the usual ones. */

@@ -17,6 +17,7 @@ import { providerSettings } from './cloud/provider-settings.ts'
 import type { ServerContext } from './context.ts'
 import { EventStreams } from './loops/event-receiver/event-streams.ts'
 import { EventReceiver } from './loops/event-receiver/receiver.ts'
+import { ImportSlots } from './uploads/import-slots.ts'
 import { Wake } from './wake.ts'
 
 export interface ContextOptions {
@@ -83,6 +84,7 @@ export async function createContext(
     artifacts,
     catalog,
     checker,
+    imports: new ImportSlots(),
     providers,
     life: overrides.life ?? {},
     wake,

@@ -4,18 +4,22 @@ import { unreadable } from './unreadable.ts'
 /** Most characters of one line. */
 const MAX_LINE = 8 * 1024 * 1024
 
-/** Lines of a stream of bytes, without their ends. */
+/** Lines of a stream of bytes that are not blank, without their ends. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
+  let line = ''
   for await (const chunk of body) {
-    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > MAX_LINE) throw unreadable(`a line is longer than ${MAX_LINE} characters`)
-    yield* lines
+    for (const [index, part] of decoder.write(Buffer.from(chunk)).split('\n').entries()) {
+      if (index > 0) {
+        if (line.trim() !== '') yield line
+        line = ''
+      }
+      line += part
+      if (line.length > MAX_LINE) throw unreadable(`a line is longer than ${MAX_LINE} characters`)
+    }
   }
-  rest += decoder.end()
-  if (rest !== '') yield rest
+  line += decoder.end()
+  if (line.trim() !== '') yield line
 }
 
 /** Most bytes of a document that can only be read as a whole. */

@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser'
 import { assetOf, findingOf } from '../content.ts'
 import { asList, asText, at } from '../fields.ts'
 import { textOf } from './lines.ts'
-import type { Imported } from './read-findings.ts'
+import type { Imported } from './batches.ts'
 import { unreadable } from './unreadable.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { findingOf, severityOf } from '../content.ts'
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
 import { textOf } from './lines.ts'
-import type { Imported } from './read-findings.ts'
+import type { Imported } from './batches.ts'
 import { unreadable } from './unreadable.ts'
 
 /** The results of a SARIF 2.1.0 file. */

@@ -51,9 +51,10 @@ export const importVulnerabilities = route(
         assets: Type.Omit(ImportSummary, ['errors']),
       }),
     },
-    errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type'],
+    errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
-  async ({ store }, { query: { workspace, format }, http }) => {
+  async ({ store, imports }, { query: { workspace, format }, http }) => {
+    using _place = imports.enter()
     const counts = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
       let vulnerabilities = NONE
       let assets = NONE

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { testServer, type TestServer } from '../_server.ts'
 
@@ -278,6 +280,33 @@ describe('import and export', () => {
   ])('%s with the body %j is 400', async (query, body, message) => {
     const answer = await send(query, body).expect(400)
     expect(answer.body.message).toContain(message)
+  })
+
+  test('no more than four imports run at the same time', async () => {
+    const query = 'workspace=many&format=nuclei'
+    const begun = Array.from({ length: 4 }, () => {
+      const one = httpRequest(`${server.url}/api/vulnerabilities/import?${query}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${server.tokens.operator}` },
+      })
+      one.write(nuclei(1))
+      return { one, answer: once(one, 'response') }
+    })
+    const statusIs = async (wanted: number) => {
+      for (;;) {
+        const answer = await send(query, nuclei(2))
+        if (answer.status === wanted) return answer
+      }
+    }
+    const refused = await statusIs(503)
+    expect(refused.body).toMatchObject({ code: 'unavailable' })
+    expect(refused.headers).toMatchObject({ 'retry-after': '5' })
+    for (const { one, answer } of begun) {
+      one.end()
+      const [{ statusCode }] = (await answer) as [IncomingMessage]
+      expect(statusCode).toBe(200)
+    }
+    await statusIs(200)
   })
 
   test('viewers may export, not import', async () => {

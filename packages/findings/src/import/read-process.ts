@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { AppError, type ErrorCode } from '@scanfarm/contracts'
+import type { ImportFormat } from '../formats.ts'
+import { batchesOf, type Batch } from './batches.ts'
+
+/** What is sent to the process: the next bytes of the file; nothing at its end, and after a batch. */
+export interface ToReader {
+  readonly bytes?: Uint8Array
+}
+
+/** What the process says. `more` and `batch` are answered. */
+export type FromReader =
+  | { readonly kind: 'more' | 'done' }
+  | { readonly kind: 'batch'; readonly batch: Batch }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
+
+/** The inside of the process that reads one file of findings; its format is the argument. */
+const [, , format] = process.argv
+
+const say = (message: FromReader): void => void process.send?.(message)
+
+const ask = async (message: FromReader): Promise<ToReader> => {
+  const answer = once(process, 'message')
+  say(message)
+  const [given] = (await answer) as [ToReader]
+  return given
+}
+
+async function* body(): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytes } = await ask({ kind: 'more' })
+    if (bytes === undefined) return
+    yield bytes
+  }
+}
+
+process.once('disconnect', () => process.exit())
+try {
+  for await (const batch of batchesOf(format as ImportFormat, body())) await ask({ kind: 'batch', batch })
+  say({ kind: 'done' })
+} catch (error) {
+  if (!(error instanceof AppError)) throw error
+  say({ kind: 'refused', code: error.code, message: error.message })
+}
