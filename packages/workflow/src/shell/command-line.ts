@@ -120,7 +120,7 @@ export const optionsIn = (words: readonly Word[]): { code: ShellNode[]; open: [S
     const match: string | undefined = isAwaited ? undefined : options?.exec(plain)?.[0]
     isAwaited = match === plain
     if (match !== undefined && !isAwaited) code.push(node)
-    if (options !== undefined && /^SCANFARMVALUE/.test(plain)) open.push([node, options])
+    if (options !== undefined && plain.startsWith('SCANFARMVALUE')) open.push([node, options])
     if (text === '--') options = undefined
     else options = codeOptionOf(text) ?? options
   }
@@ -149,7 +149,7 @@ export const interpretersIn = (words: readonly Word[]): HandedOver[] => {
     const script = words.findIndex(
       (word, from) => from > index && found?.code?.test(word.text ?? '') === true,
     )
-    const isEntry = /^--entrypoint/.test(words[index - 1]?.text ?? '') && script !== -1
+    const isEntry = words[index - 1]?.text?.startsWith('--entrypoint') === true && script !== -1
     if (found !== undefined)
       handed.push(
         handedTo(

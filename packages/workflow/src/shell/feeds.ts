@@ -248,7 +248,7 @@ class Reader {
     const fromInput = words.some(({ text }) => text === '/dev/stdin')
     for (const [index, { node: word, text = '' }] of words.entries())
       if (
-        /^of=/.test(text) ||
+        text.startsWith('of=') ||
         /^(?:-o|--output)$/.test(words[index - 1]?.text ?? '') ||
         (fromInput && index === words.length - 1)
       )
