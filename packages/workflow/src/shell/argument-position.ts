@@ -58,7 +58,7 @@ const SHELL = /^(?:ba|rba|da|z|k|a|mk|tc|c|fi|pw)?sh$/
 const RUNS_OPTIONS = words(
   'sed gsed tar bsdtar zip git rsync scp sftp make gmake cmake ninja vi vim nvim view ex ed emacs less more most man wget sort split ' +
     'tcpdump socat nc ncat netcat openssl sqlite3 mysql psql m4 npm npx pnpm yarn pip pip3 go cargo gcc g++ cc ld mail sendmail ' +
-    'install awk gawk mawk nawk jshell tclsh',
+    'install awk gawk mawk nawk jshell tclsh ffuf wfuzz nuclei sqlmap',
 )
 /** Interpreters: what follows the name of a script belongs to the script. */
 const INTERPRETER =
