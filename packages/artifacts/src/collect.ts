@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises'
 import { basename, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import type {
@@ -24,10 +25,10 @@ export const collectArtifact: CollectArtifact = async (store, request) => {
       reason: `it has ${found.size} bytes, more than the ${request.maxBytes} allowed`,
     }
   const contentType = found.kind === 'folder' ? 'folder' : typeOfFile(request)
-  return await keep(store, request, contentType, bodyOf(found, request.maxBytes))
+  return await keep(store, request, contentType, bodyOf(found, request))
 }
 
-/** A file that its owner closed, as that owner reads it. */
+/** A file or folder that its owner closed, as that owner reads it. */
 const collectAs = async (
   store: ArtifactStore,
   request: CollectRequest,
@@ -35,6 +36,9 @@ const collectAs = async (
 ): Promise<Collected> => {
   const { path, owner, maxBytes, roots } = request
   if (owner === undefined || !roots.some((root) => resolve(path).startsWith(root + sep))) return refused
+  const found = await lstat(path).catch(() => undefined)
+  if (found?.isDirectory() === true)
+    return await keep(store, request, 'folder', folderTar(path, maxBytes, owner))
   return await keep(store, request, typeOfFile(request), Readable.from(readAs(path, owner, maxBytes)))
 }
 
@@ -65,8 +69,11 @@ const typeOfFile = (request: CollectRequest): ContentType =>
     ? contentTypeOf(request.path)
     : request.contentType
 
-const bodyOf = (found: Exclude<OpenedInside, { kind: 'refused' }>, maxBytes: number): Readable => {
-  if (found.kind === 'folder') return folderTar(found.path, maxBytes)
+const bodyOf = (
+  found: Exclude<OpenedInside, { kind: 'refused' }>,
+  { maxBytes, owner }: CollectRequest,
+): Readable => {
+  if (found.kind === 'folder') return folderTar(found.path, maxBytes, owner)
   if (found.size === 0) return Readable.from([])
   return found.file.createReadStream({ start: 0, end: found.size - 1, autoClose: false })
 }

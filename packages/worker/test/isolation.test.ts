@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
@@ -162,7 +162,7 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
   test('takes what steps closed to others, and removes it', async () => {
     const target = freshName()
     const command =
-      'umask 077; echo private > {{Output}}/private.txt; mkdir -p "$HOME/deep/deeper"; echo x > "$HOME/deep/deeper/x"; chmod 500 "$HOME/deep"; umask 007; echo list > {{Output}}/list.txt'
+      'umask 077; echo private > {{Output}}/private.txt; mkdir -p "$HOME/deep/deeper"; echo x > "$HOME/deep/deeper/x"; chmod 500 "$HOME/deep"; umask 007; echo list > {{Output}}/list.txt; mkdir -m 700 -p {{Output}}/tree/closed {{Output}}/sealed; echo one > {{Output}}/tree/closed/one; chmod 600 {{Output}}/tree/closed/one; echo two > {{Output}}/tree/two; chmod 600 {{Output}}/tree/two; echo three > {{Output}}/sealed/three'
     const [runId = 0] = await bench.submit([{ name: 'make', command }], [target], {
       ...bench.pinned({
         steps: [
@@ -175,7 +175,11 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
             command: 'cat {{Output}}/saved.txt; echo more >> {{Output}}/saved.txt',
           },
         ],
-        reports: [{ name: 'private', path: '{{Output}}/private.txt', type: 'text' }],
+        reports: [
+          { name: 'private', path: '{{Output}}/private.txt', type: 'text' },
+          { name: 'tree', path: '{{Output}}/tree', type: 'folder' },
+          { name: 'sealed', path: '{{Output}}/sealed', type: 'folder' },
+        ],
       }),
     })
     const [, read, , again] = await outputs(runId)
@@ -183,6 +187,12 @@ asRoot.each(Object.entries(KINDS))('a worker that is %s', (name, { wrapper, owne
     expect(again).toBe('saved\n')
     const artifacts = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
     expect(artifacts.find((one) => one.name === 'private')).toMatchObject({ size_bytes: 'private\n'.length })
+    for (const [folder, lines] of Object.entries({ tree: ['one', 'two'], sealed: ['three'] })) {
+      const { id = '' } = artifacts.find((one) => one.name === folder) ?? {}
+      const kept = await bench.store.runs.artifact(String(runId), id)
+      const content = await readFile(join(data, 'artifacts', kept?.store_key ?? 'missing'), 'latin1')
+      expect(lines.filter((line) => content.includes(`${line}\n`))).toEqual(lines)
+    }
     const { run_uuid: runUuid } = await bench.run(runId)
     await eventually('the removal of the work folder', async () => {
       const left = await readdir(join(data, 'work', 'runs'))
