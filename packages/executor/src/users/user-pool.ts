@@ -1,6 +1,7 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import type { Owner } from '../folders.ts'
 import type { CommandUsers, UserLease } from './command-users.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { UidClaims, type TakenUid } from './uid-claims.ts'
 import { closeWorkspace, openWorkspace } from './workspace-owner.ts'
 import { namedUids, type UidRange } from './uid-range.ts'
@@ -73,6 +74,7 @@ export class UserPool implements CommandUsers {
     const claims = (this.#claims ??= new UidClaims(folder, range, namedUids()))
     const taken = await claims.take(workspaceFolder, waitMs, async (uid, folders) => {
       await endUser(ownerOf(uid))
+      await removeLeftovers(ownerOf(uid))
       for (const one of folders) closeWorkspace(one, ownerOf(uid))
     })
     if (taken === undefined)
