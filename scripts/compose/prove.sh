@@ -1,6 +1,7 @@
 #!/bin/sh
 # Proves docker-compose.yml where no image can be pulled: makes the base images, builds, brings a farm of three workers
-# with scanners up, runs a job over them, scales down to one in the middle, and checks that every run completed once.
+# with scanners up, runs a job over them, scales down to one in the middle, and checks that every run completed once. Then
+# a step searches its worker for secrets and for the files of another workspace, and must find none.
 # Needs root on Debian with docker, docker-compose (or the plugin) and debootstrap. Takes some minutes.
 #   sh scripts/compose/prove.sh [FOLDER THAT KEEPS THE BASE IMAGES]
 set -eu
@@ -13,6 +14,7 @@ compose config >/dev/null
 images=$(sh scripts/compose/base-images.sh "${1:-}")
 for pair in $images; do export "$pair"; done
 image() {
+  [ -z "${KEEP_IMAGES:-}" ] || return 0
   docker build --network host -f infra/Dockerfile --target "$1" -t "$2" \
     --build-arg "BUILD_IMAGE=$BUILD_IMAGE" --build-arg "BASE_IMAGE=$BASE_IMAGE" .
 }
@@ -21,18 +23,43 @@ image tools scanfarm-tools
 export COMPOSE_PROJECT_NAME=scanfarm-proof SCANFARM_PORT="${SCANFARM_PORT:-8055}"
 sh infra/make-secrets.sh
 passed=
-trap '[ -n "$passed" ] || compose logs --tail 50; compose down -v' EXIT
+loot=$(mktemp)
+trap '[ -n "$passed" ] || compose logs --tail 50; compose down -v; rm -f "$loot"' EXIT
 compose up -d --no-build --scale worker=3
+# Twelve tries in five seconds each, after the start period.
+tries=90
+for container in $(compose ps -q); do
+  until [ "$(docker inspect -f '{{.State.Health.Status}}' "$container")" = healthy ]; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || { docker inspect -f '{{.Name}} {{json .State.Health}}' "$container"; exit 1; }
+    sleep 1
+  done
+done
+echo "all $(compose ps -q | wc -l) containers are healthy"
 
 call() { curl -sf -H "Authorization: Bearer $(cat infra/secrets/admin-token)" "$@"; }
 api=http://127.0.0.1:$SCANFARM_PORT/api
-workflow=$(mktemp --suffix=.yaml)
-printf 'kind: module\nname: steady\nsteps:\n  - name: work\n    type: bash\n    command: nmap --version && sleep 2 && hostname\n' > "$workflow"
-call -F "file=@$workflow" "$api/workflow-upload" >/dev/null
-rm "$workflow"
-targets=$(seq -f '"t%g.example"' -s, 1 "$TARGETS")
-job=$(call -H 'Content-Type: application/json' -d "{\"module\":\"steady\",\"targets\":[$targets],\"run_mode\":\"distributed\"}" "$api/runs" |
-  sed 's/.*"job_id":"\([^"]*\)".*/\1/')
+# upload < WORKFLOW
+upload() {
+  workflow=$(mktemp --suffix=.yaml)
+  cat > "$workflow"
+  call -F "file=@$workflow" "$api/workflow-upload" >/dev/null
+  rm "$workflow"
+}
+# start MODULE TARGETS: prints the id of the job.
+start() {
+  call -H 'Content-Type: application/json' -d "{\"module\":\"$1\",\"targets\":[$2],\"run_mode\":\"distributed\"}" "$api/runs" |
+    sed 's/.*"job_id":"\([^"]*\)".*/\1/'
+}
+upload <<'WORKFLOW'
+kind: module
+name: steady
+steps:
+  - name: work
+    type: bash
+    command: nmap --version && sleep 2 && hostname
+WORKFLOW
+job=$(start steady "$(seq -f '"t%g.example"' -s, 1 "$TARGETS")")
 count() { call "$api/jobs/$job" | sed "s/.*\"$1\":\([0-9]*\),.*/\1/"; }
 
 until [ "$(count completed)" -ge 6 ]; do sleep 1; done
@@ -47,4 +74,39 @@ done
 workers=$(call "$api/runs?limit=$TARGETS" | grep -o '"worker_id":"[^"]*"' | sort -u | wc -l)
 [ "$workers" -ge 3 ] || { echo "only $workers workers took part" >&2; exit 1; }
 echo "$TARGETS of $TARGETS runs completed on $workers workers, $(count failed) failed"
+
+# What a step of the one worker that is left finds comes back as an artifact.
+upload <<'WORKFLOW'
+kind: module
+name: hoard
+steps:
+  - name: keep
+    type: bash
+    command: echo hoard-in-file > {{Output}}/up && chmod 666 {{Output}}/up && HOARD=hoard-in-environment sleep 600
+WORKFLOW
+{
+  printf 'kind: module\nname: search\nsteps:\n  - name: search\n    type: bash\n    command: |\n'
+  printf '      OWN=own-canary sh -s hoard.example > {{Output}}/loot 2>/dev/null <<"END" || true\n'
+  printf '      cat /proc/$$/environ\n'
+  sed 's/^/      /' scripts/compose/search.sh
+  printf '      END\nreports:\n  - { name: loot, path: "{{Output}}/loot", type: text }\n'
+} | upload
+job=$(start hoard '"hoard.example"')
+until [ "$(count running)" -eq 1 ]; do sleep 1; done
+worker=$(compose ps -q worker)
+until docker top "$worker" | grep -q 'sleep 600'; do sleep 1; done
+job=$(start search '"search.example"')
+until [ "$(count completed)" -eq 1 ]; do
+  [ "$(count failed)" -eq 0 ] || { echo "the search failed" >&2; exit 1; }
+  sleep 1
+done
+run=$(call "$api/runs?job_id=$job" | sed 's/.*"run_uuid":"\([^"]*\)".*/\1/')
+artifact=$(call "$api/runs/$run/artifacts" | grep -o '{[^{}]*"name":"loot"[^{}]*}' | sed 's/.*"id":"\([^"]*\)".*/\1/')
+call "$api/runs/$run/artifacts/$artifact/content" > "$loot"
+grep -aq own-canary "$loot" || { echo "the step did not find what is its own" >&2; exit 1; }
+for file in infra/secrets/*; do
+  ! grep -aqFf "$file" "$loot" || { echo "a step can read the secret ${file##*/}" >&2; exit 1; }
+done
+! grep -ao 'hoard-in-[a-z]*\|BREACH.*' "$loot" | sort -u | grep . >&2 || { echo "a step reaches what it must not" >&2; exit 1; }
+echo "a step searched its worker and kept $(wc -c < "$loot") bytes: no secret and nothing of another workspace"
 passed=yes
