@@ -196,6 +196,23 @@ describe('recording', () => {
     expect(events.total).toBe(2)
   })
 
+  test('an event takes as long to write in a run that has raised many', async () => {
+    const run = await running()
+    const events = () => Array.from({ length: 500 }, () => event())
+    const timed = async () => {
+      const begin = performance.now()
+      await db.runStore.record([{ ...keyOf(run), events: events() }])
+      return performance.now() - begin
+    }
+    const times = [await timed(), await timed(), await timed()]
+    await sql(`
+      insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                              processed, processed_at)
+      select 'a', 'evt_' || n, 'a', 'executor', 'a', '{}', '', '${run.runUuid}', '', true, now()
+      from generate_series(1, 50000) n`)
+    expect(Math.min(await timed(), await timed())).toBeLessThan(10 * Math.max(...times))
+  })
+
   test('several updates of one run in one call are written in order', async () => {
     const run = await running()
     const lost = await db.runStore.record([

@@ -21,6 +21,7 @@ import * as quarantine from './0019-quarantine.ts'
 import * as boundedReads from './0020-bounded-reads.ts'
 import * as loginLimits from './0022-login-limits.ts'
 import * as eventData from './0025-event-data.ts'
+import * as eventIdentity from './0026-event-identity.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -46,4 +47,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0020-bounded-reads': boundedReads,
   '0022-login-limits': loginLimits,
   '0025-event-data': eventData,
+  '0026-event-identity': eventIdentity,
 }
