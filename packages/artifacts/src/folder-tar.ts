@@ -70,9 +70,11 @@ const contentOf = async (
       [Symbol.asyncDispose]: () => file.close(),
     }
   }
-  if (found.kind === 'folder') await found.file.close()
-  if (found.kind === 'folder' || found.closed !== true || owner === undefined || !isUtf8(path))
+  if (found.kind !== 'refused') {
+    await found.file.close()
     return undefined
+  }
+  if (found.closed !== true || owner === undefined || !isUtf8(path)) return undefined
   const size = await sizeAs(path.toString(), owner).catch(() => undefined)
   if (size === undefined) return undefined
   return {

@@ -44,7 +44,10 @@ asRoot('Root without the right to pass everywhere works with a data folder of an
     [
       '--bounding-set=-all,+setuid,+setgid,+kill,+chown',
       '--inh-caps=-all',
-      ...[process.execPath, '--input-type=module', '-e', program],
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program,
     ],
     { encoding: 'utf8' },
   )
