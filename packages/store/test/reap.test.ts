@@ -134,7 +134,7 @@ describe('reaping', () => {
     expect(given.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2])
     const soon = () => claimAll(db.store, db.runStore, workerId, { staleMs: 0 })
     expect(await soon()).toEqual([])
-    await sql(`update runs set claimed_at = now() - interval '61 s'`)
+    await sql(`update runs set claimed_at = now() - interval '11 s'`)
     expect(await soon()).toMatchObject([{ attempt: 2 }])
     expect(await soon()).toEqual([])
     const other = await joined(db.runStore)

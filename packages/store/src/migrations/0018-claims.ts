@@ -24,7 +24,7 @@ const BY_WALK = `set enable_seqscan = off set enable_hashjoin = off set enable_n
  * A run whose worker was lost is a suspect. A worker begins another one only when the last has gone well for this long,
  * or has ended; beside one that lost two workers it begins none. So the next loss shows which of them it was.
  */
-const PROBATION = `interval '1 minute'`
+const PROBATION = `interval '10 s'`
 
 /** A run that was set aside is offered again after this. The dispatcher's own time for rows that it has sent. */
 const ASIDE = `interval '10 s'`
