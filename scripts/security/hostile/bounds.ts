@@ -96,6 +96,8 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'workspaces with runs at the same time': 'packages/executor/test/user-pool.test.ts',
   'tries to kill the processes': 'packages/runners/test/purge.test.ts',
   'JSON of the arguments': 'packages/workflow/test/bounds.test.ts',
+  'reading a report of more than 64 KiB': 'packages/findings/test/import.test.ts',
+  'imports of a server': 'packages/server/test/routes/vulnerabilities.test.ts',
 }
 
 /** First cells of all rows of docs/limits.md. */
