@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from './client.ts'
@@ -157,9 +157,14 @@ export class Farm implements AsyncDisposable {
   }
 
   /** A new folder that commands can write to, for the param `folder`. */
-  traces(): Promise<string> {
+  async traces(): Promise<string> {
     this.#tracesMade += 1
-    return openFolder(join(this.folder, `traces-${this.#tracesMade}`))
+    const folder = await openFolder(join(this.folder, `traces-${this.#tracesMade}`))
+    // The commands of each workspace have a user of their own, and all add their lines to this file.
+    const began = join(folder, 'began')
+    await writeFile(began, '')
+    await chmod(began, 0o666)
+    return folder
   }
 
   #start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Program {
