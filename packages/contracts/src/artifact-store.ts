@@ -41,6 +41,8 @@ export interface CollectRequest {
   /** Given by the workflow; missing: by extension. */
   readonly contentType?: ContentType
   readonly maxBytes: number
+  /** Hides secrets in the bytes, as many as before; missing: they are kept as they are. */
+  readonly mask?: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
   /** Whom commands run as: reads what they closed to this process. */
   readonly owner?: { readonly uid: number; readonly gid: number }
 }

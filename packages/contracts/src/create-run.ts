@@ -4,10 +4,20 @@ import { WORKSPACE_PATTERN } from './target.ts'
 import { CloudProviderName, Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
+export const MAX_TIMEOUT_MINUTES = 525_600
+
+/** Minutes, as a number or in text; text may also be a duration such as `2h` or `1h30m`. */
+export const Timeout = Type.Union(
+  [
+    Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_MINUTES }),
+    Type.String({ maxLength: 32, pattern: '^([1-9][0-9]{0,5}|([0-9]+(\\.[0-9]+)?(ms|[smhd]))+)$' }),
+  ],
+  { description: `a whole number of minutes from 1 to ${MAX_TIMEOUT_MINUTES}, or a duration such as 2h` },
+)
 
 /**
- * The body of `POST /runs`. One-of rules and rules between fields are checked after the shape. `timeout` is in minutes
- * and may be a numeric string, `medium` is another word for `normal`: clients of the established server send both.
+ * The body of `POST /runs`. One-of rules and rules between fields are checked after the shape. `medium` is another word
+ * for `normal`, and the fields from `threads_hold` on are those of the established server, whose clients send them.
  */
 export const CreateRuns = Type.Object(
   {
@@ -18,12 +28,7 @@ export const CreateRuns = Type.Object(
     target_file: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
     params: Type.Optional(StringMap),
     priority: Type.Optional(Type.Enum(['low', 'normal', 'medium', 'high', 'critical'])),
-    timeout: Type.Optional(
-      Type.Union(
-        [Type.Integer({ minimum: 1, maximum: 525_600 }), Type.String({ pattern: '^[1-9][0-9]{0,5}m?$' })],
-        { description: 'a whole number of minutes from 1 to 525600' },
-      ),
-    ),
+    timeout: Type.Optional(Timeout),
     concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     runner_type: Type.Optional(RunnerType),
     docker_image: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
@@ -37,10 +42,47 @@ export const CreateRuns = Type.Object(
     cloud_auto_destroy: Type.Optional(Type.Boolean()),
     cloud_reuse_infra: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     cloud_use_spot: Type.Optional(Type.Boolean()),
+    threads_hold: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 100_000,
+        description: 'Becomes the param threads_hold; 0: not set',
+      }),
+    ),
+    heuristics_check: Type.Optional(
+      Type.Enum(['none', 'basic', 'advanced'], { description: 'Becomes the param heuristics_check' }),
+    ),
+    empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),
+    repeat: Type.Optional(
+      Type.Boolean({ description: 'Also make a schedule that starts the same again; needs the role admin' }),
+    ),
+    repeat_wait_time: Type.Optional(
+      Type.String({
+        maxLength: 32,
+        description: 'Time from one start to the next, such as 2h; 1m unless given',
+      }),
+    ),
+    schedule: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description: 'Cron expression: also make a schedule of the same; needs the role admin',
+      }),
+    ),
+    schedule_enabled: Type.Optional(Type.Boolean({ description: 'Of the schedule; true unless given' })),
+    notify_on_complete: Type.Optional(Type.Boolean({ description: 'Only gives a warning: use webhooks' })),
+    skip_validation: Type.Optional(
+      Type.Boolean({ description: 'Only gives a warning: targets and params are always checked' }),
+    ),
   },
   { $id: 'CreateRuns', additionalProperties: false },
 )
 export type CreateRuns = Static<typeof CreateRuns>
+
+/** Fields of a body that were taken but not obeyed, or not to the letter; left out when there are none. */
+export const Warnings = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
+  description: 'What was taken but not obeyed as it stands',
+})
+export type Warnings = Static<typeof Warnings>
 
 /** The answer, 202. */
 export const RunsCreated = Type.Object(
@@ -65,20 +107,18 @@ export const RunsCreated = Type.Object(
     infra_status_url: Type.Optional(Type.String()),
     cloud_provider: Type.Optional(CloudProviderName),
     cloud_instances: Type.Optional(Type.Integer()),
+    threads_hold: Type.Optional(Type.Integer()),
+    heuristics_check: Type.Optional(Type.String()),
+    empty_target: Type.Optional(Type.Literal(true)),
+    repeat: Type.Optional(Type.Literal(true)),
+    repeat_wait_time: Type.Optional(Type.String()),
+    schedule: Type.Optional(Type.String()),
+    schedule_enabled: Type.Optional(Type.Boolean()),
+    schedule_id: Type.Optional(
+      Type.String({ description: 'Of the schedule that repeat or schedule asked for' }),
+    ),
+    warnings: Type.Optional(Warnings),
   },
   { $id: 'RunsCreated' },
 )
 export type RunsCreated = Static<typeof RunsCreated>
-
-/** Fields that clients of the established server send and this one refuses, with what to do instead. */
-export const REFUSED_FIELDS: Readonly<Record<string, string>> = {
-  skip_validation: 'is not supported: targets and params are always checked',
-  threads_hold: 'is not supported; pass it in params, as {"params": {"threads": "10"}}',
-  heuristics_check: 'is not supported; pass it in params, as {"params": {"heuristics_check": "basic"}}',
-  empty_target: 'is not supported: name a target',
-  repeat: 'is not supported; use a schedule',
-  repeat_wait_time: 'is not supported; use a schedule',
-  schedule: 'is not supported here; create a schedule with POST /schedules',
-  schedule_enabled: 'is not supported here; create a schedule with POST /schedules',
-  notify_on_complete: 'is not supported; subscribe to the topic run.completed',
-}

@@ -23,6 +23,7 @@ export const ERROR_STATUS = {
   range_not_satisfiable: 416,
   too_many_requests: 429,
   internal: 500,
+  not_implemented: 501,
   unavailable: 503,
 } as const
 

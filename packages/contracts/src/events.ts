@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { CreateRuns, Timeout } from './create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
-import { Priority, RunMode, WorkflowKind } from './words.ts'
+import { Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
 
 /** What the data of an event is about, by topic; all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -24,6 +25,9 @@ export const EVENT_DATA_BYTES = 64 * 1024
 /** Most characters of its topic, name, source and data type. */
 export const EVENT_WORD_LENGTH = 256
 
+/** Sources that only events of the farm itself have: triggers may rely on them. */
+export const SYSTEM_SOURCES: readonly string[] = ['executor', 'scheduler']
+
 const Topic = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,255}$',
   description: 'letters, digits and . _ : / -, for example custom.build',
@@ -35,6 +39,13 @@ export const EmitEvent = Type.Object(
     topic: Topic,
     data: Type.Object({}, { additionalProperties: true, description: 'What triggered workflows get' }),
     name: Type.Optional(Type.String({ maxLength: 256, description: 'Default: the topic' })),
+    source: Type.Optional(
+      Type.String({
+        maxLength: EVENT_WORD_LENGTH,
+        pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+        description: `Where the event comes from, for example the name of a tool; default api. ${SYSTEM_SOURCES.join(' and ')} are kept for events of the farm itself`,
+      }),
+    ),
     data_type: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Default: by topic' })),
   },
   { $id: 'EmitEvent', additionalProperties: false },
@@ -47,6 +58,7 @@ export const EventEmitted = Type.Object(
     topic: Type.String(),
     event_id: Type.String({ pattern: '^evt_' }),
     triggered_workflows: Type.Array(Type.String()),
+    success: Type.Literal(true),
     note: Type.Optional(Type.String({ description: 'Only when no workflow was triggered' })),
   },
   { $id: 'EventEmitted' },
@@ -64,6 +76,8 @@ export const EventReceiverStatus = Type.Object(
     running: Type.Boolean(),
     triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
     workflows_loaded: Count,
+    workflow_count: Type.Integer({ minimum: 0, description: 'Same as workflows_loaded' }),
+    trigger_count: Type.Integer({ minimum: 0, description: 'Of all types together' }),
     last_event_at: NullableTimestamp,
   },
   { $id: 'EventReceiverStatus' },
@@ -98,31 +112,64 @@ const Name = Type.String({ minLength: 1, maxLength: 256 })
 const Missed = Type.Enum(['skip', 'once', 'all'])
 const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
 
+/** Every master holds all schedules in memory. */
+export const SCHEDULE_TARGETS = 100
+
+const READ_ONLY = { description: 'Read only: it is taken so that a schedule can be sent back whole' }
+
 const options = {
   workflow_kind: Type.Optional(WorkflowKind),
-  trigger_type: Type.Optional(ScheduledTriggerType),
+  trigger_type: Type.Optional(
+    Type.Enum(['cron', 'event', 'watch', 'manual'], {
+      description:
+        'cron unless given; manual is a disabled cron that only POST /schedules/{id}/trigger fires',
+    }),
+  ),
   schedule: Type.Optional(
-    Type.String({ maxLength: 128, description: 'Cron expression of five fields; for cron' }),
+    Type.String({
+      maxLength: 128,
+      description: 'Cron expression of five fields, @daily or @every 2h; for cron',
+    }),
   ),
   timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'For cron; default UTC' })),
   missed: Type.Optional(Missed),
   missed_window: Type.Optional(Duration),
   event_topic: Type.Optional(Type.String({ maxLength: 256, description: 'Topic or shell glob; for event' })),
   filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 32 })),
-  dedupe_key: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+  dedupe_key: Type.Optional(Type.String({ maxLength: 1024 })),
   dedupe_window: Type.Optional(Duration),
   watch_path: Type.Optional(
     Type.String({ maxLength: 4096, description: 'Absolute path or glob on the server; for watch' }),
   ),
   debounce: Type.Optional(Duration),
   overlap: Type.Optional(Overlap),
-  target: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String({ description: '"" for a workflow that needs none' })),
+  targets: Type.Optional(
+    Type.Array(Type.String(), { maxItems: SCHEDULE_TARGETS, description: 'Several, in place of target' }),
+  ),
   workspace: Type.Optional(Type.String()),
   params: Type.Optional(StringMap),
+  runner_type: Type.Optional(RunnerType),
+  docker_image: CreateRuns.properties.docker_image,
+  ssh_host: CreateRuns.properties.ssh_host,
+  timeout: Type.Optional(Timeout),
+  concurrency: CreateRuns.properties.concurrency,
   input: Type.Optional(Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4096 }))),
   run_mode: Type.Optional(Type.Enum(['local', 'distributed'])),
-  priority: Type.Optional(Priority),
-  enabled: Type.Optional(Type.Boolean()),
+  priority: CreateRuns.properties.priority,
+  enabled: Type.Optional(Type.Boolean({ description: 'Also taken as is_enabled' })),
+  input_config: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Target and params together; read where neither target nor params is sent',
+    }),
+  ),
+  id: Type.Optional(Type.String(READ_ONLY)),
+  trigger_name: Type.Optional(Type.String(READ_ONLY)),
+  last_run: Type.Optional(Type.String(READ_ONLY)),
+  next_run: Type.Optional(Type.String(READ_ONLY)),
+  run_count: Type.Optional(Type.Integer(READ_ONLY)),
+  created_at: Type.Optional(Type.String(READ_ONLY)),
+  updated_at: Type.Optional(Type.String(READ_ONLY)),
 }
 
 export const CreateSchedule = Type.Object(
@@ -144,6 +191,7 @@ export const Schedule = Type.Object(
     workflow_name: Type.String(),
     workflow_kind: WorkflowKind,
     target: Type.String(),
+    targets: Type.Optional(Type.Array(Type.String())),
     workspace: Type.String(),
     params: StringMap,
     input_config: StringMap,
@@ -163,6 +211,11 @@ export const Schedule = Type.Object(
     input: StringMap,
     run_mode: Type.Optional(RunMode),
     priority: Priority,
+    runner_type: Type.Optional(RunnerType),
+    docker_image: Type.Optional(Type.String()),
+    ssh_host: Type.Optional(Type.String()),
+    timeout: Type.Optional(Type.Integer({ description: 'minutes' })),
+    concurrency: Type.Optional(Type.Integer()),
     is_enabled: Type.Boolean(),
     last_run: NullableTimestamp,
     next_run: NullableTimestamp,

@@ -106,8 +106,27 @@ export const AssetContent = Type.Object({
 })
 export type AssetContent = Static<typeof AssetContent>
 
+/** For clients that show them as columns; out of the URL and of what the tool wrote. */
+const shownFields = {
+  tech: Type.Array(Type.String(), { description: 'Same as technologies' }),
+  content_length: Type.Integer({ description: '0: unknown' }),
+  words: Type.Integer({ description: '0: unknown' }),
+  lines: Type.Integer({ description: '0: unknown' }),
+  tls: Type.String({ description: 'Version of TLS, or ""' }),
+  time: Type.String({ description: 'Time of the response, or ""' }),
+  method: Type.String(),
+  input: Type.String(),
+  path: Type.String({ description: 'Path of the URL, or ""' }),
+}
+
 export const Asset = Type.Object(
-  { id: Type.Integer(), workspace: Type.String(), ...AssetContent.properties, ...seenFields },
+  {
+    id: Type.Integer(),
+    workspace: Type.String(),
+    ...AssetContent.properties,
+    ...shownFields,
+    ...seenFields,
+  },
   { $id: 'Asset' },
 )
 export type Asset = Static<typeof Asset>

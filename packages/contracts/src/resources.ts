@@ -41,6 +41,7 @@ const runFields = {
   attempt: Count,
   worker_id: Type.String({ description: 'Worker that runs or last ran it, or ""' }),
   waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
+  error_message: Type.String(),
 }
 
 /** List item. */
@@ -53,7 +54,6 @@ export type Run = Static<typeof Run>
 export const RunDetail = Type.Object(
   {
     ...runFields,
-    error_message: Type.String(),
     schedule_id: Type.String(),
     trigger_name: Type.String(),
     timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
@@ -92,6 +92,13 @@ export const Step = Type.Object(
   { $id: 'Step' },
 )
 export type Step = Static<typeof Step>
+
+/** A step in a list over several runs. */
+export const StepResult = Type.Object(
+  { ...Step.properties, run_uuid: Type.String({ format: 'uuid' }) },
+  { $id: 'StepResult' },
+)
+export type StepResult = Static<typeof StepResult>
 
 export const Artifact = Type.Object(
   {
@@ -141,6 +148,12 @@ export const Worker = Type.Object(
     joined_at: Timestamp,
     last_heartbeat: Timestamp,
     current_runs: Type.Array(Type.String({ description: 'run_uuid' })),
+    current_task: Type.String({ description: 'The first of current_runs, or ""' }),
+    tasks_complete: Type.Integer({
+      minimum: 0,
+      description: 'Runs that it completed, of the newest 10,000 of the farm',
+    }),
+    tasks_failed: Type.Integer({ minimum: 0, description: 'The same for runs that failed' }),
   },
   { $id: 'Worker' },
 )

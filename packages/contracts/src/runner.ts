@@ -8,7 +8,10 @@ export interface Command {
   readonly argv: readonly string[]
   /** The whole environment of the program: nothing is inherited from the worker. */
   readonly env: Readonly<Record<string, string>>
-  /** Absolute folder on the machine that runs the command; missing: the runner's work folder. */
+  /**
+   * Absolute folder on the machine that runs the command; missing: the one that the runner was configured with, else the
+   * workspace of the run, else its folder.
+   */
   readonly cwd?: string
   /** Wall-clock limit; missing: none. */
   readonly timeoutMs?: number
@@ -94,6 +97,8 @@ export interface RunnerContext {
   readonly folder: string
   /** Another folder that commands use at the same path, shared with other runs: it stays when the run is over. */
   readonly workspace?: string
+  /** A folder that commands on this machine may write to besides. */
+  readonly home?: string
   /**
    * What the environment variable `SCANFARM_MARKER` begins with in every process of this attempt (`#`, the number
    * of the command and `;` follow); the last sweep after a kill finds by it what left the process group. Unique for each

@@ -5,10 +5,13 @@
 export const MAX_TARGET_LENGTH = 2048
 
 // Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and what a shell acts on.
-const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"'`\\$;|<>(){}*!]/u
+const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"'`\\$;|<>{}!]/u
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const IPV6_AUTHORITY = /^(?:[^[\]/?#@]*@)?\[[0-9a-f:.]+(?:%25[a-z0-9._~-]+)?\](?::\d{1,5})?$/i
 const LATE_CHARACTERS = /[&?#=%~]/
+const GLOB_CHARACTERS = /[()*]/
+/** `*.` in front of a domain, with a port at most. */
+const WILDCARD = /^\*\.(?!-)[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+\.?(?::\d{1,5})?$/u
 
 /** Why `target` is refused, or `undefined` when it is fine. The message is for the person who sent it. */
 export function targetProblem(target: string): string | undefined {
@@ -28,7 +31,14 @@ const naming = (character: string): string =>
     ? `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
     : `the character ${character}`
 
+const globProblem = (bad: string): string =>
+  bad === '*'
+    ? 'a target may contain * only as *. in front of a domain, or in the path or query of a URL'
+    : `a target may contain ${bad} only in the path or query of a URL`
+
 const plainProblem = (target: string): string | undefined => {
+  const glob = WILDCARD.test(target) ? undefined : GLOB_CHARACTERS.exec(target)?.[0]
+  if (glob !== undefined) return globProblem(glob)
   const bad = /[[\]&?#=%~]/.exec(target)?.[0]
   if (bad === undefined) return undefined
   return bad === '[' || bad === ']'
@@ -41,6 +51,9 @@ const urlProblem = (rest: string): string | undefined => {
   const authority = end < 0 ? rest : rest.slice(0, end)
   const tail = end < 0 ? '' : rest.slice(end)
   if (authority === '') return 'a URL target needs a host'
+  const fragment = tail.includes('#') ? tail.slice(tail.indexOf('#')) : ''
+  const glob = GLOB_CHARACTERS.exec((WILDCARD.test(authority) ? '' : authority) + fragment)?.[0]
+  if (glob !== undefined) return globProblem(glob)
   if (/[[\]]/.test(tail)) return 'a target may contain [ or ] only around the IPv6 address of a URL'
   if (/[[\]]/.test(authority)) {
     return IPV6_AUTHORITY.test(authority)
@@ -53,13 +66,10 @@ const urlProblem = (rest: string): string | undefined => {
     : `a target may contain ${bad} only in the path, query or fragment of a URL`
 }
 
-/** Characters that a caller's param may not contain: it may stand bare in a shell command (it is often flags). */
-const PARAM_FORBIDDEN = /[;&|`$()<>\n\r\0]/
-
+/** Texts that no command, database or file can hold. Any other param is escaped for the place where it is put. */
 export function paramProblem(value: string): string | undefined {
-  const bad = PARAM_FORBIDDEN.exec(value)?.[0]
-  if (bad === undefined) return undefined
-  return `a param must not contain ${/[\n\r\0]/.test(bad) ? 'line breaks or NUL' : `the character ${bad}`}`
+  if (value.includes('\0')) return 'a param must not contain NUL'
+  return value.isWellFormed() ? undefined : 'a param must be valid Unicode'
 }
 
 /** A caller's workspace name: a folder name and nothing else. */

@@ -30,7 +30,10 @@ test('every bad field is listed at once, with its place', () => {
 test('a failed union is one sentence', () => {
   const error = refused(() => compile(CreateRuns)({ flow: 'a', target: 'b', timeout: 'soon' }))
   expect(error.details).toEqual([
-    { path: '/timeout', message: 'must be a whole number of minutes from 1 to 525600' },
+    {
+      path: '/timeout',
+      message: 'must be a whole number of minutes from 1 to 525600, or a duration such as 2h',
+    },
   ])
 })
 

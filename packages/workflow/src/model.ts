@@ -166,6 +166,13 @@ export interface SubAgent {
   agent_tools?: AgentTool[]
   max_iterations?: number
   models?: string[]
+  llm_config?: LlmConfig
+  output_schema?: Json
+  memory?: Step['memory']
+  stop_condition?: string
+  on_tool_start?: string
+  on_tool_end?: string
+  sub_agents?: SubAgent[]
 }
 
 export interface Step {

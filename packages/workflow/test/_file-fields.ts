@@ -54,6 +54,8 @@ export const STEP_FIELDS: Readonly<Record<string, StepOf | undefined>> = {
   files: undefined,
   reports: undefined,
   path: undefined,
+  // Functions of triggers are tested with these.
+  filter_functions: undefined,
 }
 
 const AGENT = { type: 'agent', query: 'q', agent_tools: [{ preset: 'bash' }] }

@@ -15,6 +15,7 @@ const ELSEWHERE: Readonly<Record<string, boolean>> = {
   'ssh_exec.key': true,
   'ssh_rsync.key': true,
   'is_compress.path': false,
+  'is_archive.path': false,
   'pick_valid.a': false,
   'pick_valid.b': false,
   'generate_event.source': false,

@@ -115,6 +115,71 @@ modules:
     ).toEqual([])
   })
 
+  test('only warns of what other parts of the workflow can do without', () => {
+    expect(
+      check(`kind: flow
+name: f
+params: [{name: p, default: "1"}, {name: p, default: "2"}]
+reports:
+  - {name: r}
+  - {name: s, path: x, type: spreadsheet}
+triggers:
+  - {name: t, on: schedule}
+  - {name: u, on: cron}
+  - {name: v, on: watch}
+  - {name: w}
+  - {name: x, on: event, event: {topic: a, dedupe_key: b, dedupe_window: soon}}
+modules:
+  - {name: a, path: a.yaml}
+  - name: a
+    steps: [{type: function, function: "1"}]
+    on_error: [{if: x}, {action: retry}]
+`),
+    ).toEqual([
+      '3:42 warning duplicate-param-name (The later one counts.)',
+      '5:5 warning missing-field',
+      '6:30 warning wrong-value',
+      '8:19 warning wrong-value',
+      '9:5 warning wrong-value (For example: 0 3 * * *)',
+      '10:5 warning missing-required-field',
+      '11:5 warning missing-field',
+      '12:74 warning wrong-value (For example: 30s, 5m, 1h30m)',
+      '15:11 warning duplicate-module-name (Only the later one runs.)',
+      '17:16 warning missing-field',
+      '17:17 warning unknown-key',
+      '17:34 warning wrong-value',
+    ])
+  })
+
+  test('looks into helpers of agents, exports that call nothing, and inputs of triggers', () => {
+    expect(
+      steps(
+        `  - name: a
+    type: agent
+    query: q
+    agent_tools: [{name: own, handler: 'file_exist(args.x)'}]
+    on_tool_end: 'log_info(tool_name + duration + error + nothing)'
+    sub_agents:
+      - {name: b, agent_tools: [bash], on_tool_start: 'log_info(tool_args)', sub_agents: [{name: c}, {name: c, agent_tools: [bash, bash]}]}
+      - {name: b, stop_condition: 'contains(content, "x")'}
+  - {name: e, type: bash, command: 'echo {{url}} {{file}}', exports: {x: 'file_lenght("a")', y: 'frobnicate(1)', z: 'Mozilla (X11)', w: 'parseInt("5")'}}
+`,
+        `triggers:
+  - {on: event, event: {topic: t}, input: {url: event_data.url}}
+  - {on: event, event: {topic: t}, input: {type: event_data, field: path, name: file}}
+`,
+      ),
+    ).toEqual([
+      '10:40 error unknown-function (Did you mean "file_exists"?)',
+      '11:18 warning undefined-variable',
+      '13:109 error duplicate-sub-agent-name',
+      '13:132 error duplicate-tool-name',
+      '14:16 error duplicate-sub-agent-name',
+      '15:74 error unknown-function (Did you mean "file_length"?)',
+      '15:97 warning unknown-function',
+    ])
+  })
+
   test('judges steps by their type', () => {
     expect(
       steps(`  - {name: a, type: bash}
@@ -134,7 +199,7 @@ modules:
       '8:42 error wrong-value (Did you mean "bash"?)',
       '8:47 error missing-required-field',
       '8:101 error wrong-value',
-      '9:12 error duplicate-step-name',
+      '9:12 warning duplicate-step-name (Both run; goto and depends_on mean the later one.)',
     ])
   })
 
@@ -167,6 +232,7 @@ modules:
       '3:25 info unused-variable',
       '5:36 warning undefined-variable (Did you mean "Target"?)',
       '5:36 error unknown-filter (Did you mean "upper"?)',
+      '5:90 error unknown-function (Did you mean "file_length"?)',
       '6:43 error unknown-function (Did you mean "contains"?)',
       '6:43 warning undefined-variable (Did you mean "x"?)',
       '7:45 error template-syntax',
@@ -251,8 +317,8 @@ triggers: [{on: cron, schedule: "* *"}, {on: watch}]
       '3:10 info unused-variable',
       '3:31 error wrong-value (Did you mean "uuid"?)',
       '4:31 error wrong-value (Did you mean "domain"?)',
-      '5:33 error wrong-value (For example: 0 3 * * *)',
-      '5:41 error missing-required-field',
+      '5:33 warning wrong-value (For example: 0 3 * * *)',
+      '5:41 warning missing-required-field',
       '7:48 error wrong-value (For example: 90, 30s, 5m, 1h30m, 2d)',
       '7:70 error wrong-value',
       '7:80 error wrong-value (For example: 500ms, 30s)',

@@ -174,6 +174,97 @@ steps: [{name: a, type: bash, command: echo}]
     expect(recorder.story).toEqual([])
   })
 
+  test('takes a declared param of a name of the system from the system', async () => {
+    const declared = `
+params:
+  - {name: target, required: true, type: string, default: other.example}
+  - {name: Target, required: true}
+  - {name: Output, required: true}
+  - {name: threads, required: true, type: int}
+  - {name: TaskDate, required: true}
+  - {name: baseThreads, default: 3}
+steps: [{name: show, type: bash, command: "echo {{target}} {{Target}} {{Output}} {{threads}} {{baseThreads}}"}]
+`
+    const files = {
+      'f.yaml': 'kind: flow\nname: f\nmodules: [{name: m, path: m.yaml}]',
+      'm.yaml': `kind: module\nname: m${declared}`,
+    }
+    const alone = await run(files['m.yaml'])
+    expect(alone.errorMessage).toBe('')
+    expect(alone.recorder.byName('show').output.trim()).toBe(`example.com example.com ${alone.output} 10 3`)
+    const inFlow = await run(files)
+    expect(inFlow.errorMessage).toBe('')
+    expect(inFlow.recorder.byName('show').output.trim()).toBe(`example.com example.com ${inFlow.output} 10 5`)
+  })
+
+  test('takes the default of a declared target only without a target', async () => {
+    const text = `
+kind: module
+name: m
+params: [{name: target, default: other.example}]
+steps: [{name: show, type: bash, command: "echo {{target}}"}]
+`
+    expect((await run(text)).recorder.byName('show').output.trim()).toBe('example.com')
+    expect((await run(text, { target: '' })).recorder.byName('show').output.trim()).toBe('other.example')
+    const needed = text.replace('default: other.example', 'required: true')
+    expect(await run(needed, { target: '' })).toMatchObject({
+      status: 'failed',
+      errorMessage: 'required parameter missing: target',
+    })
+  })
+
+  test('runs steps of one name all, and means the later one by it', async () => {
+    const { recorder, status } = await run(`
+kind: module
+name: twice
+steps:
+  - {name: start, type: bash, command: echo start, decision: {switch: x, cases: {x: {goto: same}}}}
+  - {name: same, type: bash, command: "touch {{Output}}/first"}
+  - {name: same, type: bash, command: "touch {{Output}}/second", on_error: [{message: no action}]}
+`)
+    expect(status).toBe('completed')
+    expect(recorder.steps.map(({ name, status: of }) => [name, of])).toEqual([
+      ['start', 'completed'],
+      ['same', 'completed'],
+      ['same', 'skipped'],
+    ])
+    const graph = await run(`
+kind: module
+name: graph
+steps:
+  - {name: after, type: bash, command: "cat {{Output}}/both", depends_on: [same]}
+  - {name: same, type: bash, command: "echo first >> {{Output}}/both"}
+  - {name: same, type: bash, command: "echo second >> {{Output}}/both", depends_on: [before]}
+  - {name: before, type: bash, command: sleep 0.2}
+`)
+    expect(graph.status).toBe('completed')
+    expect(graph.recorder.byName('after').output.trim()).toBe('first\nsecond')
+  })
+
+  test('evaluates exports that call functions of JavaScript', async () => {
+    const { recorder } = await run(`
+kind: module
+name: script
+steps:
+  - {name: a, type: bash, command: "echo 7", exports: {half: "Math.floor(Number(stdout) / 2)", agent: "Mozilla/5.0 (X11; Linux)"}}
+`)
+    expect(recorder.byName('a').exports).toMatchObject({ half: '3', agent: 'Mozilla/5.0 (X11; Linux)' })
+  })
+
+  test('passes by reports and actions that say nothing', async () => {
+    const { recorder, status, errorMessage } = await run(`
+kind: module
+name: loose
+reports: [{name: nowhere}, {name: r, path: "{{Output}}/r", type: odd}]
+steps:
+  - {name: a, type: bash, command: "touch {{Output}}/r", on_success: [{message: x}, {action: other}, {action: export, name: b, value: c}]}
+  - {name: show, type: bash, command: "echo {{b}}"}
+`)
+    expect([status, errorMessage]).toEqual(['completed', ''])
+    expect(recorder.byName('show').output.trim()).toBe('c')
+    expect(recorder.artifacts.map(({ name }) => name)).toContain('r')
+  })
+
   test('never lets a target, a param or an output become shell code', async () => {
     const { recorder } = await run(
       `

@@ -150,6 +150,31 @@ describe('the expression engine', () => {
     expect(await evaluate('fail()')).toEqual({ kind: 'error', message: 'it failed' })
   })
 
+  test('gives no program the answer to one that was stopped before it', async () => {
+    await using single = new ExpressionEngine({ limits: LIMITS, maxThreads: 1 })
+    const answers: Json[] = []
+    for (let turn = 0; turn < 50; turn++) {
+      const stop = new AbortController()
+      await single.evaluate({
+        code: 'for (;;) echo()',
+        globals: {},
+        functions: ['echo'],
+        signal: stop.signal,
+        host: () => {
+          // After the answer is sent, and before the thread has read it.
+          void Promise.resolve()
+            .then(() => undefined)
+            .then(() => undefined)
+            .then(() => stop.abort())
+          return 'of the one before'
+        },
+      })
+      const next = await evaluate('echo("own")', {}, never, single)
+      answers.push(next.kind === 'value' ? next.value : next.kind)
+    }
+    expect(new Set(answers)).toEqual(new Set(['own']))
+  })
+
   test('stops on cancel, also while it computes or waits', async () => {
     await using patient = new ExpressionEngine({ limits: { ...LIMITS, timeMs: 60_000 } })
     for (const code of ['while (true) {}', 'wait(60000)', 'for (;;) { try { wait(60000) } catch {} }']) {
@@ -226,6 +251,10 @@ describe('programs', () => {
 
   test('that are more go to the engine', () => {
     for (const source of [
+      'String(5)',
+      'Number("3") > 2 && Boolean(x)',
+      'encodeURIComponent(x)',
+      'x == undefined',
       'a.b',
       'a[0]',
       'x ? 1 : 2',
@@ -304,6 +333,64 @@ describe('templates', () => {
     expect(render('{% if yes %}without braces{% endif %}')).toBe('{% if yes %}without braces{% endif %}')
   })
 
+  test('keep numbers with a point', () => {
+    expect(render('{{ 4.0 }} {{ 10 / 4.0 }} {{ 7.0 / 2 }} {{ n * 2.0 }} {{ s|float }} {{ 0.1 + 0.2 }}')).toBe(
+      '4.0 2.5 3.5 10.0 10.0 0.3',
+    )
+    expect(render('{{ 10 / 4 }} {{ n / 2 }} {{ 2.5 }}')).toBe('2 2 2.5')
+  })
+
+  test('fill, cut and count texts', () => {
+    const cases: Record<string, string> = {
+      '{{ s|ljust:4 }}|{{ s|rjust:4 }}|{{ s|center:5 }}|{{ s|ljust:1 }}|': '10  |  10|  10 |10|',
+      '{{ n|stringformat:"%05d" }} {{ "ab"|stringformat:"%05s" }} {{ "ab"|stringformat:"%-4s|" }}':
+        '00005 000ab ab  |',
+      '{{ 2.5|stringformat:"%.2f" }} {{ 255|stringformat:"%x/%%" }} {{ (0 - 3)|stringformat:"%04d" }} {{ n|stringformat:"%+d" }}':
+        '2.50 ff/% -003 +5',
+      '{{ "abc"|stringformat:"%.2s" }} {{ "a\'b"|stringformat:"%q" }}': 'ab "a\'b"',
+      '{{ 10|divisibleby:5 }} {{ 10|divisibleby:3 }} {{ 10|divisibleby:0 }} {{ "x"|divisibleby:1 }}':
+        'true false false false',
+      '{{ "abc"|make_list|join:"-" }} {{ 12345|get_digit:2 }} {{ 12345|get_digit:9 }}': 'a-b-c 4 12345',
+      '{{ "one two three"|truncatewords:2 }} {{ "abcdef"|truncatechars:5 }} {{ "abcdef"|truncatechars:2 }}':
+        'one two ... ab... ab',
+      '{{ "a b c"|wordwrap:2 }}/{{ "a"|linenumbers }}': 'a b\nc/1. a',
+      '{{ n|pluralize }}{{ 1|pluralize }} {{ n|pluralize:"y,ies" }} {{ 1|pluralize:"y,ies" }}': 's ies y',
+      '{{ o.a.b|length_is:2 }} {{ "a<b>c</b>"|removetags:"b" }} {{ "<"|e }}': 'true ac &lt;',
+      '{{ "a b/ü?"|iriencode }} {{ "1-800-CALL"|phone2numeric }}': 'a%20b/%C3%BC? 1-800-2255',
+      '{{ "x"|random }}{{ nothing|random }} {{ nothing|default_if_none:"d" }} {{ nothing|yesno }}':
+        'x d maybe',
+      '{{ no|default:"d" }} {{ "0"|default:"d" }} {{ ""|default:"d" }}': 'false 0 d',
+    }
+    for (const [text, expected] of Object.entries(cases))
+      expect([text, render(text)]).toEqual([text, expected])
+    expect(() => render('{{ s|ljust:99999999 }}')).toThrow('characters')
+    expect(() => render('{{ s|stringformat:"%99999d" }}')).toThrow('wider')
+    expect(() => render('{{ t|stringformat:"%d" }}')).toThrow('formats numbers')
+  })
+
+  test('set variables for a part, and have tags for the time, first values and braces', () => {
+    const cases: Record<string, string> = {
+      '{% with x=n y="a b"|upper %}{{x}}{{y}}{% endwith %}{{x}}.': '5A B.',
+      '{% with n * 2 as x %}{{x}}{% endwith %}': '10',
+      '{% firstof missing no s %}{{ missing }}': '10',
+      '{% ifequal n 5 %}{{s}}{% else %}no{% endifequal %}{% ifnotequal n 5 %}no{% endifnotequal %}': '10',
+      '{% templatetag openvariable %}{{n}}{% templatetag closevariable %}': '{{5}}',
+      '{% for x in o.a.b reversed %}{{x}}{{forloop.Revcounter}}{% endfor %}': 'two211',
+      '{% for k, v in o sorted %}{{k}}={{v}};{% endfor %}': 'a={"b":[1,"two"]};j=x;',
+    }
+    for (const [text, expected] of Object.entries(cases))
+      expect([text, render(text)]).toEqual([text, expected])
+    const year = new Date().getUTCFullYear()
+    expect([`${year}-`, `${year + 1}-`]).toContain(render('{% now "2006-" %}{{ missing }}'))
+    for (const text of [
+      '{{n}}{% with %}{% endwith %}',
+      '{{n}}{% with x=1 %}',
+      '{{n}}{% now x %}',
+      '{{n}}{% firstof %}',
+    ])
+      expect(() => parseTemplate(text)).toThrow(TemplateError)
+  })
+
   test('are bounded in their loops', () => {
     const list = JSON.stringify(Array.from({ length: 200 }, () => 1))
     const twice = parseTemplate('{% for a in l %}{% for b in l %}{{b}}{% endfor %}{% endfor %}')
@@ -348,6 +435,13 @@ describe('templates', () => {
     const looped = renderPieces(parseTemplate('{% set e = d %}{{e}}{% for x in l %}-{{x}}{% endfor %}'), {
       get: (name) => (name === 'l' ? ['$(id)'] : mixed[name]),
     })
+    const inside = renderPieces(
+      parseTemplate('{% with e=d %}{{e}}{% endwith %}{% firstof none d %}{{ d|ljust:2 }}'),
+      {
+        get: (name) => mixed[name],
+      },
+    )
+    expect(inside.map(({ text, origin }) => `${text} ${origin}`)).toEqual(['D data', 'D data', 'D  data'])
     expect(looped.map(({ text, origin }) => `${text} ${origin}`)).toEqual([
       'D data',
       '- author',

@@ -14,6 +14,21 @@ const { run, folder } = useRuns()
 const step = (name: string, command: string): string =>
   `kind: module\nname: ${name}\nsteps: [{name: ${name}-step, type: bash, command: '${command}'}]\n`
 
+test('a flow runs the last of modules with one name', async () => {
+  const { recorder, status } = await run({
+    'f.yaml': `
+kind: flow
+name: f
+modules:
+  - {name: m, path: none.yaml}
+  - {name: n, depends_on: [m], steps: [{type: bash, command: echo n}]}
+  - {name: m, steps: [{type: bash, command: echo m}]}
+`,
+  })
+  expect(status).toBe('completed')
+  expect(recorder.steps.map(({ output }) => output.trim())).toEqual(['m', 'n'])
+})
+
 describe('modules of a flow', () => {
   test('run side by side where nothing holds them up, up to a bound', async () => {
     const log = join(folder(), 'order')
@@ -239,7 +254,8 @@ describe('what every run knows', () => {
       TargetRootURL: 'https://u.example.co.uk:8443',
       TargetRootDomain: 'example.co.uk',
       TargetSLD: 'example',
-      TargetPath: '/a/b.php',
+      TargetPath: '/a',
+      TargetFileExt: 'b.php',
     })
     expect(targetVariables('https://github.com/a/b.git')).toMatchObject({ TargetRepoSlug: 'a__b' })
     expect(targetVariables('10.0.0.0/8')).toEqual({ TargetType: 'cidr' })

@@ -103,11 +103,11 @@ describe('foreach', () => {
     input: "{{Output}}/in"
     variable: v
     variable_pre_process: "to_upper_case('[[v]]') + '!'"
-    step: {type: bash, command: "printf '%s' {{v}}"}
+    step: {type: bash, command: "printf '%s %s' {{v}} {{_v_}}"}
 `),
     )
-    expect(recorder.byName('loop').output.split('\n').slice(0, 1).join('')).toContain("IT'S!")
-    expect(recorder.byName('loop').output).toContain('B"!')
+    expect(recorder.byName('loop').output.split('\n').slice(0, 1).join('')).toContain("IT'S! IT'S!")
+    expect(recorder.byName('loop').output).toContain('B"! B_!')
   })
 })
 

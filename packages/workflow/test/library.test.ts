@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -8,6 +8,7 @@ import {
   hashResolved,
   lintPaths,
   memorySource,
+  openFile,
   openLibrary,
   parseResolved,
   requirements,
@@ -174,11 +175,21 @@ describe('a resolved workflow', () => {
       module('m', 'params: [{name: a, required: true}, {name: b, required: true, default: x}, {name: c}]\n'),
     )
     const resolved = resolveWorkflow(library, { name: 'm' })
-    expect(checkParams(resolved, { c: 'a; b' })).toEqual([
+    expect(checkParams(resolved, { c: 'a\0b' })).toEqual([
       { path: '/params/a', message: 'required parameter missing: a' },
-      { path: '/params/c', message: 'a param must not contain the character ;' },
+      { path: '/params/c', message: 'a param must not contain NUL' },
     ])
     expect(checkParams(resolved, { a: '-x "y z"' })).toEqual([])
+  })
+
+  test('leaves required params that the system fills to the run', async () => {
+    const library = await openLibrary([])
+    const names = ['target', 'Target', 'TargetHost', 'Output', 'threads', 'tactic']
+    const params = names.map((name) => `{name: ${name}, required: true}`).join(', ')
+    await library.put('m', module('m', `params: [${params}]\n`))
+    expect(checkParams(resolveWorkflow(library, { name: 'm' }), {})).toEqual([
+      { path: '/params/tactic', message: 'required parameter missing: tactic' },
+    ])
   })
 })
 
@@ -195,4 +206,117 @@ test('a folder is checked with everything its files refer to', async () => {
   ).toEqual(['/flows/f.yaml:3:60 unknown-workflow'])
   const gone = await lintPaths([join(root, 'gone.yaml')])
   expect(gone.problems[0]?.rule).toBe('not-found')
+})
+
+describe('a file by itself', () => {
+  const established = () =>
+    write('established', {
+      'flows/f.yaml': flow('f', '[{name: x, path: modules/m.yaml}, {name: y, path: common/n}]'),
+      'modules/m.yaml': module('m'),
+      'common/n.yaml': module('n'),
+      'big/unrelated.yaml': 'kind: module\n\tbroken',
+    })
+  const names = async (file: string, cwd: string, folders: string[] = []) =>
+    Object.values(resolveWorkflow(await openFile(file, { cwd, folders }), { name: file }).modules).map(
+      ({ name }) => name,
+    )
+
+  test('finds modules beside the folder of the flows, wherever the caller stands', async () => {
+    const root = established()
+    expect(await names('flows/f.yaml', root)).toEqual(['m', 'n'])
+    expect(await names('f.yaml', join(root, 'flows'))).toEqual(['m', 'n'])
+    expect(await names(join(root, 'flows/f.yaml'), '/')).toEqual(['m', 'n'])
+    expect((await lintPaths([join(root, 'flows/f.yaml')])).problems).toEqual([])
+    expect((await lintPaths([join(root, 'flows')])).problems).toEqual([])
+  })
+
+  test('finds the modules of its parent, also where the parent stands elsewhere', async () => {
+    const root = established()
+    const child = `kind: flow\nname: c\nextends: f\n`
+    write('established', { 'flows/c.yaml': child, 'flows/own/d.yaml': child.replace('f\n', '../f\n') })
+    expect(await names('flows/c.yaml', root)).toEqual(['m', 'n'])
+    expect(await names(join(root, 'flows/c.yaml'), '/')).toEqual(['m', 'n'])
+    expect(await names('flows/own/d.yaml', root)).toEqual(['m', 'n'])
+    expect((await lintPaths([join(root, 'flows/c.yaml')])).problems).toEqual([])
+  })
+
+  test('reads nothing that it does not refer to', async () => {
+    const root = established()
+    const library = await openFile('flows/f.yaml', { cwd: root, folders: [] })
+    expect(library.list().map(({ path }) => path)).toEqual([
+      'flows/f.yaml',
+      'modules/m.yaml',
+      'common/n.yaml',
+    ])
+  })
+
+  test('prefers the folder of the caller, and falls back to the folders of the settings by path or name', async () => {
+    const root = established()
+    const other = write('other', {
+      'modules/m.yaml': module('other-m'),
+      'modules/z.yaml': module('z'),
+      'f.yaml': flow(
+        'f',
+        '[{name: x, path: modules/m.yaml}, {name: y, path: modules/z.yaml}, {name: z, path: z}]',
+      ),
+    })
+    const [mine, settings] = [write('mine', { 'x.txt': '' }), other]
+    expect(await names(join(root, 'flows/f.yaml'), other)).toEqual(['other-m', 'n'])
+    writeFileSync(join(mine, 'f.yaml'), readFileSync(join(other, 'f.yaml')))
+    expect(await names('f.yaml', mine, [settings])).toEqual(['other-m', 'z', 'z'])
+  })
+
+  test('goes nowhere else', async () => {
+    const root = write('far', {
+      'a/secret.yaml': module('secret'),
+      'b/c/d/f.yaml': flow('f', '[{name: x, path: ../../../a/secret.yaml}]'),
+      'b/c/d/g.yaml': flow('g', `[{name: x, path: ${join(folder, 'far/a/secret.yaml')}}]`),
+    })
+    for (const name of ['f.yaml', 'g.yaml'])
+      await expect(names(name, join(root, 'b/c/d'))).rejects.toThrow('which does not exist')
+  })
+})
+
+test('what cannot start is shown as broken, at the place of the reference', async () => {
+  const root = write('reached', {
+    'a.yaml': 'kind: module\nname: a\nextends: b\n',
+    'b.yaml': 'kind: module\nname: b\nextends: a\n',
+    'f.yaml': flow('f', '[{name: x, path: a.yaml}]'),
+    'g.yaml': flow('g', '[{name: x, path: gone.yaml}]'),
+    'h.yaml': flow('h', '[{name: x, path: g.yaml}]'),
+    'm.yaml': module('m'),
+  })
+  const library = await openLibrary([root])
+  const sound = (entries: readonly { name: string; workflow: unknown }[]) =>
+    entries.filter(({ workflow }) => workflow !== undefined).map(({ name }) => name)
+  expect(sound(library.list())).toEqual(['m'])
+  expect(library.find('f')?.problems.map(({ rule }) => rule)).toContain('broken-module')
+  const { problems } = await lintPaths(['a', 'b', 'f', 'g', 'h'].map((name) => join(root, `${name}.yaml`)))
+  expect(problems.map(({ file, line, rule }) => `${file.slice(root.length)}:${line} ${rule}`)).toEqual([
+    '/a.yaml:3 broken-parent',
+    '/b.yaml:3 broken-parent',
+    '/f.yaml:3 broken-module',
+    '/g.yaml:3 unknown-workflow',
+    '/h.yaml:3 kind-mismatch',
+  ])
+  writeFileSync(join(root, 'gone.yaml'), module('gone'))
+  await library.refresh({ force: true })
+  expect(sound(library.list())).toEqual(['g', 'gone', 'm'])
+})
+
+test('workflows in JSON style are workflows; other files in that style are not', async () => {
+  const root = write('braces', {
+    'a.yaml':
+      '{"kind": "module", "name": "a", "steps": [{"name": "s", "type": "bash", "command": "echo"}]}\n',
+    'b.yaml': '# of b\n---\n{name: b,\n kind: module, steps: [{name: s, type: bash, command: echo}]}\n',
+    'pod.yaml': '{"kind": "Pod", "spec": {}}\n',
+    'words.yaml': 'note: {kind: module}\n',
+  })
+  const library = await openLibrary([root])
+  expect(library.list().map(({ name, problems }) => [name, problems])).toEqual([
+    ['a', []],
+    ['b', []],
+  ])
+  const file = await openFile(join(root, 'a.yaml'), { folders: [] })
+  expect(resolveWorkflow(file, { name: 'a' }).root.name).toBe('a')
 })

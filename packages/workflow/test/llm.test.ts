@@ -239,6 +239,49 @@ describe('agent', () => {
     expect(recorder.byName('look')).toMatchObject({ status: 'completed', exports: { agent_iterations: '3' } })
   })
 
+  test('has helpers with helpers, hooks, bounds and settings of their own', async () => {
+    script = [
+      say('', [{ name: 'spawn_agent', args: { agent: 'outer', query: 'go' } }]),
+      say('', [{ name: 'spawn_agent', args: { agent: 'inner', query: 'on' } }]),
+      say('', [{ name: 'bash', args: { command: 'echo deep' } }]),
+      say('inner done'),
+      say('outer done'),
+      say('all done'),
+    ]
+    const { recorder, status, output } = await run(
+      module(`
+  - name: nested
+    type: agent
+    query: start
+    agent_tools: [bash]
+    on_tool_end: 'save_content(tool_name + "|" + tool_args + "|" + (duration >= 0) + "|" + iteration + "|" + error, "top.txt")'
+    sub_agents:
+      - name: outer
+        system_prompt: For {{Target}}
+        sub_agents:
+          - name: inner
+            agent_tools: [bash]
+            llm_config: {model: other}
+            on_tool_start: 'save_content(tool_name + " " + tool_args, "inner.txt")'
+`),
+      { services },
+    )
+    expect([status, recorder.byName('nested').exports?.['agent_content']]).toEqual(['completed', 'all done'])
+    expect(readFileSync(`${output}/top.txt`, 'utf8')).toBe(
+      'spawn_agent|{"agent":"outer","query":"go"}|true|1|',
+    )
+    expect(readFileSync(`${output}/inner.txt`, 'utf8')).toBe('bash {"command":"echo deep"}')
+    expect(requests.map(({ body }) => body['model'])).toEqual([
+      'tiny',
+      'tiny',
+      'other',
+      'other',
+      'tiny',
+      'tiny',
+    ])
+    expect(JSON.stringify(requests[1]?.body)).toContain('For example.com')
+  })
+
   test('fails when its answer is not what was asked for, and stops by its condition', async () => {
     script = [say('not json'), say('STOP now', [{ name: 'bash', args: { command: 'true' } }])]
     const bad = await run(

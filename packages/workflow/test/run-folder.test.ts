@@ -144,7 +144,7 @@ describe('in the folders of a run', () => {
   test('files of a fixed name are written through no link either', async () => {
     const at = scene()
     const before = everything(at.foreign)
-    for (const name of ['security-report.md', 'runtime-export.json', 'x', 'nmap.jsonl'])
+    for (const name of ['security-report.md', 'runtime-export.json', 'x', 'nmap-127-0-0-1.jsonl'])
       symlinkSync(join(at.foreign, 'secret'), join(at.output, name))
     const got = await answers(at, [
       'generate_security_report("mine")',
@@ -196,7 +196,7 @@ describe('in the folders of a run', () => {
       JSON.stringify([join(at.output, 'd/real/secret')]),
       JSON.stringify([join(at.output, 'd/real/secret')]),
       '2',
-      'TypeScript',
+      'typescript',
     ])
   })
 
@@ -348,4 +348,20 @@ describe('in the folders of a run', () => {
     for (const name of ['x', 'x/y', 'x/y/file', 'x/z', 'x/z/all', 'w', 'w/moved'])
       expect({ name, uid: lstatSync(join(at.output, name)).uid }).toEqual({ name, uid: owner.uid })
   })
+})
+
+test('calls that make the same folders at once all succeed, also when a command makes them', async () => {
+  for (let round = 0; round < 10; round++) {
+    const at = scene()
+    const wanted = join(at.output, 'v/w')
+    const command = spawn('mkdir', ['-p', wanted])
+    const ended = once(command, 'exit')
+    await Promise.all(
+      Array.from({ length: 16 }, async (_, index) =>
+        index % 2 === 0 ? makeFolder(wanted, at.place) : writeText(join(wanted, `${index}`), 'x', at.place),
+      ),
+    )
+    expect(await ended).toEqual([0, null])
+    expect(readdirSync(wanted)).toHaveLength(8)
+  }
 })

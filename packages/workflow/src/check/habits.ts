@@ -2,45 +2,51 @@ import { isAbsolute } from 'node:path'
 import { parseDuration } from '../execute/duration.ts'
 import { GENERATORS } from '../execute/generators.ts'
 import { TARGET_TYPES } from '../execute/dependencies.ts'
-import type { AgentTool, Workflow } from '../model.ts'
+import type { AgentTool, SubAgent, Workflow } from '../model.ts'
 import { AGENT_PRESETS } from '../llm/presets.ts'
 import { didYouMean } from '../suggest.ts'
+import { expressionProblems } from '../trigger/check.ts'
 import { cronProblem, isTimezone } from '../trigger/cron.ts'
 import type { Report } from './report.ts'
 import { everyStep, ofSiblings } from './walk.ts'
 
 const CRON_FIELD = /^(\*|[\d*/,\-A-Za-z]+)$/
 
+/** What is wrong with a trigger keeps only that trigger from firing; people can still start the workflow. */
 const triggers = (workflow: Workflow, report: Report): void => {
   for (const [index, trigger] of (workflow.triggers ?? []).entries()) {
     const path = ['triggers', index]
     const fields = (trigger.schedule ?? '').trim().split(/\s+/)
-    const isCron = fields.length === 5 && fields.every((field) => CRON_FIELD.test(field))
+    const isCron =
+      fields[0]?.startsWith('@') === true
+        ? cronProblem(fields.join(' '), 'UTC') === undefined
+        : fields.length === 5 && fields.every((field) => CRON_FIELD.test(field))
     if (trigger.on === 'cron' && !isCron) {
       report(
         [...path, 'schedule'],
         'wrong-value',
-        'error',
+        'warning',
         'a cron trigger needs a schedule of five fields',
         'For example: 0 3 * * *',
       )
     } else if (trigger.on === 'cron') {
-      // The workflow works all the same when it is started by hand.
       const wrong = isTimezone(trigger.timezone ?? 'UTC') ? 'schedule' : 'timezone'
       const problem = cronProblem(trigger.schedule ?? '', trigger.timezone ?? 'UTC')
       if (problem !== undefined) report([...path, wrong], 'wrong-value', 'warning', problem)
     }
     if (trigger.on === 'watch' && (trigger.path ?? '') === '') {
-      report(path, 'missing-required-field', 'error', 'a watch trigger needs path')
+      report(path, 'missing-required-field', 'warning', 'a watch trigger needs path')
     } else if (trigger.on === 'watch' && !isAbsolute(trigger.path ?? '')) {
       report([...path, 'path'], 'wrong-value', 'warning', 'the path of a watch must be absolute')
     }
+    for (const { path: at, message } of expressionProblems(trigger))
+      report([...path, ...at], 'trigger-expression', 'warning', message)
     const window = trigger.event?.dedupe_window
     if (window !== undefined && parseDuration(window) === undefined) {
       report(
         [...path, 'event', 'dedupe_window'],
         'wrong-value',
-        'error',
+        'warning',
         `'${window}' is not a duration`,
         'For example: 30s, 5m, 1h30m',
       )
@@ -104,6 +110,20 @@ const steps = (workflow: Workflow, report: Report): void => {
       )
     }
     agentTools(step.agent_tools ?? [], [...path, 'agent_tools'], report)
+    subAgents(step.sub_agents ?? [], [...path, 'sub_agents'], report)
+  }
+}
+
+/** Helpers of an agent, and theirs. */
+const subAgents = (agents: readonly SubAgent[], path: readonly (string | number)[], report: Report): void => {
+  const seen = new Set<string>()
+  for (const [index, { name = '', agent_tools = [], sub_agents = [] }] of agents.entries()) {
+    const at = [...path, index]
+    if (name !== '' && seen.has(name))
+      report([...at, 'name'], 'duplicate-sub-agent-name', 'error', `the sub-agent '${name}' occurs twice`)
+    seen.add(name)
+    agentTools(agent_tools, [...at, 'agent_tools'], report)
+    subAgents(sub_agents, [...at, 'sub_agents'], report)
   }
 }
 

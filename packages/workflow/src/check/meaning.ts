@@ -1,4 +1,5 @@
 import { messageOf } from '../fault.ts'
+import { looksLikeCall, unknownCall } from '../expression/calls.ts'
 import { prepareProgram, type Program } from '../expression/source.ts'
 import { FUNCTIONS } from '../functions/registry.ts'
 import type { ReadLimits } from '../limits.ts'
@@ -97,6 +98,7 @@ class Meaning {
         if (this.#fits(text)) this.#expression(text)
       } else {
         const template = parseTemplate(text.text)
+        if (text.kind === 'export') this.#export(text)
         this.#template(text, template)
         if (text.kind === 'shell') this.#shell(text, template)
       }
@@ -108,6 +110,15 @@ class Meaning {
       const inside = { text: text.text, offset: error.offset }
       this.#report(text.path, 'template-syntax', 'error', error.message, hint, inside)
     }
+  }
+
+  /** A text that is a call of nothing stays a text, and is most likely a misspelt function. */
+  #export({ path, text }: AuthorText): void {
+    const name = unknownCall(text)
+    if (name === undefined) return
+    const hint = didYouMean(name, FUNCTIONS.keys())
+    const message = `there is no function "${name}"; the export would be this text itself`
+    this.#report(path, 'unknown-function', hint === '' ? 'warning' : 'error', message, hint)
   }
 
   #fits({ path, text }: AuthorText): boolean {
@@ -288,9 +299,6 @@ class Meaning {
       this.#report(path, 'expression-syntax', 'error', `"${open}" is never closed in this expression`)
   }
 }
-
-const looksLikeCall = (text: string): boolean =>
-  [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
 
 /** Params that nothing reads. Exports are for other modules as much as for this one. */
 const unused = (workflow: Workflow, used: ReadonlySet<string>, report: Report): void => {

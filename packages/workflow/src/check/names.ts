@@ -38,6 +38,12 @@ export const definedNames = (workflow: Workflow): Set<string> => {
   const names = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES, ...RESULT_NAMES])
   for (const { name = '' } of workflow.params ?? []) names.add(name)
   for (const ref of workflow.modules ?? []) for (const name of Object.keys(ref.params ?? {})) names.add(name)
+  for (const { input = {} } of [...(workflow.triggers ?? []), ...(workflow.override?.triggers ?? [])]) {
+    for (const name of Object.keys(input)) names.add(name)
+    // The older form: `{type: event_data, field, name}`.
+    if (typeof input['name'] === 'string') names.add(input['name'])
+  }
+  for (const name of Object.keys(workflow.override?.params ?? {})) names.add(name)
   for (const { step } of everyStep(workflow)) {
     for (const name of Object.keys(step.exports ?? {})) names.add(name)
     for (const name of ownExports(step.name)) names.add(name)

@@ -12,6 +12,10 @@ export const partsOf = (nodes: readonly Node[]): (string | Hole)[] =>
         return node.branches.flatMap(({ body }) => partsOf(body))
       case 'for':
         return [...partsOf(node.body), ...partsOf(node.empty)]
+      case 'with':
+        return partsOf(node.body)
+      case 'now':
+        return [node.layout]
       case 'set':
         return []
     }

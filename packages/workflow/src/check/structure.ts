@@ -68,20 +68,33 @@ const agentContent = (step: Step, path: Path, report: Report): void => {
   }
 }
 
-const names = (items: readonly { name: string }[], path: Path, what: string, report: Report): void => {
+const names = (
+  items: readonly { name: string }[],
+  path: Path,
+  what: string,
+  report: Report,
+  later: string,
+): void => {
   const seen = new Set<string>()
   for (const [index, { name }] of items.entries()) {
     if (name !== '' && seen.has(name)) {
       report(
         [...path, index, 'name'],
         `duplicate-${what}-name`,
-        'error',
+        'warning',
         `${what} name '${name}' occurs twice`,
+        later,
       )
     }
     seen.add(name)
   }
 }
+
+const LATER = {
+  param: 'The later one counts.',
+  step: 'Both run; goto and depends_on mean the later one.',
+  module: 'Only the later one runs.',
+} as const
 
 const dependencies = (
   items: readonly { name: string; depends_on?: string[] }[],
@@ -150,14 +163,14 @@ const top = (workflow: Workflow, report: Report): void => {
 /** Rules about the shape of a workflow: everything that needs no other file. */
 export const checkStructure = (workflow: Workflow, report: Report): void => {
   top(workflow, report)
-  names(workflow.params ?? [], ['params'], 'param', report)
+  names(workflow.params ?? [], ['params'], 'param', report, LATER.param)
   checkDeclarations(workflow, report)
-  names(workflow.steps ?? [], ['steps'], 'step', report)
+  names(workflow.steps ?? [], ['steps'], 'step', report, LATER.step)
   dependencies(workflow.steps ?? [], ['steps'], 'step', report)
-  names(workflow.modules ?? [], ['modules'], 'module', report)
+  names(workflow.modules ?? [], ['modules'], 'module', report, LATER.module)
   dependencies(workflow.modules ?? [], ['modules'], 'module', report)
   for (const [index, ref] of (workflow.modules ?? []).entries()) {
-    names(ref.steps ?? [], ['modules', index, 'steps'], 'step', report)
+    names(ref.steps ?? [], ['modules', index, 'steps'], 'step', report, LATER.step)
     dependencies(ref.steps ?? [], ['modules', index, 'steps'], 'step', report)
   }
   const targets = ofSiblings((siblings) => new Set(['_end', ...siblings.map(({ name }) => name)]))

@@ -1,4 +1,4 @@
-import type { Action, Branch, Step, Workflow } from '../model.ts'
+import type { Action, AgentTool, Branch, Step, SubAgent, Workflow } from '../model.ts'
 import { everyStep, type Path, type StepPlace } from './walk.ts'
 
 /** A text of the author that is more than a text, with what it is. */
@@ -19,7 +19,7 @@ const PLAIN: readonly (keyof Step)[] = [
 const SHELL: readonly (keyof Step)[] = ['command', 'commands', 'parallel_commands']
 const ARGUMENTS: readonly (keyof Step)[] = ['speed_args', 'config_args', 'input_args', 'output_args']
 const EXPRESSIONS: readonly (keyof Step)[] = [
-  'pre_condition', 'function', 'functions', 'parallel_functions', 'stop_condition', 'on_tool_start', 'on_tool_end',
+  'pre_condition', 'function', 'functions', 'parallel_functions',
 ] // prettier-ignore
 
 const textsOf = function* (
@@ -63,6 +63,31 @@ const actionTexts = function* (
   }
 }
 
+/** What hooks of tools know. */
+const CALL_NAMES = ['tool', 'args', 'tool_name', 'tool_args', 'result', 'error', 'iteration', 'duration']
+const STOP_NAMES = ['content', 'iteration', 'agent_content']
+
+/** Expressions of an agent, its tools and its helpers. */
+const agentTexts = function* (
+  agent: Pick<SubAgent, 'stop_condition' | 'on_tool_start' | 'on_tool_end'> & {
+    readonly agent_tools?: readonly AgentTool[]
+    readonly sub_agents?: readonly SubAgent[]
+  },
+  path: Path,
+  names: readonly string[],
+): Generator<AuthorText> {
+  yield* textsOf(agent.stop_condition, [...path, 'stop_condition'], 'expression', [...names, ...STOP_NAMES])
+  for (const key of ['on_tool_start', 'on_tool_end'] as const)
+    yield* textsOf(agent[key], [...path, key], 'expression', [...names, ...CALL_NAMES])
+  for (const [index, { handler }] of (agent.agent_tools ?? []).entries())
+    yield* textsOf(handler, [...path, 'agent_tools', index, 'handler'], 'expression', [...names, 'args'])
+  for (const [index, helper] of (agent.sub_agents ?? []).entries()) {
+    const at = [...path, 'sub_agents', index]
+    yield* textsOf(helper.system_prompt, [...at, 'system_prompt'], 'template', names)
+    yield* agentTexts(helper, at, names)
+  }
+}
+
 /** Inside of a loop the loop's syntax `[[ x ]]` is a template, too. */
 const loopSyntax = (text: string, names: readonly string[]): string =>
   names.length === 0
@@ -81,6 +106,7 @@ const stepTexts = function* ({ step, path, loopNames: names }: StepPlace): Gener
   // They follow a command, so that they are words from their first character on.
   for (const text of all(ARGUMENTS, 'shell')) yield { ...text, text: `x ${text.text}` }
   yield* all(EXPRESSIONS, 'expression')
+  yield* agentTexts(step, path, inner)
   yield* all(['headers', 'queries', 'embedding_input', 'step_runner_config'], 'template')
   for (const [index, { content }] of (step.messages ?? []).entries()) {
     yield* textsOf(content, [...path, 'messages', index, 'content'], 'template', inner)

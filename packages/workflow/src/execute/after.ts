@@ -73,8 +73,9 @@ export const takeActions = async (
         abort = true
         break
       case 'continue':
-      case undefined:
         if (action.message !== undefined) run.input.recorder.log('info', message())
+        break
+      case undefined:
     }
   }
   return { abort }

@@ -1,5 +1,6 @@
 import { authored, data, fromJson, type Value } from '../template/value.ts'
 import type { Json } from '../model.ts'
+import { heuristicsOf } from './heuristics.ts'
 import type { ExecuteInput } from './input.ts'
 import type { Ports } from './surroundings.ts'
 import { targetVariables } from './target.ts'
@@ -16,10 +17,16 @@ type Facts = Pick<
   | 'eventEnvelope'
   | 'variables'
   | 'version'
->
+  | 'localTarget'
+> &
+  Partial<Pick<ExecuteInput, 'workflow'>>
 
-/** Threads when nothing says otherwise. */
+/** Threads when nothing says otherwise, and as the caller's `tactic` says. */
 const THREADS = 10
+const TACTICS: Readonly<Record<string, number>> = { aggressive: 40, fast: 40, gently: 5, thorough: 5 }
+
+const threadsOf = ({ tactic = '', threads_hold: held = '' }: Facts['params']): number =>
+  Math.trunc(Number(held)) || (TACTICS[tactic] ?? THREADS)
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 
@@ -28,6 +35,7 @@ export const randomText = (length: number, { random }: Pick<Ports, 'random'>, le
 
 const folderVariables = ({ folders, workspace }: Facts): Record<string, string> => {
   const { base = '', binaries = '', configs = '', scripts = '', templates = '' } = folders
+  const agentConfigs = folders.agentConfigs ?? configs
   const dataFolder = folders.data ?? ''
   return {
     BaseFolder: base,
@@ -35,13 +43,13 @@ const folderVariables = ({ folders, workspace }: Facts): Record<string, string> 
     Data: dataFolder,
     ExternalData: dataFolder,
     ExternalConfigs: configs,
-    ExternalAgentConfigs: configs,
-    ExternalAgents: configs,
+    ExternalAgentConfigs: agentConfigs,
+    ExternalAgents: agentConfigs,
     ExternalScripts: scripts,
     Workflows: folders.workflows ?? '',
     MarkdownTemplates: templates,
     ExternalMarkdowns: templates,
-    SnapshotsFolder: base === '' ? '' : `${base}/snapshots`,
+    SnapshotsFolder: folders.snapshots ?? '',
     Workspaces: folders.workspaces ?? folders.output.replace(/\/[^/]*$/, ''),
     Output: folders.output,
     TargetSpace: workspace,
@@ -82,13 +90,14 @@ const eventVariables = (envelope: string): Record<string, string> => {
 }
 
 /** Variables that every run has. Paths and names are data: one word each, whatever is in them. */
-export const builtins = (input: Facts, ports: Ports): [string, Value][] => {
+export const builtins = (input: Facts, ports: Pick<Ports, 'now' | 'random'>): [string, Value][] => {
   const now = ports.now()
   const iso = now.toISOString()
-  const threads = Number(input.params['threads_hold'] ?? '') || THREADS
+  const threads = threadsOf(input.params)
+  const heuristics = heuristicsOf(input)
   const texts: Record<string, string> = {
     ...folderVariables(input),
-    ...targetVariables(input.target),
+    ...(heuristics === 'none' ? {} : targetVariables(input.target, input.localTarget)),
     ...eventVariables(input.eventEnvelope ?? ''),
     Target: input.target,
     target: input.target,
@@ -96,7 +105,7 @@ export const builtins = (input: Facts, ports: Ports): [string, Value][] => {
     Version: input.version ?? '',
     PlatformOS: process.platform,
     PlatformArch: process.arch === 'x64' ? 'amd64' : process.arch,
-    HeuristicsCheck: input.params['heuristics_check'] ?? 'basic',
+    HeuristicsCheck: heuristics,
     RunUUID: input.runUuid,
     TaskDate: iso.slice(0, 10),
     Today: iso.slice(0, 10),

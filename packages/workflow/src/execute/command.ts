@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
+import { makeFolder } from '../functions/files.ts'
 import { Capture } from './capture.ts'
 import { inSeconds } from './duration.ts'
 import type { StepRun } from './place.ts'
@@ -41,6 +43,17 @@ export const environmentOf = (run: Run, type: RunnerType = 'host'): Readonly<Rec
   return binaries === '' ? { ...env, ...run.env } : { ...env, ...run.env, PATH: `${binaries}:${path}` }
 }
 
+/**
+ * Where commands on this machine begin: with the run's files, as relative paths of functions do. A command may have
+ * removed the folder. Elsewhere the runner knows it.
+ */
+export const startFolder = async (run: Run, type: RunnerType): Promise<string | undefined> => {
+  if (type !== 'host') return undefined
+  const { output } = run.input.folders
+  if (!existsSync(output)) await makeFolder(output, run.input)
+  return output
+}
+
 /** Runs one shell command to its end; what it writes goes to the step's row as it comes. */
 export const runCommand = async (
   at: StepRun,
@@ -54,13 +67,14 @@ export const runCommand = async (
   const quiet = at.step.suppress_details === true
   let pid = 0
   await run.files.beforeCommand(runner)
+  const folder = cwd ?? (await startFolder(run, runner.type))
   const outcome = await runner.run(
     {
       argv: ['/bin/sh', '-c', command],
       env: environmentOf(run, runner.type),
       graceMs: run.limits.graceMs,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(cwd === undefined ? {} : { cwd }),
+      ...(folder === undefined ? {} : { cwd: folder }),
     },
     {
       signal: signalOf(at),

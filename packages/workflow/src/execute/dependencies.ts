@@ -8,7 +8,7 @@ import { environmentOf } from './command.ts'
 import type { StepRun } from './place.ts'
 import type { Run } from './run.ts'
 import { renderPlain } from './render.ts'
-import { domainParts, isCidr, targetType } from './target.ts'
+import { domainParts, isCidr, targetType, type LocalTarget } from './target.ts'
 import { isIP } from 'node:net'
 import { singleQuoted } from '../shell/quote.ts'
 
@@ -55,7 +55,7 @@ const exists: Check = async (path, { input }) => await asking(input, () => isThe
 const checks: Readonly<Record<string, Check>> = {
   domain: (value) => targetType(value) === 'domain',
   subdomain: (value) => targetType(value) === 'domain' && value !== domainParts(value).root,
-  url: (value) => targetType(value) === 'url',
+  url: (value) => /^https?:\/\//i.test(value) && targetType(value) === 'url',
   cidr: isCidr,
   ip: (value) => isIP(value) !== 0,
   repo: (value) => REPOSITORY.test(value),
@@ -74,18 +74,18 @@ const matches = async (value: string, types: readonly string[], run: Run): Promi
   return false
 }
 
-const mismatch = (value: string, types: readonly string[]): string =>
-  `target type mismatch: supplied ${value} (detected ${targetType(value)}), expected type ${types.join(', ')}`
+const mismatch = (value: string, types: readonly string[], local?: LocalTarget): string =>
+  `target type mismatch: supplied ${value} (detected ${targetType(value, local)}), expected type ${types.join(', ')}`
 
 const wrongType = async (
   at: StepRun,
   { target_types: types = [], variables = [] }: Dependencies,
 ): Promise<string | undefined> => {
   const { run } = at.module
-  const { target } = run.input
+  const { target, localTarget } = run.input
   const unknown = types.filter((type) => !Object.hasOwn(checks, type))
   if (unknown.length > 0) return `unknown target_types: ${unknown.join(', ')}`
-  if (types.length > 0 && !(await matches(target, types, run))) return mismatch(target, types)
+  if (types.length > 0 && !(await matches(target, types, run))) return mismatch(target, types, localTarget)
   for (const { name = '', type = '', required } of variables) {
     const value = at.scope.get(name)
     const text = value === undefined ? '' : toPlain(value)
@@ -95,7 +95,7 @@ const wrongType = async (
       .map((word) => word.trim())
       .filter((word) => Object.hasOwn(checks, word))
     if (name.toLowerCase() === 'target' && wanted.length > 0 && !(await matches(target, wanted, run)))
-      return mismatch(target, wanted)
+      return mismatch(target, wanted, localTarget)
   }
   return undefined
 }

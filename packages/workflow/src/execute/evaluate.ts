@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '../functions/registry.ts'
-import { NoPath, textArg, type FunctionContext } from '../functions/define.ts'
+import { answerAfter, textArg, type FunctionContext } from '../functions/define.ts'
 import { EndRun, SkipModule } from '../functions/utility.ts'
 import { evaluateSimple, type SimpleWorld } from '../expression/simple.ts'
 import type { Program } from '../expression/source.ts'
@@ -158,16 +158,6 @@ const valueOf = async (at: StepRun, source: string): Promise<Json> => {
   throw new Error(result.kind === 'error' ? result.message : 'stopped')
 }
 
-/** What functions of a kind answer when the path they are given is empty. */
-const WITHOUT_PATH: Readonly<Record<string, Json>> = {
-  bool: false,
-  true: false,
-  number: 0,
-  text: '',
-  list: [],
-  value: '',
-}
-
 const callFunction = async (
   name: string,
   args: Json[],
@@ -187,9 +177,10 @@ const callFunction = async (
   try {
     return await definition.run(args, context)
   } catch (error) {
-    if (!(error instanceof NoPath)) throw error
-    context.recorder.log('warn', `${definition.name}: ${error.message}`)
-    return WITHOUT_PATH[definition.returns] ?? `error: ${error.message}`
+    const answer = context.signal.aborted ? undefined : answerAfter(error, definition)
+    if (answer === undefined) throw error
+    context.recorder.log('warn', `${definition.name}: ${messageOf(error)}`)
+    return answer
   } finally {
     files.afterLocal()
   }

@@ -4,6 +4,7 @@ import { builtins } from './builtins.ts'
 import { runFlow, workflowOf } from './flow.ts'
 import type { ExecuteInput, ExecuteResult } from './input.ts'
 import { runModule } from './module.ts'
+import { probeTarget } from './probe-target.ts'
 import { callerParams, setParams } from './params.ts'
 import { Run } from './run.ts'
 import { Scope } from './scope.ts'
@@ -20,9 +21,11 @@ export const countSteps = (resolved: ResolvedWorkflow): number =>
       )
 
 /** The two lowest layers of variables: those of the system, and over them the caller's. */
-const baseScopes = (run: Run): { system: Scope; caller: Scope; params: Map<string, Value> } => {
+export const baseScopes = async (
+  run: Run,
+): Promise<{ system: Scope; caller: Scope; params: Map<string, Value> }> => {
   const system = new Scope()
-  system.setAll(builtins(run.input, run.ports))
+  system.setAll([...builtins(run.input, run.ports), ...(await probeTarget(run))])
   const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
   // What the system knows for sure is not the caller's to say.
   for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
@@ -33,7 +36,7 @@ const baseScopes = (run: Run): { system: Scope; caller: Scope; params: Map<strin
 
 const perform = async (run: Run): Promise<ListEnd> => {
   const { workflow } = run.input
-  const { caller, params } = baseScopes(run)
+  const { caller, params } = await baseScopes(run)
   const { root } = workflow
   const given = (name: string) => params.get(name)
   if (root.kind === 'module') {
@@ -48,7 +51,7 @@ const verdict = (run: Run, end: ListEnd): ExecuteResult => {
   const killedPids = [...run.killed]
   if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '', killedPids }
   if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out', killedPids }
-  if (end.kind === 'failed') return { status: 'failed', errorMessage: end.error, killedPids }
+  if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error), killedPids }
   return { status: 'completed', errorMessage: '', killedPids }
 }
 
@@ -65,7 +68,8 @@ export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
     await state?.begin(input)
     run.input.recorder.plan(countSteps(input.workflow))
     const end = await perform(run)
-    if (end.kind === 'skipped' && end.message !== '') input.recorder.log('info', `skipped: ${end.message}`)
+    if (end.kind === 'skipped' && end.message !== '')
+      run.input.recorder.log('info', `skipped: ${end.message}`)
     const result = verdict(run, end)
     if (result.status === 'completed' && end.kind !== 'skipped') await state?.complete(run, startedAt)
     return result

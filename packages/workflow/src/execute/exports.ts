@@ -1,4 +1,4 @@
-import { FUNCTIONS } from '../functions/registry.ts'
+import { looksLikeCall } from '../expression/calls.ts'
 import { data, fromJson, toPlain, type Value } from '../template/value.ts'
 import { evaluate } from './evaluate.ts'
 import type { StepRun } from './place.ts'
@@ -8,10 +8,6 @@ import type { StepEnd } from './step-end.ts'
 
 /** Names that stand for what the step itself has brought, also as the whole of an export: `ports: stdout`. */
 const RESULTS = ['stdout', 'StepOutput', 'output', 'result', 'exit_code'] as const
-
-/** A call of a function that exists makes an export an expression; any other text is itself. */
-const looksLikeCall = (text: string): boolean =>
-  [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
 
 /** The step's scope with what the step has brought. */
 export const withResults = (at: StepRun, end: StepEnd & { kind: 'done' }): StepRun => {

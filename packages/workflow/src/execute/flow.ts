@@ -5,6 +5,7 @@ import { takeActions } from './after.ts'
 import { condition } from './condition.ts'
 import { unmetDependency } from './dependencies.ts'
 import { runHooks } from './hooks.ts'
+import type { ExecuteInput } from './input.ts'
 import { runModule } from './module.ts'
 import type { ModuleRun, StepRun } from './place.ts'
 import { RenderError, renderValue } from './render.ts'
@@ -29,6 +30,17 @@ export const workflowOf = (
         ...(ref.runner_config === undefined ? {} : { runner_config: ref.runner_config }),
       }
     : modules[ref.name]
+
+const words = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+/** Modules are left out by name, or by a part of it; callers of a run say so in params. */
+const isExcluded = (name: string, { exclude = [], params }: ExecuteInput): boolean =>
+  [...exclude, ...words(params['exclude_modules'])].includes(name) ||
+  words(params['fuzzy_exclude_modules']).some((part) => name.includes(part))
 
 class Flow {
   readonly #run: Run
@@ -112,8 +124,7 @@ class Flow {
   async #outcome(ref: ModuleRef): Promise<ListEnd> {
     const workflow = workflowOf(this.#resolved, ref)
     if (workflow === undefined) return { kind: 'failed', error: `failed to load module ${ref.name}` }
-    const { exclude = [] } = this.#run.input
-    if (exclude.includes(ref.name)) return this.#skip(ref, workflow, 'the module is excluded')
+    if (isExcluded(ref.name, this.#run.input)) return this.#skip(ref, workflow, 'the module is excluded')
     const refused = await this.#condition(ref)
     if (refused !== undefined) return this.#skip(ref, workflow, refused)
     try {

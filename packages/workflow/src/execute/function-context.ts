@@ -4,7 +4,7 @@ import { makeFolder } from '../functions/files.ts'
 import type { Json } from '../model.ts'
 import { fromJson, toJson } from '../template/value.ts'
 import { Capture } from './capture.ts'
-import { environmentOf } from './command.ts'
+import { environmentOf, startFolder } from './command.ts'
 import type { StepRun } from './place.ts'
 import type { Run } from './run.ts'
 
@@ -75,6 +75,7 @@ export const execOn = async (
 ): Promise<ExecResult> => {
   const capture = new Capture(run.limits.captureBytes)
   if (cwd !== undefined) await makeFolder(cwd, run.input)
+  const folder = cwd ?? (await startFolder(run, runner.type))
   let pid = 0
   const outcome = await runner.run(
     {
@@ -82,7 +83,7 @@ export const execOn = async (
       env: environmentOf(run, runner.type),
       graceMs: run.limits.graceMs,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(cwd === undefined ? {} : { cwd }),
+      ...(folder === undefined ? {} : { cwd: folder }),
     },
     {
       signal,

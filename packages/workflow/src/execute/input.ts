@@ -4,6 +4,7 @@ import type { FunctionServices } from '../functions/services.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Engine } from './engine.ts'
 import type { Folders, Owner, Ports } from './surroundings.ts'
+import type { LocalTarget } from './target.ts'
 
 export interface ExecuteLimits {
   /** Bytes of stdout, and of stderr, that stay in memory for exports. */
@@ -44,6 +45,8 @@ export const EXECUTE_LIMITS: ExecuteLimits = {
 export interface ExecuteInput {
   readonly workflow: ResolvedWorkflow
   readonly target: string
+  /** The target is the absolute path of something on this machine that the run may read. */
+  readonly localTarget?: LocalTarget
   readonly params: Readonly<Record<string, string>>
   /** A param without a type is one word everywhere, also as an argument of a command. */
   readonly strictParams?: boolean
@@ -81,7 +84,7 @@ export interface ExecuteInput {
   readonly exclude?: readonly string[]
   /** Leave out the check of dependencies. */
   readonly skipValidation?: boolean
-  /** Values that never reach the record. */
+  /** Values that never reach the record, nor files that get a copy of an output. */
   readonly secrets?: readonly string[]
   /** Nothing is executed; every step says what it would do. */
   readonly dryRun?: boolean

@@ -29,6 +29,7 @@ export const registerReports = async (run: Run, reports: readonly Report[], scop
     await run.files.beforeLocal().catch((error: unknown) => recorder.log('warn', messageOf(error)))
   }
   for (const { name = '', path = '', type = '', description = '', optional } of reports) {
+    if (path === '') continue
     const rendered = renderPlain(run.engine, path, scope)
     const file = runPath(rendered, run.input)
     const exists = await isThere(file, run.input).catch((error: unknown) => {

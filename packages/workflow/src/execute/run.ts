@@ -5,7 +5,11 @@ import type { Around, FilesRun } from '../shell/safety.ts'
 import type { BadEnd } from './step-end.ts'
 import { Engine } from './engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from './input.ts'
+import { resolveName } from './resolve-name.ts'
 import { SharedFiles } from './shared-files.ts'
+import { Mask } from '../secrets/mask.ts'
+import { maskedRecorder } from '../secrets/masked-recorder.ts'
+import { maskedServices } from '../secrets/masked-services.ts'
 import type { Ports } from './surroundings.ts'
 
 const realPorts: Ports = {
@@ -13,6 +17,7 @@ const realPorts: Ports = {
   monotonic: () => performance.now(),
   random: Math.random,
   uuid: randomUUID,
+  resolve: resolveName,
 }
 
 /** What one run keeps while it goes on. */
@@ -28,6 +33,7 @@ export class Run implements AsyncDisposable {
   /** Those of them that hold values. */
   readonly foreignEnv: Record<string, string> = {}
   readonly around: Around
+  readonly mask: Mask
   readonly #ownEngine: boolean
   readonly #runners = new Map<string, Promise<Runner>>()
   readonly #pids: number[] = []
@@ -35,7 +41,12 @@ export class Run implements AsyncDisposable {
   #seq = 0
 
   constructor(input: ExecuteInput) {
-    this.input = input
+    this.mask = new Mask(input.secrets ?? [])
+    this.input = {
+      ...input,
+      recorder: maskedRecorder(input.recorder, this.mask),
+      services: maskedServices(input.services ?? {}, this.mask),
+    }
     this.#ownEngine = input.engine === undefined
     let files: ReturnType<FilesRun> | undefined
     const { root, modules } = input.workflow
@@ -101,10 +112,7 @@ export class Run implements AsyncDisposable {
 
   /** Secrets and what is too long do not belong into the record. */
   recordable(text: string, max: number): string {
-    let masked = text
-    for (const secret of this.input.secrets ?? []) {
-      if (secret !== '') masked = masked.replaceAll(secret, '***')
-    }
+    const masked = this.mask.text(text)
     return masked.length <= max ? masked : `${masked.slice(0, max - 1)}…`
   }
 

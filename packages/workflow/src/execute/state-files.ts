@@ -60,7 +60,7 @@ export class StateFiles {
   /** Best effort: a run that did its work does not fail for this. */
   async complete(run: Run, startedAt: Date): Promise<void> {
     const { folders, recorder } = run.input
-    const text = `${JSON.stringify(this.#state(run, startedAt), null, 2)}\n`
+    const text = run.mask.text(`${JSON.stringify(this.#state(run, startedAt), null, 2)}\n`)
     try {
       for (const name of [STATE, COMPLETED]) await putFile(run, name, text)
     } catch (error) {

@@ -10,14 +10,16 @@ import { placeStep, type ListEnd } from './steps-in-order.ts'
  */
 export const runByNeed = async (module: ModuleRun, steps: readonly Step[]): Promise<ListEnd> => {
   const { run } = module
-  const ended = new Map<string, StepOutcome['kind']>()
-  const started = new Set<string>()
+  const ended = new Map<Step | undefined, StepOutcome['kind']>()
+  const started = new Set<Step>()
+  /** Of steps with one name the later one is meant. */
+  const named = new Map(steps.map((step) => [step.name, step]))
   const running = new Set<Promise<void>>()
   let end = { kind: 'completed' } as ListEnd
 
   const start = async (step: Step, key: string): Promise<void> => {
     const bad = (step.depends_on ?? []).find(
-      (name) => !['completed', 'skipped'].includes(ended.get(name) ?? ''),
+      (name) => !['completed', 'skipped'].includes(ended.get(named.get(name)) ?? ''),
     )
     if (bad !== undefined) {
       skipStep(
@@ -25,11 +27,11 @@ export const runByNeed = async (module: ModuleRun, steps: readonly Step[]): Prom
         `step '${bad}', which this one depends on, did not succeed`,
         ownRow(true),
       )
-      ended.set(step.name, 'failed')
+      ended.set(step, 'failed')
       return
     }
     const outcome = await module.runStep(placeStep(module, step, key), ownRow(true))
-    ended.set(step.name, outcome.kind)
+    ended.set(step, outcome.kind)
     if (outcome.kind === 'failed' && !outcome.goesOn && end.kind === 'completed')
       end = { kind: 'failed', error: outcome.error }
     if (outcome.kind === 'skip-module') end = { kind: 'skipped', message: outcome.message }
@@ -38,8 +40,8 @@ export const runByNeed = async (module: ModuleRun, steps: readonly Step[]): Prom
   for (;;) {
     for (const [index, step] of steps.entries()) {
       if (run.signal.aborted || end.kind === 'skipped' || running.size >= run.limits.parallelSteps) break
-      if (started.has(step.name) || !(step.depends_on ?? []).every((name) => ended.has(name))) continue
-      started.add(step.name)
+      if (started.has(step) || !(step.depends_on ?? []).every((name) => ended.has(named.get(name)))) continue
+      started.add(step)
       const task: Promise<void> = start(step, String(index + 1)).finally(() => running.delete(task))
       running.add(task)
     }

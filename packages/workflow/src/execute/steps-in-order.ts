@@ -52,7 +52,7 @@ export const runInOrder = async (module: ModuleRun, steps: readonly Step[]): Pro
     }
     const goto = outcome.kind === 'completed' ? outcome.goto : undefined
     if (goto === END) break
-    const target = goto === undefined ? -1 : steps.findIndex(({ name }) => name === goto)
+    const target = goto === undefined ? -1 : steps.findLastIndex(({ name }) => name === goto)
     if (goto !== undefined && target === -1) run.input.recorder.log('warn', `goto names no step: ${goto}`)
     index = target === -1 ? index + 1 : target
   }

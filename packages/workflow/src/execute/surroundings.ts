@@ -10,9 +10,12 @@ export interface Folders {
   readonly binaries?: string
   readonly data?: string
   readonly configs?: string
+  readonly agentConfigs?: string
   readonly scripts?: string
   readonly workflows?: string
   readonly templates?: string
+  /** Only a name: workflows have no right to it by that. */
+  readonly snapshots?: string
 }
 
 /** What the outside world looks like to a run; given from outside so that a run can be repeated exactly. */
@@ -23,6 +26,8 @@ export interface Ports {
   /** 0 ≤ x < 1 */
   random(): number
   uuid(): string
+  /** Addresses of a host name; `[]` when there are none. Never rejects. */
+  resolve(host: string): Promise<readonly string[]>
 }
 
 export interface Owner {

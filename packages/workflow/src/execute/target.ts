@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
+import { basename } from 'node:path'
 import { parse } from 'tldts'
 
 const MAX_SPACE = 128
 const HASH_CHARS = 12
 const LOOKS_HASHED = /-[0-9a-f]{12}$/
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)
 
 /**
  * A target as the name of a folder: readable, safe, the same every time, and different for different targets. A
@@ -16,8 +19,7 @@ export const targetSpace = (target: string): string => {
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replaceAll(/^[._-]+|[._-]+$/g, '')
   if (safe === target && safe.length <= MAX_SPACE && !LOOKS_HASHED.test(safe)) return safe
-  const hash = createHash('sha256').update(target).digest('hex').slice(0, HASH_CHARS)
-  return `${safe.slice(0, MAX_SPACE - HASH_CHARS - 1) || 'target'}-${hash}`
+  return `${safe.slice(0, MAX_SPACE - HASH_CHARS - 1) || 'target'}-${hashOf(target)}`
 }
 
 export interface DomainParts {
@@ -38,7 +40,10 @@ export const domainParts = (host: string): DomainParts => {
 
 const HOST = /^(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}\.?$/i
 
-export type TargetType = 'url' | 'cidr' | 'ip' | 'domain' | 'unknown'
+/** A target that is a file or folder of the machine of the run; its text is then an absolute path. */
+export type LocalTarget = 'file' | 'folder'
+
+export type TargetType = LocalTarget | 'url' | 'cidr' | 'ip' | 'domain' | 'unknown'
 
 export const isCidr = (text: string): boolean => {
   const [address = '', bits = '', ...more] = text.split('/')
@@ -48,36 +53,63 @@ export const isCidr = (text: string): boolean => {
   )
 }
 
-export const targetType = (target: string): TargetType => {
-  if (/^https?:\/\//i.test(target) && URL.canParse(target)) return 'url'
+const WEB = /^https?:\/\//i
+
+/** `example.com/login` is a URL without its scheme. */
+const withScheme = (target: string): string => (WEB.test(target) ? target : `https://${target}`)
+
+const isUrl = (target: string): boolean => {
+  if (WEB.test(target)) return URL.canParse(target)
+  const host = target.replace(/\/.*$/, '').replace(/:\d{1,5}$/, '')
+  return target.includes('/') && HOST.test(host) && isKnownDomain(host) && URL.canParse(withScheme(target))
+}
+
+/** Whether a name ends in a suffix under which domains can be registered: `list.txt` does not. */
+export const isKnownDomain = (name: string): boolean => {
+  const { isIcann, domain } = parse(name, { allowPrivateDomains: false })
+  return isIcann === true && domain !== null
+}
+
+export const targetType = (target: string, local?: LocalTarget): TargetType => {
+  if (local !== undefined) return local
   if (isCidr(target)) return 'cidr'
+  if (isUrl(target)) return 'url'
   if (isIP(target.replaceAll(/^\[|\]$/g, '')) !== 0) return 'ip'
   if (HOST.test(target)) return 'domain'
   return 'unknown'
 }
 
-const REPOSITORY_HOSTS = /(^|\.)(github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|gitea\.com)$/
+const REPOSITORY_HOSTS = new Set(['github.com', 'gitlab.com', 'bitbucket.org', 'codeberg.org', 'gitea.com'])
+/** Where the path of a repository ends and that of a page in it begins. */
+const PAGE = /\/(archive|releases|raw|blob|tree|commit|pull|issues|-)\/.*$/i
+
+const repositorySlug = (host: string, path: string): Record<string, string> => {
+  const parts = path
+    .replace(PAGE, '')
+    .split('/')
+    .filter((part) => part !== '')
+  if (!REPOSITORY_HOSTS.has(host.replace(/^www\./, '')) || parts.length < 2) return {}
+  return { TargetRepoSlug: parts.join('__').replace(/\.git$/, '') }
+}
 
 const urlVariables = (target: string): Record<string, string> => {
-  const url = new URL(target)
+  const base = withScheme(target)
+  const url = new URL(base)
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
   const host = url.hostname.replaceAll(/^\[|\]$/g, '')
-  const [owner, repository] = url.pathname.split('/').filter((part) => part !== '')
-  const slug: Record<string, string> =
-    REPOSITORY_HOSTS.test(host) && owner !== undefined && repository !== undefined
-      ? { TargetRepoSlug: `${owner}__${repository.replace(/\.git$/, '')}` }
-      : {}
+  // A port that is the scheme's own is kept here where it was given.
+  const given = /^[^/?#]*:(\d+)(?=[/?#]|$)/.exec(base.replace(WEB, ''))?.[1]
   return {
-    TargetBaseURL: `${url.origin}${url.pathname}`.replace(/\/$/, ''),
+    TargetBaseURL: base,
     TargetRootURL: url.origin,
-    TargetHostname: url.host,
+    TargetHostname: given === undefined ? url.hostname : `${url.hostname}:${given}`,
     TargetHost: host,
     TargetPort: port,
-    TargetPath: url.pathname,
+    TargetPath: url.pathname.replace(/\/[^/]*$/, '') || '/',
     TargetFileExt: url.pathname.replace(/^.*\//, ''),
     TargetScheme: url.protocol.slice(0, -1),
     ...(isIP(host) === 0 ? hostVariables(host) : { TargetRootDomain: host }),
-    ...slug,
+    ...repositorySlug(host, url.pathname),
   }
 }
 
@@ -86,8 +118,26 @@ const hostVariables = (host: string): Record<string, string> => {
   return { TargetRootDomain: root, TargetTLD: tld, TargetSLD: sld, Org: sld }
 }
 
+/** Sent before the name of an upload, so that no two have the same. */
+const UPLOAD_ID = /^[0-9a-f]{16}-/
+
+/** `my_list.txt` as a word that names things: `my-list-file`. */
+const localName = (path: string, local: LocalTarget): string => {
+  const name = basename(path).replace(UPLOAD_ID, '')
+  return `${(local === 'file' ? name.replace(/(?<=.)\.[^.]*$/, '') : name).replaceAll('_', '-')}-${local}`
+}
+
+/** The workspace of a file or folder: its name, and what tells it from others of that name. */
+export const localSpace = (path: string, local: LocalTarget): string =>
+  `${localName(path, local)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
+    .replaceAll(/^[._-]+/g, '')
+    .slice(-(MAX_SPACE - HASH_CHARS - 1))}-${hashOf(path)}`
+
 /** What can be told of a target by looking at it alone. */
-export const targetVariables = (target: string): Record<string, string> => {
+export const targetVariables = (target: string, local?: LocalTarget): Record<string, string> => {
+  if (target === '') return {}
+  if (local !== undefined) return { TargetType: local, TargetRootDomain: localName(target, local) }
   const type = targetType(target)
   const common = { TargetType: type }
   switch (type) {

@@ -11,3 +11,6 @@ main.on('message', ({ text, filter }: { text: string; filter: string }) => {
     (error: Error) => main.postMessage({ error: error.message }),
   )
 })
+
+await raw('null', '.', ['-c'])
+main.postMessage({})

@@ -5,6 +5,12 @@ interface Reply {
   readonly error?: string
 }
 
+/** What jq itself says of a filter. */
+class JqError extends Error {}
+
+/** For loading jq. */
+const START_MS = 30_000
+
 /**
  * Runs jq filters in a thread of their own, one after the other. A filter that takes too long, or whose run is
  * cancelled, is ended together with the thread; the next one gets a new thread.
@@ -27,42 +33,49 @@ export class JqEngine implements AsyncDisposable {
 
   async #run(text: string, filter: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted()
-    this.#worker ??= new Worker(new URL('jq-thread.ts', import.meta.url), { env: {} })
-    const worker = this.#worker
+    const isNew = this.#worker === undefined
+    const worker = (this.#worker ??= new Worker(new URL('jq-thread.ts', import.meta.url), { env: {} }))
     worker.ref()
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-    const stop = () => reject(new Error('the jq filter was stopped'))
-    const timer = setTimeout(
-      () => reject(new Error(`the jq filter took longer than ${this.#timeMs / 1000}s`)),
-      this.#timeMs,
-    )
-    worker.once('message', resolve)
-    worker.once('error', reject)
-    worker.once('exit', stop)
-    signal.addEventListener('abort', stop, { once: true })
-    let reply: Reply
     try {
+      // Its first message: a busy machine may take seconds to load jq, which is not the time of the filter.
+      if (isNew) await answerOf(worker, START_MS, signal)
       worker.postMessage({ text, filter })
-      reply = await promise
+      const { error, output = '' } = await answerOf(worker, this.#timeMs, signal)
+      worker.unref()
+      if (error === undefined) return output
+      throw new JqError(error.replace(/^Failed to execute raw query: /, '').trim())
     } catch (error) {
+      if (error instanceof JqError) throw error
       // It may still be computing, and would answer this question to the next one.
       this.#worker = undefined
       await worker.terminate()
       throw error
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-      worker.off('message', resolve)
-      worker.off('error', reject)
-      worker.off('exit', stop)
     }
-    worker.unref()
-    if (reply.error === undefined) return reply.output ?? ''
-    throw new Error(reply.error.replace(/^Failed to execute raw query: /, '').trim())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last
     await this.#worker?.terminate()
+  }
+}
+
+/** The next message of the thread. Rejects when there is none in time, or the run is cancelled. */
+const answerOf = async (worker: Worker, timeMs: number, signal: AbortSignal): Promise<Reply> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+  const stop = () => reject(new Error('the jq filter was stopped'))
+  const late = () => reject(new Error(`the jq filter took longer than ${timeMs / 1000}s`))
+  const timer = setTimeout(late, timeMs)
+  worker.once('message', resolve)
+  worker.once('error', reject)
+  worker.once('exit', stop)
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    worker.off('message', resolve)
+    worker.off('error', reject)
+    worker.off('exit', stop)
   }
 }

@@ -1,3 +1,4 @@
+import { SCRIPT_GLOBALS } from '../check/names.ts'
 import type { Json } from '../model.ts'
 import type { Expr } from '../template/expression.ts'
 import { holesOf, parseTemplate } from '../template/parse.ts'
@@ -27,7 +28,7 @@ class NotSimple extends Error {}
 
 const OPERATORS = ['===', '!==', '==', '!=', '<=', '>=', '<', '>'] as const
 const KEYWORDS = new Set(
-  'var let const function return if else for while do new typeof void delete in instanceof this throw try class switch await async yield import export null undefined NaN Infinity'.split(
+  'var let const function return if else for while do new typeof void delete in instanceof this throw try class switch await async yield import export null'.split(
     ' ',
   ),
 )
@@ -130,7 +131,7 @@ class Parser {
       return { kind: 'value', value: Number(number) }
     }
     const name = /^[A-Za-z_]\w*/.exec(rest)?.[0]
-    if (name === undefined || KEYWORDS.has(name)) throw new NotSimple()
+    if (name === undefined || KEYWORDS.has(name) || SCRIPT_GLOBALS.has(name)) throw new NotSimple()
     this.#at += name.length
     if (name === 'true' || name === 'false') return { kind: 'value', value: name === 'true' }
     if (this.#take('(')) return this.#alone({ kind: 'call', name, args: this.#args() })

@@ -62,6 +62,8 @@ const serve = (quickjs: QuickJSWASMModule): void => {
   main.on('message', (job: Job) => {
     const machine = spare ?? makeMachine(quickjs, job.limits)
     spare = undefined
+    // The answer to a program that was stopped meanwhile must not answer this one.
+    while (receiveMessageOnPort(port) !== undefined);
     tell(new Evaluation(machine, job, flags, port, tell).run())
     spare = makeMachine(quickjs, job.limits)
   })

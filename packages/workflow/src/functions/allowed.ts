@@ -20,6 +20,8 @@ export interface RunPlace {
   readonly owner?: Owner | undefined
   /** What the settings allow besides the folders of the run and the shared ones. */
   readonly paths?: readonly AllowedPath[] | undefined
+  /** Folders of the machine that may be read without being named in the settings; default: those of tools and lists. */
+  readonly shared?: readonly string[] | undefined
   /** Ends work on long files. */
   readonly signal?: AbortSignal
 }
@@ -57,9 +59,9 @@ const ownRoots = ({ folders }: RunPlace): string[] =>
   [folders.output, folders.temp].filter((root) => root !== '').map((root) => resolve(root))
 
 /** Writable ones first, because they may lie inside others. */
-const otherRoots = ({ folders, paths = [] }: RunPlace): AllowedPath[] => {
-  const { binaries, data, configs, scripts, workflows, templates } = folders
-  const tools = [binaries, data, configs, scripts, workflows, templates, ...SHARED_FOLDERS]
+const otherRoots = ({ folders, paths = [], shared = SHARED_FOLDERS }: RunPlace): AllowedPath[] => {
+  const { binaries, data, configs, agentConfigs, scripts, workflows, templates } = folders
+  const tools = [binaries, data, configs, agentConfigs, scripts, workflows, templates, ...shared]
   const open = paths.filter(({ closed }) => closed !== true)
   return [
     ...open.filter(({ write }) => write),

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
-import { fn, refused, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { fn, NoResult, refused, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
 import { kindOf, pathArg, writeText } from './files.ts'
 
 const CONTENT: Readonly<Record<string, ContentType>> = {
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, ContentType>> = {
 const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<Json> => {
   const path = pathArg(args, 0, at)
   const kind = await kindOf(path, at)
-  if (kind === undefined) throw new Error(`${path} does not exist`)
+  if (kind === undefined) throw new NoResult(`file not found: ${textArg(args, 0)}`)
   const contentType =
     kind === 'folder'
       ? 'folder'
@@ -36,14 +36,14 @@ const artifact = async (args: readonly Json[], at: FunctionContext, word: string
 export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'register_artifact(path, type?)',
-    'bool',
-    'Keeps a file as an artifact of the run; needs no database.',
+    'bool or text',
+    'Keeps a file as an artifact of the run; needs no database. A text `error: …` when there is no such file.',
     async (args, at) => await artifact(args, at, textArg(args, 1)),
   ),
   fn(
     'store_artifact(path)',
-    'bool',
-    'Keeps a file as an artifact of the run; needs no database.',
+    'bool or text',
+    'Keeps a file as an artifact of the run; needs no database. A text `error: …` when there is no such file.',
     async (args, at) => await artifact(args, at, ''),
   ),
 ]
@@ -51,8 +51,8 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
 export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'runtime_export()',
-    'text',
-    'Writes what is known of the run to runtime-export.json; answers its path.',
+    'true',
+    'Writes what is known of the run to runtime-export.json.',
     async (_args, at) => {
       const path = `${at.folders.output}/runtime-export.json`
       await writeText(
@@ -69,11 +69,13 @@ export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
         ),
         at,
       )
-      return path
+      return true
     },
   ),
   refused(
     'db_reset_event_logs(workspace?, topic?)',
     'event logs are kept by the server and not reset by workflows',
+    'settings say how long it keeps them',
+    'bool or text',
   ),
 ]

@@ -71,8 +71,21 @@ export const dnsAsset = (row: Row): Row =>
     raw_json_data: JSON.stringify(row),
   })
 
-/** An open port of naabu or nmap. */
+/** An open port of naabu or nmap, or a host with its open ports as `nmap_to_jsonl` writes it. */
 export const portAsset = (row: Row, source: string): Row =>
+  Array.isArray(row['open_ports']) ? hostAsset(row, source) : onePort(row, source)
+
+const hostAsset = (row: Row, source: string): Row =>
+  withoutEmpty({
+    asset_value: text(row, 'asset_value', 'host', 'host_ip', 'ip'),
+    host_ip: text(row, 'host_ip', 'ip'),
+    open_ports: texts(row, 'open_ports'),
+    asset_type: text(row, 'asset_type') || 'ip',
+    source: text(row, 'source') || source,
+    raw_json_data: JSON.stringify(row),
+  })
+
+const onePort = (row: Row, source: string): Row =>
   withoutEmpty({
     asset_value: `${text(row, 'host', 'ip')}:${text(row, 'port')}`,
     host_ip: text(row, 'ip'),

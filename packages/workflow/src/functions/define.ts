@@ -1,5 +1,6 @@
 import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
 import type { Folders, Owner, Ports } from '../execute/surroundings.ts'
+import { codeOf, messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import type { AllowedPath } from './allowed.ts'
 import type { FunctionServices } from './services.ts'
@@ -21,6 +22,8 @@ export interface FunctionContext {
   readonly owner: Owner | undefined
   /** Paths outside of the run's folders that the settings allow. */
   readonly paths: readonly AllowedPath[] | undefined
+  /** As in `RunPlace`. */
+  readonly shared?: readonly string[] | undefined
   /** A variable as the step sees it. */
   variable(name: string): Json | undefined
   setVariable(name: string, value: Json): void
@@ -55,6 +58,8 @@ export interface FunctionDefinition {
   readonly doc: string
   /** Older spellings that mean the same. */
   readonly aliases: readonly string[]
+  /** What it answers when it cannot do its work; missing: what `returns` suggests. */
+  readonly otherwise?: Json
   /** Why it always fails here, and what does the same or `""`; missing for functions that work. */
   readonly refused?: { readonly why: string; readonly instead: string }
   readonly run: (args: readonly Json[], context: FunctionContext) => Json | Promise<Json>
@@ -79,14 +84,23 @@ export const fn = (
   return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
 }
 
-/** A function of the language that is not carried out here: the checker says so, and so does its step. */
-export const refused = (head: string, why: string, instead = ''): FunctionDefinition => {
+/**
+ * A function of the language that is not carried out here: the checker says so. Its step fails, or goes on with the
+ * answer that means failure where workflows ask for it.
+ */
+export const refused = (head: string, why: string, instead = '', returns = 'never'): FunctionDefinition => {
   const message = instead === '' ? why : `${why}; ${instead}`
-  const definition = fn(head, 'never', `Not carried out: ${message}.`, () => {
-    throw new Error(message)
+  const definition = fn(head, returns, `Not carried out: ${message}.`, () => {
+    throw returns === 'never' ? new Error(message) : new NoResult(message)
   })
   return { ...definition, refused: { why, instead } }
 }
+
+/** Answers with this value when the function cannot do its work. */
+export const answering = (otherwise: Json, definition: FunctionDefinition): FunctionDefinition => ({
+  ...definition,
+  otherwise,
+})
 
 /** Older files write `fileExists` for `file_exists`. */
 const camelCase = (name: string): string[] => {
@@ -94,22 +108,70 @@ const camelCase = (name: string): string[] => {
   return camel === name ? [] : [camel]
 }
 
+/**
+ * The function could not do its work: a file is missing, a program failed, a pattern is wrong. The step goes on with an
+ * answer that says so (false, "", 0, an empty list), because conditions of workflows ask for it; the log has the reason.
+ */
+export class NoResult extends Error {
+  override readonly name: string = 'NoResult'
+}
+
 /** A path that is nothing: where a variable is empty. The function answers as for a file that is not there. */
-export class NoPath extends Error {
+export class NoPath extends NoResult {
   override readonly name = 'NoPath'
 }
+
+/** Troubles with files that mean the same as a missing one. A full disk or a refused path is none of them. */
+const NO_SUCH_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'ENAMETOOLONG'])
+
+const OTHERWISE: Readonly<Record<string, Json>> = {
+  bool: false,
+  true: false,
+  number: 0,
+  text: '',
+  list: [],
+  value: '',
+}
+
+/** What a function answers after an error, or nothing when the error fails the step. */
+export const answerAfter = (
+  error: unknown,
+  { returns, otherwise = OTHERWISE[returns] }: FunctionDefinition,
+): Json | undefined => {
+  if (!(error instanceof NoResult) && !NO_SUCH_FILE.has(codeOf(error))) return undefined
+  return otherwise ?? `error: ${messageOf(error)}`
+}
+
+/** A value as a script shows it: a list is its items with commas between them, an object its JSON. */
+const scriptText = (value: Json): string => {
+  if (Array.isArray(value)) return value.map((item) => (item === null ? '' : scriptText(item))).join(',')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
+/** Work of a service: its failure is no result, a cancel stays one. */
+export const orNoResult = async <Result>(
+  { signal }: Pick<FunctionContext, 'signal'>,
+  work: Promise<Result>,
+): Promise<Result> =>
+  await work.catch((error: unknown) => {
+    if (signal.aborted || codeOf(error) === 'ERR_REFUSED_PATH') throw error
+    throw new NoResult(messageOf(error), { cause: error })
+  })
 
 /** Arguments come from programs, so anything may arrive; these take what is meant. */
 export const textArg = (args: readonly Json[], index: number, fallback = ''): string => {
   const value = args[index]
-  if (value === undefined || value === null) return fallback
-  return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return value === undefined || value === null ? fallback : scriptText(value)
 }
 
 export const numberArg = (args: readonly Json[], index: number, fallback: number): number => {
   const value = args[index]
   const number =
-    typeof value === 'number' ? value : value === undefined || value === '' ? Number.NaN : Number(value)
+    typeof value === 'number'
+      ? value
+      : value === undefined || value === null || value === ''
+        ? Number.NaN
+        : Number(value)
   return Number.isFinite(number) ? number : fallback
 }
 

@@ -1,6 +1,6 @@
 import { EVENT_DATA_BYTES, EVENT_WORD_LENGTH } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
-import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { linesOf } from './lines.ts'
 import { pathArg } from './files.ts'
 
@@ -17,7 +17,7 @@ const parsed = (value: Json | undefined): Json => {
 }
 
 const word = (name: string, text: string): string => {
-  if (text === '') throw new Error(`an event needs a ${name}`)
+  if (text === '') throw new NoResult(`an event needs a ${name}`)
   if (text.length > EVENT_WORD_LENGTH || /\p{Cc}/u.test(text))
     throw new Error(
       `the ${name} of an event has at most ${EVENT_WORD_LENGTH} characters and no control characters`,

@@ -1,13 +1,24 @@
 import { constants } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import { appendFile, asking, isThere, makeFolder, moveFile, namesIn, pathArg, writeLines } from './files.ts'
-import { refuseAbove, removeFile, removeTree } from './remove.ts'
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
+import type { Json } from '../model.ts'
+import { fn, NoResult, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import {
+  appendFile,
+  asking,
+  isThere,
+  kindOf,
+  makeFolder,
+  moveFile,
+  namesIn,
+  pathArg,
+  writeLines,
+} from './files.ts'
+import { refuseAbove, removeFile, removeFolder, removeTree } from './remove.ts'
 import { matchingPaths } from './glob.ts'
 import { countLines, isMissing, linesOf } from './lines.ts'
-import { patternOf } from './pattern.ts'
+import { patternOf, type Pattern } from './pattern.ts'
 import type { RunPlace } from './allowed.ts'
-import { openFile } from './run-folder.ts'
+import { factsOf, openFile } from './run-folder.ts'
 
 /** Longest text that a function takes out of a file into an expression. */
 export const MAX_TEXT_BYTES = 16 << 20
@@ -46,27 +57,106 @@ const collect = async (lines: AsyncIterable<string>): Promise<string[]> => {
   return found
 }
 
-const chunked = async (
+/** The text or pattern that is searched for; without one nothing is found. */
+const soughtArg = (args: readonly Json[], index: number): string => {
+  const text = textArg(args, index)
+  if (text === '') throw new NoResult(`argument ${index + 1} is empty: it must say what is searched for`)
+  return text
+}
+
+/** A pattern that matches the same whether it gets a text line by line or as a whole. */
+const isOfOneLine = (source: string): boolean => !/[\^$\n]|\\[^dw.\-/]|\(\?/.test(source)
+
+/** Does it occur in the whole text? A text too large for that is gone through line by line. */
+const containsPattern = async (path: string, source: string, at: FunctionContext): Promise<boolean> => {
+  const pattern = await patternOrText(source)
+  const file = await factsOf(path, at)
+  if (file === undefined || file.isDirectory()) throw new NoResult(`${path} is no file`)
+  if (!isOfOneLine(source)) {
+    if (file.size <= Math.min(pattern.longest, MAX_TEXT_BYTES)) return pattern.test(await readText(path, at))
+    at.recorder.log('warn', `file_contains: ${path} is large, so "${source}" is looked for in each line`)
+  }
+  for await (const _ of matching(path, at, (line) => pattern.test(line))) return true
+  return false
+}
+
+/** What is no regular expression is a text. */
+const patternOrText = async (source: string): Promise<Pick<Pattern, 'longest' | 'test'>> => {
+  try {
+    return patternOf(source)
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error
+    return { longest: Infinity, test: (text) => text.includes(source) }
+  }
+}
+
+const grep = async (
+  args: readonly Json[],
+  pathAt: number,
+  at: FunctionContext,
+  wanted: (line: string) => boolean,
+): Promise<AsyncGenerator<string>> => {
+  const path = pathArg(args, pathAt, at)
+  await mustBeFile(path, at)
+  return matching(path, at, wanted)
+}
+
+const mustBeFile = async (path: string, at: FunctionContext): Promise<void> => {
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+}
+
+/** Files of so many lines beside the source: `hosts_part_0.txt`, `hosts_part_1.txt`. */
+const chunked = async function* (
   source: string,
-  place: RunPlace,
+  place: FunctionContext,
   size: number,
-  write: (path: string, lines: readonly string[]) => Promise<void>,
-): Promise<string[]> => {
-  const paths: string[] = []
-  let lines: string[] = []
-  const flush = async () => {
-    if (lines.length === 0) return
-    const path = `${source}.chunk-${paths.length + 1}`
-    await write(path, lines)
-    paths.push(path)
+): AsyncGenerator<string> {
+  const extension = extname(source)
+  const start = join(dirname(source), basename(source, extension))
+  let [count, lines]: [number, string[]] = [0, []]
+  const flush = async (): Promise<string> => {
+    const path = `${start}_part_${count++}${extension}`
+    await writeLines(path, lines, place)
     lines = []
+    return path
   }
   for await (const line of linesOf(source, place)) {
     if (line.trim() !== '') lines.push(line)
-    if (lines.length >= size) await flush()
+    if (lines.length >= size) yield await flush()
   }
-  await flush()
-  return paths
+  if (lines.length > 0) yield await flush()
+}
+
+const chunkFile = async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  const [source, manifest] = [pathArg(args, 0, at), pathArg(args, 2, at)]
+  const size = Math.trunc(numberArg(args, 1, 0))
+  if (size <= 0) throw new NoResult('a chunk must have at least one line')
+  await mustBeFile(source, at)
+  await writeLines(manifest, chunked(source, at, size), at)
+  return true
+}
+
+/** Removes all in a folder but the file at `keep`, which begins in it. */
+const prune = async (
+  folder: string,
+  [name, ...rest]: readonly string[],
+  at: FunctionContext,
+): Promise<void> => {
+  for (const entry of await namesIn(folder, at)) {
+    if (entry !== name) await removeTree(join(folder, entry), at)
+    else if (rest.length > 0) await prune(join(folder, entry), rest, at)
+  }
+}
+
+const removeAllExcept = async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  const folder = pathArg(args, 0, at)
+  const keep = resolve(folder, soughtArg(args, 1))
+  const parts = relative(folder, keep).split(sep)
+  if (parts[0] === '..') throw new NoResult(`${keep} is not in ${folder}`)
+  await refuseAbove(folder, at)
+  await mustBeFile(keep, at)
+  await prune(folder, parts, at)
+  return true
 }
 
 export const FILE_FUNCTIONS: FunctionGroup = {
@@ -93,19 +183,15 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'file_contains(path, pattern)',
       'bool',
-      'Does any line match the regular expression?',
-      async (args, at) => {
-        const pattern = patternOf(textArg(args, 1))
-        for await (const _ of matching(pathArg(args, 0, at), at, (line) => pattern.test(line))) return true
-        return false
-      },
+      'Does the regular expression occur in the text? `^` and `$` are its ends; with `(?m)` those of lines.',
+      async (args, at) => await containsPattern(pathArg(args, 0, at), soughtArg(args, 1), at),
     ),
     fn(
       'regex_extract(path, pattern)',
       'list',
       'The lines that match the regular expression.',
       async (args, at) => {
-        const pattern = patternOf(textArg(args, 1))
+        const pattern = patternOf(soughtArg(args, 1))
         return await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))
       },
     ),
@@ -121,31 +207,29 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       'All lines.',
       async (args, at) => await collect(linesOf(pathArg(args, 0, at), at)),
     ),
-    fn('remove_file(path)', 'bool', 'Removes a file; true also when it was not there.', async (args, at) => {
-      await removeFile(pathArg(args, 0, at), at)
-      return true
-    }),
-    fn('remove_folder(path)', 'bool', 'Removes a folder with all in it.', async (args, at) => {
-      await removeTree(pathArg(args, 0, at), at)
-      return true
-    }),
-    fn('rm_rf(path)', 'bool', 'Removes a file or a folder with all in it.', async (args, at) => {
-      await removeTree(pathArg(args, 0, at), at)
-      return true
-    }),
+    fn('remove_file(path)', 'bool', 'Removes a file; false when there is none.', async (args, at) =>
+      removeFile(pathArg(args, 0, at), at),
+    ),
+    fn(
+      'remove_folder(path)',
+      'bool',
+      'Removes a folder with all in it; false when there is none.',
+      async (args, at) => await removeFolder(pathArg(args, 0, at), at),
+    ),
+    fn(
+      'rm_rf(path)',
+      'bool',
+      'Removes a file or a folder with all in it; true also when there is nothing.',
+      async (args, at) => {
+        await removeTree(pathArg(args, 0, at), at)
+        return true
+      },
+    ),
     fn(
       'remove_all_except(folder, keep)',
       'bool',
-      'Removes every entry of a folder but the one that is named.',
-      async (args, at) => {
-        const folder = pathArg(args, 0, at)
-        const keep = basename(textArg(args, 1))
-        await refuseAbove(folder, at)
-        for (const name of await namesIn(folder, at)) {
-          if (name !== keep) await removeTree(join(folder, name), at)
-        }
-        return true
-      },
+      'Removes all in a folder but one file of it; false and nothing is removed when that is not there.',
+      removeAllExcept,
     ),
     fn(
       'create_folder(path)',
@@ -172,26 +256,26 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn('glob(pattern)', 'list', 'Paths that match, sorted.', async (args, at) =>
       (await collect(matchingPaths(pathArg(args, 0, at), at))).sort(),
     ),
-    fn('grep_string(path, text)', 'text', 'The lines that contain the text.', async (args, at) =>
-      (await collect(matching(pathArg(args, 0, at), at, (line) => line.includes(textArg(args, 1))))).join(
-        '\n',
-      ),
-    ),
+    fn('grep_string(path, text)', 'text', 'The lines that contain the text.', async (args, at) => {
+      const text = soughtArg(args, 1)
+      return (await collect(await grep(args, 0, at, (line) => line.includes(text)))).join('\n')
+    }),
     fn(
       'grep_regex(path, pattern)',
       'text',
       'The lines that match the regular expression.',
       async (args, at) => {
-        const pattern = patternOf(textArg(args, 1))
-        return (await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))).join('\n')
+        const pattern = patternOf(soughtArg(args, 1))
+        return (await collect(await grep(args, 0, at, (line) => pattern.test(line)))).join('\n')
       },
     ),
     fn(
       'grep_string_to_file(dest, source, text)',
       'bool',
-      'Writes the lines that contain the text.',
+      'Writes the lines that contain the text; false when the source is not there.',
       async (args, at) => {
-        const lines = matching(pathArg(args, 1, at), at, (line) => line.includes(textArg(args, 2)))
+        const text = soughtArg(args, 2)
+        const lines = await grep(args, 1, at, (line) => line.includes(text))
         await writeLines(pathArg(args, 0, at), lines, at)
         return true
       },
@@ -199,48 +283,39 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'grep_regex_to_file(dest, source, pattern)',
       'bool',
-      'Writes the lines that match the regular expression.',
+      'Writes the lines that match the regular expression; false when the source is not there.',
       async (args, at) => {
-        const pattern = patternOf(textArg(args, 2))
-        await writeLines(
-          pathArg(args, 0, at),
-          matching(pathArg(args, 1, at), at, (line) => pattern.test(line)),
-          at,
-        )
+        const pattern = patternOf(soughtArg(args, 2))
+        const lines = await grep(args, 1, at, (line) => pattern.test(line))
+        await writeLines(pathArg(args, 0, at), lines, at)
         return true
       },
     ),
-    fn('remove_blank_lines(path)', 'bool', 'Drops empty lines in place.', async (args, at) => {
-      const path = pathArg(args, 0, at)
-      if (await isThere(path, at))
-        await writeLines(
-          path,
-          matching(path, at, (line) => line.trim() !== ''),
-          at,
-        )
-      return true
-    }),
+    fn(
+      'remove_blank_lines(path)',
+      'bool',
+      'Drops empty lines in place; false when there is no file.',
+      async (args, at) => {
+        const lines = await grep(args, 0, at, (line) => line.trim() !== '')
+        await writeLines(pathArg(args, 0, at), lines, at)
+        return true
+      },
+    ),
     fn(
       'chunk_file(path, lines, manifest)',
-      'number',
-      'Cuts a file into files of so many lines beside it; their paths go into the manifest.',
-      async (args, at) => {
-        const size = Math.max(1, Math.trunc(numberArg(args, 1, 1000)))
-        const paths = await chunked(pathArg(args, 0, at), at, size, async (path, lines) => {
-          await writeLines(path, lines, at)
-        })
-        await writeLines(pathArg(args, 2, at), paths, at)
-        return paths.length
-      },
+      'bool',
+      'Cuts a file into files of so many non-empty lines beside it (`name_part_0.txt`); their paths go into the manifest.',
+      chunkFile,
     ),
     fn(
       'cut_to_file(path, delimiter, field, dest)',
       'bool',
-      'Writes one field of every line, counted from 1.',
+      'Writes one field of every line, counted from 1; false when the file is not there.',
       async (args, at) => {
-        const [delimiter, field] = [textArg(args, 1), numberArg(args, 2, 1)]
+        const [delimiter, field] = [soughtArg(args, 1), Math.trunc(numberArg(args, 2, 0))]
+        const lines = await grep(args, 0, at, (line) => line.trim() !== '')
         const cut = async function* () {
-          for await (const line of linesOf(pathArg(args, 0, at), at)) {
+          for await (const line of lines) {
             const value = line.split(delimiter)[field - 1]
             if (value !== undefined && value !== '') yield value
           }

@@ -10,7 +10,7 @@ const MAX_PATTERNS = 1000
 const MAGIC = /[*?[]/
 
 /** `**` or the name itself, where it is not a pattern. */
-type Part = string | Pattern
+type Part = string | Pick<Pattern, 'test'>
 
 /** `{a,b}` written out, from the inside to the outside. */
 const unfolded = (glob: string): string[] => {
@@ -33,9 +33,7 @@ const partOf = (text: string): Part => {
     if (piece.startsWith('*')) return '.*'
     return piece === '?' ? '.' : piece.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
   })
-  const pattern = patternOf(`(?s)^${source}$`)
-  const hidden = text.startsWith('.')
-  return { test: (name) => (hidden || !name.startsWith('.')) && pattern.test(name) }
+  return patternOf(`(?s)^${source}$`)
 }
 
 /** Paths that match `*`, `?`, `[…]`, `{a,b}` and `**`. None that a link brings there from outside of the allowed folders. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs/promises'
 import type { Json } from '../model.ts'
 import { databaseOf, workspaceArg } from './database-of.ts'
-import { fn, isObject, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
 import { isThere, pathArg } from './files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from './jsonl.ts'
@@ -91,27 +91,30 @@ const importFile =
 
 const objectArg = (args: readonly Json[], index: number): Row => {
   const value = args[index]
-  const parsed = typeof value === 'string' ? (JSON.parse(value) as Json) : value
+  const parsed = typeof value === 'string' ? parseObject(value) : value
   if (isObject(parsed)) return parsed
-  throw new Error(`argument ${index + 1} must be a JSON object`)
+  throw new NoResult(`argument ${index + 1} must be a JSON object`)
 }
 
 const importOne =
   (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> =>
-    answer(await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)]))
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    const { errors } = await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)])
+    if (errors > 0) throw new NoResult('the database refused the record; its log has the reason')
+    return true
+  }
 
 /** Assets and findings out of what tools write. Findings stay as they are: the database's side knows their formats. */
 export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'db_import_asset(workspace, json)',
-    'object',
-    'Adds or updates an asset; answers {new, updated, unchanged, errors, total}.',
+    'bool or text',
+    'Adds or updates an asset; a text `error: …` where it is none.',
     importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
   ),
   fn(
     'db_quick_import_asset(workspace, value, type?)',
-    'object',
+    'bool or text',
     'Adds or updates an asset by its value.',
     importOne('assets', (args) => ({
       asset_value: textArg(args, 1),
@@ -121,13 +124,13 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   ),
   fn(
     'db_raw_insert_asset(workspace, json)',
-    'object',
+    'bool or text',
     'The same as db_import_asset.',
     importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
   ),
   fn(
     'db_partial_import_asset(workspace, type, value)',
-    'object',
+    'bool or text',
     'Adds or updates an asset by its value.',
     importOne('assets', (args) => ({
       asset_value: textArg(args, 2),
@@ -151,7 +154,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'db_import_asset_from_file(workspace, path)',
     'object',
-    'Assets from the JSONL of httpx.',
+    'Assets from the JSONL of httpx; answers {new, updated, unchanged, errors, total}.',
     importFile('assets', httpAsset),
   ),
   fn(
@@ -163,7 +166,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'db_import_port_assets(workspace, path, source?)',
     'object',
-    'Open ports from the JSONL of naabu or nmap_to_jsonl.',
+    'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl.',
     importFile('assets', (row, args) => portAsset(row, textArg(args, 2, 'nmap'))),
   ),
   fn(
@@ -176,7 +179,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   ),
   fn(
     'db_import_vuln(workspace, json)',
-    'object',
+    'bool or text',
     'Adds or updates a finding in the format of nuclei.',
     importOne('vulnerabilities', (args) => objectArg(args, 1)),
   ),

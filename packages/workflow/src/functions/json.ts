@@ -1,16 +1,65 @@
 import type { Json } from '../model.ts'
-import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { readText } from './file.ts'
-import { pathArg } from './files.ts'
+import { messageOf } from '../fault.ts'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { MAX_ITEMS, readText } from './file.ts'
+import { kindOf, pathArg } from './files.ts'
 
-/** One result as itself, several as a list, none as "". */
-const query = async (text: string, filter: string, context: FunctionContext): Promise<Json> => {
-  const results = (await context.jq(text, filter))
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** jq says so of a filter that it does not understand; everything else is the filter's work on the value. */
+const NO_FILTER = /syntax error|unterminated/i
+
+const results = async (text: string, filter: string, { jq, signal }: FunctionContext): Promise<Json[]> => {
+  if (text === '' || filter === '') throw new NoResult('jq needs JSON and a filter')
+  const lines = await jq(text, filter).catch((error: unknown) => {
+    if (signal.aborted || /took longer|was stopped/.test(messageOf(error))) throw error
+    throw new NoResult(messageOf(error))
+  })
+  return lines
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line) as Json)
-  if (results.length > 1) return results
-  return results[0] ?? ''
+}
+
+/** The first result, "" when there is none, a text `error: …` when the filter does not fit the value. */
+const first = async (text: string, filter: string, at: FunctionContext): Promise<Json> => {
+  try {
+    const [result = ''] = await results(text, filter, at)
+    return result
+  } catch (error) {
+    if (!(error instanceof NoResult) || error.message.startsWith('jq needs') || NO_FILTER.test(error.message))
+      throw error
+    at.recorder.log('warn', `jq: ${error.message}`)
+    return `error: ${error.message.replace(/^jq: error( \(at [^)]*\))?: /, '')}`
+  }
+}
+
+/** A filter on a file: what is wrong is always told in the answer. */
+const firstOfFile = async (path: string, filter: string, at: FunctionContext): Promise<Json> => {
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  const text = await readText(path, at)
+  if (text === '' || filter === '') return ''
+  try {
+    const [result] = await results(text, filter, at)
+    return result ?? ''
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error
+    at.recorder.log('warn', `jq_from_file: ${error.message}`)
+    return `error: ${error.message}`
+  }
+}
+
+const all = async (text: string, filter: string, at: FunctionContext): Promise<Json> => {
+  const found = await results(text, filter, at)
+  if (found.length > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} results`)
+  return found
 }
 
 export const JSON_FUNCTIONS: FunctionGroup = {
@@ -19,14 +68,23 @@ export const JSON_FUNCTIONS: FunctionGroup = {
     fn(
       'jq(json, filter)',
       'value',
-      'The result of a jq filter; several results are a list.',
-      async (args, at) => await query(textArg(args, 0), textArg(args, 1, '.'), at),
+      'The first result of a jq filter; "" when there is none or the filter is wrong, a text `error: …` when it does not fit. What is no JSON is a text.',
+      async (args, at) => {
+        const text = textArg(args, 0)
+        return await first(text === '' || isJson(text) ? text : JSON.stringify(text), textArg(args, 1), at)
+      },
     ),
     fn(
       'jq_from_file(path, filter)',
       'value',
-      'The same for a file.',
-      async (args, at) => await query(await readText(pathArg(args, 0, at), at), textArg(args, 1, '.'), at),
+      'The same for a file of JSON or JSONL; "" also for null, a text `error: …` for anything wrong but a missing file.',
+      async (args, at) => await firstOfFile(pathArg(args, 0, at), textArg(args, 1), at),
+    ),
+    fn('jq_all(json, filter)', 'list', 'All results of a jq filter.', async (args, at) =>
+      all(textArg(args, 0), textArg(args, 1, '.'), at),
+    ),
+    fn('jq_all_from_file(path, filter)', 'list', 'All results of a jq filter on a file.', async (args, at) =>
+      all(await readText(pathArg(args, 0, at), at), textArg(args, 1, '.'), at),
     ),
   ],
 }

@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs/promises'
 import { parse as parseCsv } from 'csv-parse'
-import { XMLParser } from 'fast-xml-parser'
 import type { Json } from '../model.ts'
-import { fn, isObject, listArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { readText } from './file.ts'
-import { pathArg, writeLines, writeText } from './files.ts'
+import {
+  answering,
+  fn,
+  isObject,
+  listArg,
+  NoResult,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
+import { kindOf, pathArg, programPath, writeLines, writeText } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
+import { nmapToJsonl, portRows, runNmap } from './nmap.ts'
 import type { RunPlace } from './allowed.ts'
-import { checkPath, openFile } from './run-folder.ts'
+import { openFile } from './run-folder.ts'
 
 type Row = Record<string, Json>
 
@@ -51,6 +59,41 @@ const mapLines = async function* (
   }
 }
 
+/** Each line that is JSON, with its value. */
+const valuesOf = async function* (
+  path: string,
+  place: RunPlace,
+): AsyncGenerator<{ line: string; value: Json }> {
+  for await (const text of linesOf(path, place)) {
+    const line = text.trim()
+    const value = parseValue(line)
+    if (value !== undefined) yield { line, value }
+  }
+}
+
+const parseValue = (line: string): Json | undefined => {
+  try {
+    return line === '' ? undefined : (JSON.parse(line) as Json)
+  } catch {
+    return undefined
+  }
+}
+
+/** The source of a function that makes one file of another; without it nothing is made. */
+const sourceArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
+  const path = pathArg(args, 0, at)
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  return path
+}
+
+const fieldsArg = (args: readonly Json[], index: number): string[] => {
+  const fields = listArg(args, index)
+    .map((field) => field.trim())
+    .filter((field) => field !== '')
+  if (fields.length === 0) throw new NoResult('no fields are named')
+  return fields
+}
+
 const cell = (value: Json | undefined): string => {
   const text =
     value === undefined || value === null
@@ -58,114 +101,83 @@ const cell = (value: Json | undefined): string => {
       : typeof value === 'object'
         ? JSON.stringify(value)
         : String(value)
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",\n\r]|^\s/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** Columns of one table. */
 const MAX_COLUMNS = 1000
 
 /** Columns in the order in which they first occur, over the whole file. */
-const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
+const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
   const columns = new Set<string>()
   for await (const row of rowsOf(source, context))
     for (const key of Object.keys(row)) {
       columns.add(key)
       if (columns.size > MAX_COLUMNS) throw new Error(`more than ${MAX_COLUMNS} different keys`)
     }
+  if (columns.size === 0) throw new NoResult(`${source} has no objects`)
   const lines = async function* () {
     yield [...columns].map(cell).join(',')
     yield* mapLines(source, context, (row) => [...columns].map((column) => cell(row[column])).join(','))
   }
-  return (await writeLines(dest, lines(), context)) - 1
+  await writeLines(dest, lines(), context)
+  return true
 }
 
-const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<number> => {
+const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
+  let columns: string[] = []
   const lines = async function* () {
     const parser = (await openFile(source, context, constants.O_RDONLY)).createReadStream().pipe(
       parseCsv({
-        columns: true,
+        columns: (header: string[]) => (columns = header),
         bom: true,
         relax_column_count: true,
         skip_empty_lines: true,
         max_record_size: MAX_LINE,
       }),
     )
-    for await (const record of parser) yield JSON.stringify(record)
+    const none = () => Object.fromEntries(columns.map((column) => [column, '']))
+    for await (const record of parser) yield JSON.stringify({ ...none(), ...record })
+    if (columns.length === 0) throw new NoResult(`${source} has no line of names`)
   }
-  return await writeLines(dest, lines(), context)
+  await writeLines(dest, lines(), context)
+  return true
 }
 
-const asList = (value: unknown): unknown[] =>
-  Array.isArray(value) ? value : value === undefined ? [] : [value]
-
-const attribute = (value: unknown, ...path: string[]): string => {
-  let at = value
-  for (const key of path)
-    at = typeof at === 'object' && at !== null && key in at ? (at as Record<string, unknown>)[key] : undefined
-  return typeof at === 'string' || typeof at === 'number' ? String(at) : ''
-}
-
-const inside = (value: unknown, ...path: string[]): unknown => {
-  let at = value
-  for (const key of path)
-    at = typeof at === 'object' && at !== null && key in at ? (at as Record<string, unknown>)[key] : undefined
-  return at
-}
-
-/** One object for each port of an nmap XML report. */
-const nmapRows = (xml: string): Row[] => {
-  // Reports hold what hosts sent: no entities are followed, values stay texts.
-  const parser = new XMLParser({
-    ignoreAttributes: false,
-    attributeNamePrefix: '',
-    parseAttributeValue: false,
-    processEntities: true,
-  })
-  const report: unknown = parser.parse(xml)
-  return asList(inside(report, 'nmaprun', 'host')).flatMap((host) => {
-    const addresses = asList(inside(host, 'address'))
-    const ip = attribute(
-      addresses.find((address) => attribute(address, 'addrtype') !== 'mac'),
-      'addr',
-    )
-    const [name] = asList(inside(host, 'hostnames', 'hostname'))
-    return asList(inside(host, 'ports', 'port')).map((port): Row => {
-      const service = inside(port, 'service')
-      return {
-        host: attribute(name, 'name') || ip,
-        ip,
-        port: Number(attribute(port, 'portid')),
-        protocol: attribute(port, 'protocol'),
-        state: attribute(port, 'state', 'state'),
-        service: attribute(service, 'name'),
-        product: attribute(service, 'product'),
-        version: attribute(service, 'version'),
-        extra_info: attribute(service, 'extrainfo'),
-      }
-    })
-  })
-}
-
-const nmapToJsonl = async (source: string, dest: string, context: FunctionContext): Promise<number> =>
-  await writeLines(
-    dest,
-    nmapRows(await readText(source, context)).map((row) => JSON.stringify(row)),
-    context,
+/** An object with these fields alone; of what is none there is nothing to pick. */
+const picked = (value: Json, fields: readonly string[]): string => {
+  const row = isObject(value) ? value : {}
+  const pairs = fields.map((field) => [field, fieldOf(row, field)] as const)
+  return JSON.stringify(
+    Object.fromEntries(pairs.filter(([, found]) => found !== undefined && found !== null)),
   )
+}
 
-const runNmap = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const target = textArg(args, 0)
-  if (target === '' || target.startsWith('-')) throw new Error('run_nmap needs a target')
-  const dest = args[2] === undefined ? `${context.folders.output}/nmap.jsonl` : pathArg(args, 2, context)
-  const xml = `${dest}.xml`
-  for (const path of [dest, xml]) await checkPath(path, context, 'write')
-  const flags = textArg(args, 1, '-sV')
-    .split(/\s+/)
-    .filter((flag) => flag !== '')
-  const { exitCode, stderr, problem } = await context.exec(['nmap', ...flags, '-oX', xml, '--', target])
-  if (exitCode !== 0) throw new Error(`nmap failed: ${problem || stderr.trim() || `exit code ${exitCode}`}`)
-  await nmapToJsonl(xml, dest, context)
-  return dest
+/** 1 and "1" agree, and nothing agrees with null. */
+const keyText = (value: Json | undefined): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+const uniqueLines = async function* (
+  source: string,
+  fields: readonly string[],
+  at: FunctionContext,
+): AsyncGenerator<string> {
+  const seen = new Set<string>()
+  for await (const { line, value } of valuesOf(source, at)) {
+    const row = isObject(value) ? value : {}
+    const parts = fields.map((field) => keyText(field === '*' ? value : fieldOf(row, field)))
+    const key = createHash('sha1').update(JSON.stringify(parts)).digest('base64')
+    if (seen.has(key)) continue
+    if (seen.size >= MAX_UNIQUE) throw new Error(`more than ${MAX_UNIQUE} different rows`)
+    seen.add(key)
+    yield line
+  }
+}
+
+const renameOf = (pair: string): [string, string][] => {
+  const at = pair.indexOf(':')
+  const [from, to] = [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1).trim()]
+  return from === '' || to === '' ? [] : [[from, to]]
 }
 
 /** Distinct rows that `jsonl_unique` remembers, 32 bytes each. */
@@ -178,91 +190,88 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       const value = args[0]
       await writeText(
         pathArg(args, 1, at),
-        typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : textArg(args, 0),
+        isObject(value) ? JSON.stringify(value, null, 2) : textArg(args, 0),
         at,
       )
       return true
     }),
     fn(
       'jsonl_to_csv(source, dest)',
-      'number',
-      'Writes the objects as CSV; answers the number of rows.',
-      async (args, at) => await toCsv(pathArg(args, 0, at), pathArg(args, 1, at), at),
+      'bool',
+      'Writes the objects as CSV; false when there are none.',
+      async (args, at) => await toCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
     ),
     fn(
       'csv_to_jsonl(source, dest)',
-      'number',
-      'Writes the rows as JSONL; answers their number.',
-      async (args, at) => await fromCsv(pathArg(args, 0, at), pathArg(args, 1, at), at),
+      'bool',
+      'Writes the rows as JSONL; false when there is not even a line of names.',
+      async (args, at) => await fromCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
     ),
     fn(
       'jsonl_filter(source, dest, fields)',
-      'number',
-      'Writes each object with only these fields (a list, or separated by commas); `a.b` becomes the key "a.b".',
+      'bool',
+      'Writes each object with only these fields (a list, or separated by commas), without those that are null; `a.b` becomes the key "a.b". False when the source is not there.',
       async (args, at) => {
-        const fields = listArg(args, 2)
-        const pick = (row: Row): string =>
-          JSON.stringify(
-            Object.fromEntries(
-              fields.flatMap((field) => {
-                const value = fieldOf(row, field)
-                return value === undefined ? [] : [[field, value]]
-              }),
-            ),
-          )
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, pick), at)
+        const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
+        const lines = async function* () {
+          for await (const { value } of valuesOf(source, at)) yield picked(value, fields)
+        }
+        await writeLines(pathArg(args, 1, at), lines(), at)
+        return true
       },
     ),
     fn(
       'jsonl_unique(source, dest, fields)',
-      'number',
-      'Writes only the first object of those that agree in these fields.',
+      'bool',
+      'Writes only the first line of those whose objects agree in these fields, as it is; the field `*` is the whole object. False when the source is not there.',
       async (args, at) => {
-        const fields = listArg(args, 2)
-        const seen = new Set<string>()
-        const once = (row: Row): string | undefined => {
-          const key = createHash('sha1')
-            .update(
-              JSON.stringify(fields.length === 0 ? row : fields.map((field) => fieldOf(row, field) ?? null)),
-            )
-            .digest('base64')
-          if (seen.has(key)) return undefined
-          if (seen.size >= MAX_UNIQUE) throw new Error(`more than ${MAX_UNIQUE} different rows`)
-          seen.add(key)
-          return JSON.stringify(row)
-        }
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, once), at)
+        const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
+        await writeLines(pathArg(args, 1, at), uniqueLines(source, fields, at), at)
+        return true
       },
     ),
     fn(
       'jsonl_rename_key(source, dest, renames)',
-      'number',
-      'Renames keys: `old:new`, separated by commas.',
+      'bool',
+      'Renames keys: `old:new`, separated by commas. False when the source is not there.',
       async (args, at) => {
-        const renames = new Map(
-          listArg(args, 2).map((pair): [string, string] => [
-            pair.split(':')[0] ?? '',
-            pair.split(':')[1] ?? '',
-          ]),
-        )
+        const source = await sourceArg(args, at)
+        const renames = new Map(listArg(args, 2).flatMap(renameOf))
+        if (renames.size === 0) throw new NoResult('no new names: write old:new')
         const rename = (row: Row) =>
           JSON.stringify(
             Object.fromEntries(Object.entries(row).map(([key, value]) => [renames.get(key) ?? key, value])),
           )
-        return await writeLines(pathArg(args, 1, at), mapLines(pathArg(args, 0, at), at, rename), at)
+        await writeLines(pathArg(args, 1, at), mapLines(source, at, rename), at)
+        return true
       },
     ),
     fn(
       'nmap_to_jsonl(source, dest)',
-      'number',
-      'One object for each port of an nmap XML report.',
-      async (args, at) => await nmapToJsonl(pathArg(args, 0, at), pathArg(args, 1, at), at),
+      'bool',
+      'One object for each host of an nmap report (XML, or .gnmap): asset_value, host_ip, asset_type, open_ports (`22/tcp`) and ports with their services.',
+      async (args, at) => {
+        const dest = await programPath(args, 1, at, 'write')
+        return await nmapToJsonl(await sourceArg(args, at), dest, at)
+      },
     ),
     fn(
-      'run_nmap(target, flags?, dest?)',
-      'text',
-      'Runs nmap and writes its ports as JSONL; answers the path.',
-      runNmap,
+      'nmap_ports_to_jsonl(source, dest)',
+      'number',
+      'One object for each port of an nmap XML report: host, ip, port, protocol, state, service, product, version, extra_info. Answers how many.',
+      async (args, at) => {
+        const dest = await programPath(args, 1, at, 'write')
+        return await writeLines(dest, await portRows(pathArg(args, 0, at), at), at)
+      },
+    ),
+    answering(
+      false,
+      fn(
+        'run_nmap(target, flags?, dest?)',
+        'text',
+        'Runs nmap, with -sV -T4 by default, and writes what `nmap_to_jsonl` does; answers the path, or false.',
+        runNmap,
+      ),
     ),
   ],
 }

@@ -1,6 +1,7 @@
 import { askLlm, toChatAnswer } from '../llm/client.ts'
 import type { Json } from '../model.ts'
-import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { parseObject } from './jsonl.ts'
 
 const TIMEOUT_MS = 120_000
 const TRIES = 3
@@ -15,7 +16,16 @@ const chat = async (body: { [key: string]: Json }, { services, signal }: Functio
     signal,
   })
   if (outcome.kind === 'answer') return toChatAnswer(outcome.json).content
-  throw new Error(outcome.kind === 'error' ? outcome.message : 'cancelled')
+  throw new NoResult(outcome.kind === 'error' ? outcome.message : 'cancelled')
+}
+
+/** The message as it stands inside of a JSON text. */
+const insideJson = (message: string): string => JSON.stringify(message).slice(1, -1)
+
+const messageArg = (args: readonly Json[]): string => {
+  const message = textArg(args, 0)
+  if (message === '') throw new NoResult('there is no message')
+  return message
 }
 
 export const LLM_FUNCTIONS: FunctionGroup = {
@@ -24,32 +34,34 @@ export const LLM_FUNCTIONS: FunctionGroup = {
     fn(
       'llm_invoke(message)',
       'text',
-      'The answer of the model.',
-      async (args, at) => await chat({ messages: [{ role: 'user', content: textArg(args, 0) }] }, at),
+      'The answer of the model, or "": the log says why.',
+      async (args, at) => await chat({ messages: [{ role: 'user', content: messageArg(args) }] }, at),
     ),
     fn(
       'llm_invoke_custom(message, body)',
       'text',
-      'The same with more fields of the request, as JSON.',
+      'The same with more fields of the request, as JSON, in which `{{message}}` is the message.',
       async (args, at) => {
-        const value = args[1]
-        const body = typeof value === 'string' ? (JSON.parse(value) as Json) : (value ?? null)
-        if (!isObject(body)) throw new Error('the second argument must be a JSON object')
-        return await chat({ messages: [{ role: 'user', content: textArg(args, 0) }], ...body }, at)
+        const [message, text] = [messageArg(args), textArg(args, 1)]
+        const body = parseObject(text.replaceAll('{{message}}', () => insideJson(message)))
+        if (body === undefined) throw new NoResult('the second argument must be a JSON object')
+        return await chat({ messages: [{ role: 'user', content: message }], ...body }, at)
       },
     ),
     fn(
       'llm_conversations("role:text", …)',
       'text',
-      'The answer to a whole conversation.',
+      'The answer to a whole conversation of the roles system, user and assistant.',
       async (args, at) => {
-        const messages = args.map((_, index): Json => {
+        const messages = args.flatMap((_, index): Json[] => {
           const text = textArg(args, index)
-          const role = text.slice(0, Math.max(0, text.indexOf(':')))
-          return ROLES.has(role)
-            ? { role, content: text.slice(role.length + 1) }
-            : { role: 'user', content: text }
+          if (text === '') return []
+          const end = text.indexOf(':')
+          const role = text.slice(0, Math.max(0, end)).trim().toLowerCase()
+          if (ROLES.has(role)) return [{ role, content: text.slice(end + 1).trim() }]
+          throw new NoResult(`argument ${index + 1} must begin with system:, user: or assistant:`)
         })
+        if (messages.length === 0) throw new NoResult('there is no message')
         return await chat({ messages }, at)
       },
     ),

@@ -9,7 +9,7 @@ const log =
     const line = args.map((_, index) => textArg(args, index)).join(' ')
     context.print('stdout', `[${level.toUpperCase()}] ${line}\n`)
     context.recorder.log(level, line)
-    return true
+    return textArg(args, 0)
   }
 
 const COLOURS = { green: 32, blue: 34, yellow: 33, red: 31 } as const
@@ -18,7 +18,7 @@ const print =
   (colour: keyof typeof COLOURS) =>
   (args: readonly Json[], context: FunctionContext): Json => {
     context.print('stdout', `\u001B[${COLOURS[colour]}m${textArg(args, 0)}\u001B[0m\n`)
-    return true
+    return textArg(args, 0)
   }
 
 export const LOG_FUNCTIONS: FunctionGroup = {
@@ -26,35 +26,50 @@ export const LOG_FUNCTIONS: FunctionGroup = {
   functions: [
     fn(
       'log_debug(message)',
-      'true',
-      'Writes `[DEBUG] message` to the output and the log of the run.',
+      'text',
+      'Writes `[DEBUG] message` to the output and the log of the run; answers the message.',
       log('debug'),
     ),
     fn(
       'log_info(message)',
-      'true',
-      'Writes `[INFO] message` to the output and the log of the run.',
+      'text',
+      'Writes `[INFO] message` to the output and the log of the run; answers the message.',
       log('info'),
     ),
     fn(
       'log_warn(message)',
-      'true',
-      'Writes `[WARN] message` to the output and the log of the run.',
+      'text',
+      'Writes `[WARN] message` to the output and the log of the run; answers the message.',
       log('warn'),
     ),
     fn(
       'log_error(message)',
-      'true',
-      'Writes `[ERROR] message` to the output and the log of the run.',
+      'text',
+      'Writes `[ERROR] message` to the output and the log of the run; answers the message.',
       log('error'),
     ),
-    fn('print_green(message)', 'true', 'Writes a green line to the output.', print('green')),
-    fn('print_blue(message)', 'true', 'Writes a blue line to the output.', print('blue')),
-    fn('print_yellow(message)', 'true', 'Writes a yellow line to the output.', print('yellow')),
-    fn('print_red(message)', 'true', 'Writes a red line to the output.', print('red')),
-    fn('printf(message)', 'true', 'Writes a line to the output.', (args, context) => {
+    fn(
+      'print_green(message)',
+      'text',
+      'Writes a green line to the output; answers the message.',
+      print('green'),
+    ),
+    fn(
+      'print_blue(message)',
+      'text',
+      'Writes a blue line to the output; answers the message.',
+      print('blue'),
+    ),
+    fn(
+      'print_yellow(message)',
+      'text',
+      'Writes a yellow line to the output; answers the message.',
+      print('yellow'),
+    ),
+    fn('print_red(message)', 'text', 'Writes a red line to the output; answers the message.', print('red')),
+    fn('printf(message)', 'text', 'Writes a line to the output; answers the message.', (args, context) => {
       context.print('stdout', `${textArg(args, 0)}\n`)
-      return true
+      return textArg(args, 0)
     }),
   ],
 }

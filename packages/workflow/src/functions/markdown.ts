@@ -2,13 +2,13 @@ import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse'
 import type { Json } from '../model.ts'
-import { fn, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup } from './define.ts'
 import { MAX_TEXT_BYTES, readText } from './file.ts'
-import { isThere, pathArg, writeText } from './files.ts'
-import { rowsOf } from './jsonl.ts'
+import { isThere, kindOf, pathArg, programPath, writeText } from './files.ts'
+import { parseObject, rowsOf } from './jsonl.ts'
 import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
-import { sarifRows } from './sarif.ts'
+import { sarifRows, toolOf } from './sarif.ts'
 
 /** Rows of one table; a report of more is no report any more. */
 const MAX_ROWS = 10_000
@@ -40,19 +40,17 @@ const cell = (value: Json | undefined): string => {
       : typeof value === 'object'
         ? JSON.stringify(value)
         : String(value)
-  // What tools report comes from hosts: nothing in it may become markup.
-  return text.replaceAll(/[\\`*_{}[\]<>#|]/g, String.raw`\$&`).replaceAll(/\s+/g, ' ')
+  // What tools report comes from hosts: nothing in it may become a cell, a tag, a link, or code of a report's template.
+  return text.replaceAll(/[\\`<>|]|\](?=\()|\{(?=[{.])/g, String.raw`\$&`).replaceAll(/\s+/g, ' ')
 }
 
 const table = (columns: readonly string[], rows: readonly Record<string, Json>[]): string =>
-  rows.length === 0
-    ? '_nothing found_\n'
-    : [
-        `| ${columns.map(cell).join(' | ')} |`,
-        `| ${columns.map(() => '---').join(' | ')} |`,
-        ...rows.map((row) => `| ${columns.map((column) => cell(row[column])).join(' | ')} |`),
-        '',
-      ].join('\n')
+  [
+    `| ${columns.map(cell).join(' | ')} |`,
+    `| ${columns.map(() => '---').join(' | ')} |`,
+    ...rows.map((row) => `| ${columns.map((column) => cell(row[column])).join(' | ')} |`),
+    '',
+  ].join('\n')
 
 const columnsOf = (rows: readonly Record<string, Json>[]): string[] => {
   const columns = new Set<string>()
@@ -64,19 +62,51 @@ const columnsOf = (rows: readonly Record<string, Json>[]): string[] => {
   return [...columns]
 }
 
+const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
+/** Characters of a message in a table. */
+const MAX_MESSAGE = 200
+
+const short = (text: string): string =>
+  text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}...`
+
+/** Code in a cell: nothing in it ends the code or the cell. */
+const code = (text: string): string => `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`)}\``
+
+const sarifReport = (text: string): string => {
+  const rows = sarifRows(text)
+  const count = (severity: string) => rows.filter((row) => row.severity === severity).length
+  const sorted = rows.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+  const numbers = SEVERITIES.slice(0, -1).map(
+    (severity) => `${severity.replace(/^./, (letter) => letter.toUpperCase())}: ${count(severity)}`,
+  )
+  const lines = sorted.map(
+    ({ severity, location, title, message, rule }) =>
+      `| ${severity} | ${code(location || rule)} | ${cell(title)} | ${cell(short(message))} |`,
+  )
+  const columns = '| Severity | Location | Title | Description |\n| --- | --- | --- | --- |'
+  return [
+    `# SARIF Results — ${cell(toolOf(text))}\n`,
+    `**Total: ${rows.length} findings** | ${numbers.join(' | ')}\n`,
+    ...(rows.length === 0 ? [] : [columns, ...lines]),
+    '',
+  ].join('\n')
+}
+
 const jsonlTable = async (path: string, place: RunPlace): Promise<string> => {
   const { rows, add } = rowsWithin()
   for await (const row of rowsOf(path, place))
     if (!add(row)) return `${table(columnsOf(rows), rows)}\n_only the first ${rows.length} rows_\n`
+  if (rows.length === 0) throw new NoResult(`${path} has no objects`)
   return table(columnsOf(rows), rows)
 }
 
 const csvTable = async (path: string, place: RunPlace): Promise<string> => {
   if (!(await isThere(path, place))) return ''
   const { rows, add } = rowsWithin()
+  let columns: string[] = []
   const parser = (await openFile(path, place, constants.O_RDONLY)).createReadStream().pipe(
     parseCsv({
-      columns: true,
+      columns: (header: string[]) => (columns = header),
       bom: true,
       relax_column_count: true,
       skip_empty_lines: true,
@@ -84,11 +114,14 @@ const csvTable = async (path: string, place: RunPlace): Promise<string> => {
     }),
   )
   for await (const record of parser) if (!add(record as Record<string, Json>)) break
-  return table(columnsOf(rows), rows)
+  return columns.length === 0 ? '' : table(columns, rows)
 }
 
 const shown = (value: Json): string =>
   value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** Nothing in it may end the comment. */
+const problem = (message: string): string => `<!-- ERROR: ${message.replaceAll(/--+/g, '-')} -->`
 
 const CALLS = /```(?:osm-)?func\n([\s\S]*?)```|`([^`\n]+)`\{\.(?:osm-)?func\}/g
 
@@ -109,7 +142,8 @@ const fill = async (template: string, context: FunctionContext): Promise<string>
     let from = 0
     for (const { index, 0: whole, 1: name = '' } of text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)) {
       add(text.slice(from, index))
-      add(shown(context.variable(name) ?? ''))
+      const value = context.variable(name)
+      add(value === undefined ? whole : shown(value))
       from = index + whole.length
     }
     add(text.slice(from))
@@ -119,11 +153,18 @@ const fill = async (template: string, context: FunctionContext): Promise<string>
     const source = (block ?? inline ?? '').trim()
     if (++calls > MAX_CALLS) throw new Error(`a template may hold at most ${MAX_CALLS} expressions`)
     addText(template.slice(from, index))
-    add(await context.evaluate(source).then(shown, (error: Error) => `_${source}: ${error.message}_`))
+    add(await context.evaluate(source).then(shown, (error: Error) => problem(error.message)))
     from = index + whole.length
   }
   addText(template.slice(from))
   return parts.join('')
+}
+
+/** A template that is there. */
+const templateArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
+  const path = pathArg(args, 0, at)
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  return await readText(path, at)
 }
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
@@ -142,9 +183,10 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'convert_jsonl_to_markdown(source, dest)',
       'bool',
-      'Writes the objects as a table.',
+      'Writes the objects as a table; false when there are none.',
       async (args, at) => {
-        await writeText(pathArg(args, 1, at), await jsonlTable(pathArg(args, 0, at), at), at)
+        const dest = await programPath(args, 1, at, 'write')
+        await writeText(dest, await jsonlTable(pathArg(args, 0, at), at), at)
         return true
       },
     ),
@@ -157,29 +199,32 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'convert_sarif_to_markdown(source, dest)',
       'bool',
-      'Writes the results of a SARIF file as a table.',
+      'Writes the results of a SARIF file as a report, the most severe first; false when that is none.',
       async (args, at) => {
-        const rows = sarifRows(await readText(pathArg(args, 0, at), at))
-        await writeText(pathArg(args, 1, at), table(['severity', 'rule', 'location', 'message'], rows), at)
+        const dest = await programPath(args, 1, at, 'write')
+        const text = await templateArg(args, at)
+        if (parseObject(text) === undefined) throw new NoResult('no SARIF: the file is not a JSON object')
+        await writeText(dest, sarifReport(text), at)
         return true
       },
     ),
     fn(
       'render_markdown_report(template, dest)',
       'bool',
-      'Writes a report: variables of the template are filled in, its `func` blocks evaluated.',
+      'Writes a report: variables of the template are filled in, its `func` blocks evaluated. False when there is no template.',
       async (args, at) => {
-        await writeText(pathArg(args, 1, at), await fill(await readText(pathArg(args, 0, at), at), at), at)
+        const dest = await programPath(args, 1, at, 'write')
+        await writeText(dest, await fill(await templateArg(args, at), at), at)
         return true
       },
     ),
     fn(
       'generate_security_report(template)',
-      'text',
-      'Writes security-report.md out of a template and registers it as a report; answers its path.',
+      'bool',
+      'Writes security-report.md out of a template into the output folder and registers it as a report.',
       async (args, at) => {
         const path = join(at.folders.output, 'security-report.md')
-        await writeText(path, await fill(await readText(pathArg(args, 0, at), at), at), at)
+        await writeText(path, await fill(await templateArg(args, at), at), at)
         at.recorder.artifact({
           name: 'security-report.md',
           path,
@@ -187,7 +232,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
           contentType: 'md',
           description: 'Security report',
         })
-        return path
+        return true
       },
     ),
     fn(
@@ -198,11 +243,12 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     ),
     fn(
       'print_markdown_from_file(path)',
-      'bool',
-      'Prints a Markdown file with colours for a terminal.',
+      'text',
+      'Prints a Markdown file with colours for a terminal and answers that text.',
       async (args, at) => {
-        at.print('stdout', `${coloured(await readText(pathArg(args, 0, at), at))}\n`)
-        return true
+        const text = coloured(await templateArg(args, at))
+        at.print('stdout', `${text}\n`)
+        return text
       },
     ),
   ],

@@ -2,16 +2,30 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Json } from '../model.ts'
 import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { parseObject } from './jsonl.ts'
 import { httpRequest, type HttpAnswer } from './http-request.ts'
 
 const TIMEOUT_MS = 30_000
 
+/** Each header as HTTP writes it, `Content-Type`, and in lower case. */
+const bothSpellings = (headers: Readonly<Record<string, string>>): Record<string, string> => {
+  const canonical = (name: string) => name.replaceAll(/(^|-)([a-z])/g, (letter) => letter.toUpperCase())
+  return {
+    ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [canonical(name), value])),
+    ...headers,
+  }
+}
+
+/** Why there is no good answer, or null. */
+const problemOf = ({ error, status }: HttpAnswer): string | null =>
+  error || (status >= 500 ? `server error: ${status}` : null)
+
 /** As functions and the http step show an answer. */
-export const answerJson = (answer: HttpAnswer): { [key: string]: Json } => ({
+export const answerJson = (answer: HttpAnswer, failure = 'error'): { [key: string]: Json } => ({
   status_code: answer.status,
-  error: answer.error !== '',
-  message: answer.error,
-  response_headers: answer.headers,
+  error: problemOf(answer),
+  message: problemOf(answer) === null ? 'success' : failure,
+  response_headers: bothSpellings(answer.headers),
   response_body: answer.body,
   content_length: Buffer.byteLength(answer.body),
   response_time_ms: answer.timeMs,
@@ -19,7 +33,7 @@ export const answerJson = (answer: HttpAnswer): { [key: string]: Json } => ({
 
 const parsedHeaders = (value: Json | undefined): Record<string, string> => {
   let headers = value
-  if (typeof value === 'string' && value.trim() !== '') headers = JSON.parse(value) as Json
+  if (typeof value === 'string' && value.trim() !== '') headers = parseObject(value) ?? null
   if (!isObject(headers)) return {}
   return Object.fromEntries(
     Object.entries(headers).map(([name, text]) => [
@@ -35,7 +49,7 @@ const ask = async (
   headers: Record<string, string>,
   body: string,
   { signal, ports }: FunctionContext,
-): Promise<Json> =>
+): Promise<{ [key: string]: Json }> =>
   answerJson(
     await httpRequest(
       { url, method, headers, body, timeoutMs: TIMEOUT_MS },
@@ -43,9 +57,19 @@ const ask = async (
     ),
   )
 
+/** `http_request` has short names besides, and its `error` is a text that may be empty. */
+const withShortNames = (answer: { [key: string]: Json }): Json => ({
+  ...answer,
+  statusCode: answer['status_code'] ?? 0,
+  body: answer['response_body'] ?? '',
+  headers: answer['response_headers'] ?? {},
+  error: answer['error'] ?? '',
+})
+
 const hostOf = (text: string): string => {
   if (URL.canParse(text) && text.includes('://')) return new URL(text).hostname.replaceAll(/^\[|\]$/g, '')
-  return text.replace(/:\d+$/, '')
+  const host = text.trim()
+  return isIP(host) === 0 ? host.replace(/(?<=.)[:/].*$/s, '') : host
 }
 
 export const NETWORK_FUNCTIONS: FunctionGroup = {
@@ -54,39 +78,46 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'http_request(url, method, headers?, body?)',
       'object',
-      'status_code, error, message, response_headers, response_body, content_length, response_time_ms.',
+      'statusCode, body, headers, error ("" when all went well), and what `http_get` answers.',
       async (args, at) =>
-        await ask(
-          textArg(args, 0),
-          textArg(args, 1, 'GET').toUpperCase(),
-          parsedHeaders(args[2]),
-          textArg(args, 3),
-          at,
+        withShortNames(
+          await ask(
+            textArg(args, 0),
+            (textArg(args, 1) || 'GET').toUpperCase(),
+            parsedHeaders(args[2]),
+            textArg(args, 3),
+            at,
+          ),
         ),
     ),
     fn(
       'http_get(url)',
       'object',
-      'The same for a GET.',
+      'status_code, error (null when all went well), message (success or error), response_headers, response_body, content_length, response_time_ms.',
       async (args, at) => await ask(textArg(args, 0), 'GET', {}, '', at),
     ),
     fn(
       'http_post(url, body)',
       'object',
-      'The same for a POST; a body that is JSON is sent as such.',
+      'The same for a POST of JSON; `http_request` sends other types.',
       async (args, at) => {
         const body = textArg(args, 1)
-        const type = /^\s*[[{]/.test(body) ? 'application/json' : 'application/x-www-form-urlencoded'
-        return await ask(textArg(args, 0), 'POST', { 'content-type': type }, body, at)
+        const headers: Record<string, string> = body === '' ? {} : { 'content-type': 'application/json' }
+        return await ask(textArg(args, 0), 'POST', headers, body, at)
       },
     ),
-    fn('get_ip(host)', 'text', 'The first address of a host name or URL, or "".', async (args) => {
-      const host = hostOf(textArg(args, 0))
-      if (isIP(host) !== 0) return host
-      return await lookup(host).then(
-        ({ address }) => address,
-        () => '',
-      )
-    }),
+    fn(
+      'get_ip(host)',
+      'text',
+      'An address of a host name or URL, of IPv4 where there is one, or "".',
+      async (args) => {
+        const host = hostOf(textArg(args, 0))
+        if (isIP(host) !== 0 || host === '') return host
+        return await lookup(host, { order: 'ipv4first' }).then(
+          ({ address }) => address,
+          () => '',
+        )
+      },
+    ),
   ],
 }

@@ -1,7 +1,15 @@
 import { constants } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Json } from '../model.ts'
-import { fn, needing, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import {
+  fn,
+  needing,
+  NoResult,
+  orNoResult,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
 import { isThere, pathArg } from './files.ts'
 import { heldPath } from './hold.ts'
 import { openFile } from './run-folder.ts'
@@ -14,17 +22,26 @@ const service = ({ services }: FunctionContext): NotifyService => {
   throw new Error(MISSING)
 }
 
+const send = async (context: FunctionContext, message: Parameters<NotifyService['send']>[0]): Promise<void> =>
+  await orNoResult(context, service(context).send(message))
+
 const existing = async (args: readonly Json[], index: number, context: FunctionContext): Promise<string> => {
   const path = pathArg(args, index, context)
-  if (!(await isThere(path, context))) throw new Error(`${path} does not exist`)
+  if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
   return path
+}
+
+const messageArg = (args: readonly Json[], index: number): string => {
+  const message = textArg(args, index)
+  if (message === '') throw new NoResult('there is no message')
+  return message
 }
 
 const text =
   (channelAt: number, textAt: number) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
     const channel = channelAt < 0 ? '' : textArg(args, channelAt)
-    await service(context).send({ kind: 'telegram', channel, text: textArg(args, textAt) })
+    await send(context, { kind: 'telegram', channel, text: messageArg(args, textAt) })
     return true
   }
 
@@ -36,7 +53,7 @@ const file =
     const caption = captionAt < 0 ? basename(path) : textArg(args, captionAt, basename(path))
     await using held = await openFile(path, context, constants.O_RDONLY)
     const file = { name: basename(path), path: heldPath(held) }
-    await service(context).send({ kind: 'telegram', channel, text: caption, file })
+    await send(context, { kind: 'telegram', channel, text: caption, file })
     return true
   }
 
@@ -69,7 +86,7 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
       'bool',
       'Posts a message to the webhooks of the settings.',
       async (args, at) => {
-        await service(at).send({ kind: 'webhook', channel: '', text: textArg(args, 0) })
+        await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0) })
         return true
       },
     ),
@@ -79,7 +96,7 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
       'Posts an event to the webhooks of the settings.',
       async (args, at) => {
         const event = { type: textArg(args, 0), data: args[1] ?? null }
-        await service(at).send({ kind: 'webhook', channel: '', text: textArg(args, 0), event })
+        await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0), event })
         return true
       },
     ),

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js'
 import { messageOf } from '../fault.ts'
+import { NoResult } from './define.ts'
 
 /** Characters of one pattern. */
 export const MAX_PATTERN = 4096
@@ -11,8 +12,12 @@ export const MAX_WORK = 1 << 24
 const MAX_KEPT = 500
 
 export interface Pattern {
+  /** Characters of the longest text that it takes. */
+  readonly longest: number
   /** Whether it occurs in the text. Throws for a text that is too long for the pattern. */
   test(text: string): boolean
+  /** Replaces what it matches, all or the first: `$1`, `${1}` and `${name}` are groups, `$$` is a dollar. */
+  replace(text: string, by: string, all: boolean): string
 }
 
 const kept = new Map<string, Pattern>()
@@ -40,14 +45,40 @@ const compile = (source: string): Pattern => {
       `the regular expression "${shortened(source)}" needs ${instructions} instructions, more than the ${MAX_INSTRUCTIONS} allowed: use smaller repetitions`,
     )
   const longest = Math.floor(MAX_WORK / instructions)
-  return {
-    test(text) {
-      if (text.length <= longest) return compiled.test(text)
-      throw new Error(
-        `the regular expression "${shortened(source)}" takes at most ${longest} characters at a time, and this text has ${text.length}: use a simpler pattern, or grep in a bash step`,
-      )
-    },
+  const bounded = (text: string): string => {
+    if (text.length <= longest) return text
+    throw new Error(
+      `the regular expression "${shortened(source)}" takes at most ${longest} characters at a time, and this text has ${text.length}: use a simpler pattern, or grep in a bash step`,
+    )
   }
+  return {
+    longest,
+    test: (text) => compiled.test(bounded(text)),
+    replace: (text, by, all) => replaced(compiled, bounded(text), by, all),
+  }
+}
+
+const GROUP = /\$(?:\$|(\w+)|\{(\w+)\})/g
+
+/** Walks through the matches. A group that is not there is nothing. */
+const replaced = (compiled: RE2JS, text: string, by: string, all: boolean): string => {
+  const matcher = compiled.matcher(text)
+  const named = compiled.namedGroups()
+  const group = (name: string): string => {
+    const index = /^\d+$/.test(name) ? Number(name) : (named[name] ?? -1)
+    return index >= 0 && index <= matcher.groupCount() ? (matcher.group(index) ?? '') : ''
+  }
+  let [result, from] = ['', 0]
+  while (matcher.find()) {
+    const put = by.replaceAll(GROUP, (whole, plain?: string, braced?: string) =>
+      whole === '$$' ? '$' : group(plain ?? braced ?? ''),
+    )
+    result += text.slice(from, matcher.start()) + put
+    from = matcher.end()
+    if (result.length > MAX_WORK) throw new Error(`the text would have more than ${MAX_WORK} characters`)
+    if (!all) break
+  }
+  return result + text.slice(from)
 }
 
 const parsed = (source: string): RE2JS => {
@@ -55,7 +86,7 @@ const parsed = (source: string): RE2JS => {
     return RE2JS.compile(source)
   } catch (error) {
     const reason = messageOf(error).replace('error parsing regexp: ', '')
-    throw new Error(
+    throw new NoResult(
       `"${shortened(source)}" is not a regular expression in RE2 syntax: ${reason} (look-ahead, look-behind and back references are not available)`,
       { cause: error },
     )

@@ -1,6 +1,15 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
-import { fn, numberArg, refused, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import {
+  fn,
+  NoResult,
+  numberArg,
+  orNoResult,
+  refused,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
 import { makeFolder, programPath, runPath } from './files.ts'
 import { checkPath } from './run-folder.ts'
 import { dirname } from 'node:path'
@@ -10,7 +19,7 @@ const sshSpec = (
   at: { host: number; user: number; key: number; password: number; port: number },
 ): Extract<RunnerSpec, { type: 'ssh' }> => {
   const host = textArg(args, at.host)
-  if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
+  if (host === '' || host.startsWith('-')) throw new NoResult('a host is needed')
   const [user, keyFile, password] = [
     textArg(args, at.user),
     textArg(args, at.key),
@@ -29,13 +38,14 @@ const sshSpec = (
 const sshExec = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
   const keyFile = await keyOf(spec.keyFile ?? '', context)
-  const { stdout, stderr, problem } = await context.execOn(
-    keyFile === '' ? spec : { ...spec, keyFile },
-    textArg(args, 1),
+  // What the runner throws is that the host cannot be reached.
+  const { stdout, stderr, problem } = await orNoResult(
+    context,
+    context.execOn(keyFile === '' ? spec : { ...spec, keyFile }, textArg(args, 1)),
   )
   if (stderr !== '') context.print('stderr', stderr)
-  if (problem !== '') throw new Error(`ssh_exec: ${problem}`)
-  return stdout.trimEnd()
+  if (problem !== '') throw new NoResult(problem)
+  return stdout.trim()
 }
 
 /** The path of a private key. This process or ssh reads it, and commands need no right to. */
@@ -47,13 +57,13 @@ const keyOf = async (text: string, context: FunctionContext): Promise<string> =>
 
 const rsync = async (context: FunctionContext, args: readonly string[]): Promise<Json> => {
   const { exitCode, stderr, problem } = await context.exec(['rsync', '-az', ...args])
-  if (exitCode !== 0) throw new Error(`rsync: ${stderr.trim() || problem}`)
+  if (exitCode !== 0) throw new NoResult(`rsync: ${stderr.trim() || problem}`)
   return true
 }
 
 const sshRsync = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const [host, user] = [textArg(args, 0), textArg(args, 3)]
-  if (host === '' || host.startsWith('-')) throw new Error('a host is needed')
+  if (host === '' || host.startsWith('-')) throw new NoResult('a host is needed')
   const source = await programPath(args, 1, context)
   const key = await keyOf(textArg(args, 4), context)
   const port = numberArg(args, 6, 22)
@@ -65,17 +75,31 @@ const sshRsync = async (args: readonly Json[], context: FunctionContext): Promis
 /** The name of a terminal session, as tmux can take it. */
 const session = (args: readonly Json[], index: number, context: FunctionContext): string => {
   const name = textArg(args, index) || `scanfarm-${context.ports.uuid().slice(0, 8)}`
-  if (!/^[\w-]+$/.test(name)) throw new Error('the name of a session consists of letters, digits, - and _')
+  if (!/^[\w-]+$/.test(name)) throw new NoResult('the name of a session consists of letters, digits, - and _')
   return name
 }
 
 const tmux = async (context: FunctionContext, ...args: string[]): Promise<string> => {
   const { exitCode, stdout, stderr, problem } = await context.exec(['tmux', ...args])
-  if (exitCode !== 0) throw new Error(`tmux: ${stderr.trim() || problem}`)
+  if (exitCode !== 0) throw new NoResult(`tmux: ${stderr.trim() || problem}`)
   return stdout.trimEnd()
 }
 
-const FARM = 'the farm hands runs to workers itself, and files reach other runs as artifacts'
+const capture = async (context: FunctionContext, name: string): Promise<string> =>
+  await tmux(context, 'capture-pane', '-p', '-t', name)
+
+const sessions = async (context: FunctionContext): Promise<string[]> => {
+  const { stdout } = await context.exec(['tmux', 'list-sessions', '-F', '#{session_name}'])
+  return stdout.split('\n').filter((name) => name !== '')
+}
+
+const INSTALLED = 'programs are installed by the operator of the worker'
+const DOCKER = 'or come with a docker image: set runner: docker'
+
+const FARM = 'the farm hands runs to workers itself'
+const FILES = 'files reach other runs as artifacts: use register_artifact'
+const RUNS =
+  'start a run with run_module or run_flow, or with a trigger on an event of generate_event; plain commands are steps'
 
 export const REMOTE_FUNCTIONS: FunctionGroup = {
   title: 'Other machines, sessions and installers',
@@ -83,7 +107,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn(
       'ssh_exec(host, command, user?, key?, password?, port?)',
       'text',
-      'Runs a command on another host and answers its stdout.',
+      'Runs a command on another host and answers its stdout; "" when the host cannot be reached, and the log says why.',
       sshExec,
     ),
     fn(
@@ -92,11 +116,11 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       'Copies files to another host.',
       sshRsync,
     ),
-    refused('sync_from_master(source, dest)', FARM),
-    refused('sync_from_worker(id, ip, source, dest)', FARM),
-    refused('rsync_to_worker(id, ip, source, dest)', FARM),
-    refused('run_on_master(action, …)', FARM),
-    refused('run_on_worker(scope, action, …)', FARM),
+    refused('sync_from_master(source, dest)', FARM, FILES, 'bool'),
+    refused('sync_from_worker(id, ip, source, dest)', FARM, FILES, 'bool'),
+    refused('rsync_to_worker(id, ip, source, dest)', FARM, FILES, 'bool'),
+    refused('run_on_master(action, …)', FARM, RUNS),
+    refused('run_on_worker(scope, action, …)', FARM, RUNS),
     fn(
       'tmux_run(command, name?)',
       'text',
@@ -110,8 +134,14 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn(
       'tmux_capture(name)',
       'text',
-      'What the session shows.',
-      async (args, at) => await tmux(at, 'capture-pane', '-p', '-t', session(args, 0, at)),
+      'What the session shows; `all` means every session, each under a line with its name.',
+      async (args, at) => {
+        if (textArg(args, 0) === '') throw new NoResult('name a session')
+        if (textArg(args, 0) !== 'all') return await capture(at, session(args, 0, at))
+        const names = await sessions(at)
+        const shown = await Promise.all(names.map(async (name) => await capture(at, name).catch(() => '')))
+        return names.map((name, index) => `=== session: ${name} ===\n${shown[index] ?? ''}`).join('\n')
+      },
     ),
     fn('tmux_send(name, keys)', 'bool', 'Types into the session.', async (args, at) => {
       await tmux(at, 'send-keys', '-t', session(args, 0, at), '--', textArg(args, 1), 'Enter')
@@ -121,10 +151,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       await tmux(at, 'kill-session', '-t', session(args, 0, at))
       return true
     }),
-    fn('tmux_list()', 'list', 'Names of the sessions.', async (_args, at) => {
-      const { stdout } = await at.exec(['tmux', 'list-sessions', '-F', '#{session_name}'])
-      return stdout.split('\n').filter((name) => name !== '')
-    }),
+    fn('tmux_list()', 'list', 'Names of the sessions.', async (_args, at) => await sessions(at)),
     fn('go_getter(url, dest)', 'bool', 'Clones a repository or downloads a file.', async (args, at) => {
       const url = textArg(args, 0).replace(/^git::/, '')
       const dest = await programPath(args, 1, at, 'write')
@@ -134,7 +161,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         ? ['git', 'clone', '--depth', '1', '--', url, dest]
         : ['curl', '-fsSL', '-o', dest, '--', url]
       const { exitCode, stderr, problem } = await at.exec(argv)
-      if (exitCode !== 0) throw new Error(`go_getter: ${stderr.trim() || problem}`)
+      if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
       return true
     }),
     fn(
@@ -157,18 +184,17 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
           textArg(args, 1),
           dest,
         ])
-        if (exitCode !== 0) throw new Error(`go_getter_with_sshkey: ${stderr.trim() || problem}`)
+        if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
         return true
       },
     ),
+    refused('nix_install(package, dest?)', INSTALLED, DOCKER, 'bool'),
+    refused('filepath_installer(path, tool, dest?)', INSTALLED, DOCKER, 'bool'),
     refused(
-      'nix_install(package, dest?)',
-      'programs are installed by the operator of the worker, or come with a docker image',
+      'run_agent(message, agent?)',
+      'programs that are agents are not started',
+      'use an agent step',
+      'text',
     ),
-    refused(
-      'filepath_installer(path, tool, dest?)',
-      'programs are installed by the operator of the worker, or come with a docker image',
-    ),
-    refused('run_agent(message, agent?)', 'programs that are agents are not started', 'use an agent step'),
   ],
 }

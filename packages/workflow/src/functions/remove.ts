@@ -1,9 +1,9 @@
-import { constants, open, opendir, realpath, rmdir, unlink } from 'node:fs/promises'
+import { constants, lstat, open, opendir, realpath, rmdir, unlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Owner } from '../execute/surroundings.ts'
 import { codeOf } from '../fault.ts'
 import { RefusedPath, type RunPlace } from './allowed.ts'
-import { heldPath, inPlace } from './hold.ts'
+import { heldPath, inPlace, unless } from './hold.ts'
 import { requireAccess } from './permission.ts'
 import { rootsOf } from './run-folder.ts'
 
@@ -58,16 +58,25 @@ const emptyFolder = async (path: string, depth: number, owner: Owner | undefined
     await removeHeld(`${heldPath(folder)}/${name}`, depth + 1, owner)
 }
 
-/** Removes a file and no folder; nothing happens when it is not there. */
-export const removeFile = async (path: string, place: RunPlace): Promise<void> => {
+/** Removes a file and no folder; false when there is nothing. */
+export const removeFile = async (path: string, place: RunPlace): Promise<boolean> => {
   try {
-    await inPlace(
-      path,
-      place,
-      { lastLink: 'keep', write: true },
-      async ({ path: held }) => await unlink(held),
-    )
+    return await inPlace(path, place, { lastLink: 'keep', write: true }, async ({ path: held }) => {
+      await unlink(held)
+      return true
+    })
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+    return false
   }
+}
+
+/** Removes a folder with all in it, or a link and never what it leads to; false when there is neither. */
+export const removeFolder = async (path: string, place: RunPlace): Promise<boolean> => {
+  const facts = await inPlace(path, place, { lastLink: 'keep', write: true }, async ({ path: held }) =>
+    lstat(held),
+  ).catch(unless(['ENOENT', 'ENOTDIR'], () => undefined))
+  if (facts === undefined || facts.isFile()) return false
+  await removeTree(path, place)
+  return true
 }

@@ -22,11 +22,18 @@ const textAt = (value: Json | undefined, ...path: string[]): string => {
 export interface SarifRow extends Record<string, Json> {
   severity: string
   rule: string
+  title: string
   tool: string
   location: string
   message: string
   description: string
 }
+
+/** The tool that wrote a SARIF file. */
+export const toolOf = (text: string): string =>
+  listOf(at(JSON.parse(text) as Json, 'runs'))
+    .map((run) => textAt(run, 'tool', 'driver', 'name'))
+    .find((name) => name !== '') ?? 'Unknown'
 
 /** The results of a SARIF file, flat. Throws when the text is not JSON. */
 export const sarifRows = (text: string): SarifRow[] => {
@@ -46,6 +53,7 @@ export const sarifRows = (text: string): SarifRow[] => {
       return {
         severity: SEVERITY[level] ?? 'info',
         rule: named || textAt(rule, 'id'),
+        title: textAt(rule, 'name') || textAt(rule, 'shortDescription', 'text') || named,
         tool: textAt(run, 'tool', 'driver', 'name'),
         location: line === '' ? file : `${file}:${line}`,
         message: textAt(result, 'message', 'text'),

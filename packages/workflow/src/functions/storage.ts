@@ -2,9 +2,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import type { Json } from '../model.ts'
-import { fn, needing, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import {
+  fn,
+  needing,
+  NoResult,
+  numberArg,
+  orNoResult,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
 import { MAX_TEXT_BYTES } from './file.ts'
-import { entriesOf, pathArg } from './files.ts'
+import { entriesOf, kindOf, pathArg } from './files.ts'
 import type { RunPlace } from './allowed.ts'
 import { patternOf, type Pattern } from './pattern.ts'
 import { checkPath, inRunFolder, rootsOf } from './run-folder.ts'
@@ -12,9 +21,18 @@ import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
 
-const service = ({ services }: FunctionContext): StorageService => {
-  if (services.storage !== undefined) return services.storage
-  throw new Error(MISSING)
+/** The store; what it cannot do is no result. */
+const service = (context: FunctionContext): StorageService => {
+  const { storage } = context.services
+  if (storage === undefined) throw new Error(MISSING)
+  return {
+    upload: async (...args) => await orNoResult(context, storage.upload(...args)),
+    download: async (...args) => await orNoResult(context, storage.download(...args)),
+    remove: async (...args) => await orNoResult(context, storage.remove(...args)),
+    stat: async (...args) => await orNoResult(context, storage.stat(...args)),
+    list: async (...args) => await orNoResult(context, storage.list(...args)),
+    presign: async (...args) => await orNoResult(context, storage.presign(...args)),
+  }
 }
 
 /** Objects that one call may list or move. */
@@ -22,7 +40,7 @@ const MAX_OBJECTS = 10_000
 
 const keyArg = (args: readonly Json[], index: number): string => {
   const key = textArg(args, index).replace(/^\/+/, '')
-  if (key === '') throw new Error(`argument ${index + 1} must be a key of the object store`)
+  if (key === '') throw new NoResult(`argument ${index + 1} must be a key of the object store`)
   return key
 }
 
@@ -43,6 +61,7 @@ const filesBelow = async (folder: string, place: RunPlace): Promise<string[]> =>
 
 const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
   await checkPath(path, at, 'read')
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
   await service(at).upload(path, key, at.signal, await rootsOf(at))
 }
 

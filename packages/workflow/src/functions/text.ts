@@ -1,3 +1,4 @@
+import type { Json } from '../model.ts'
 import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
 import { patternOf } from './pattern.ts'
 import { targetSpace } from '../execute/target.ts'
@@ -34,15 +35,32 @@ const joinTexts = (texts: readonly string[], delimiter: string): string => {
 }
 
 const trimChars = (text: string, characters: string, left: boolean, right: boolean): string => {
-  const cut = new Set(characters.split(''))
-  let [from, to] = [0, text.length]
-  while (left && from < to && cut.has(text[from] ?? '')) from++
-  while (right && to > from && cut.has(text[to - 1] ?? '')) to--
-  return text.slice(from, to)
+  const cut = new Set(characters)
+  const parts = [...text]
+  let [from, to] = [0, parts.length]
+  while (left && from < to && cut.has(parts[from] ?? '')) from++
+  while (right && to > from && cut.has(parts[to - 1] ?? '')) to--
+  return parts.slice(from, to).join('')
 }
 
-const cutField = (text: string, delimiter: string, field: number): string =>
-  splitText(text, delimiter)[field - 1] ?? ''
+/** A field, counted from 1. */
+const fieldAt = (fields: readonly string[], args: readonly Json[], index: number): string =>
+  fields[Math.trunc(numberArg(args, index, 0)) - 1] ?? ''
+
+/** Whether both arguments are there. */
+const given = (args: readonly Json[]): boolean => args[0] !== undefined && args[1] !== undefined
+
+const INTEGER = /^[+-]?\d+$/
+const FLOAT = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+
+const numberOf = (text: string, shape: RegExp): number => {
+  const trimmed = text.trim()
+  const number = shape.test(trimmed) ? Number(trimmed) : 0
+  return Number.isFinite(number) ? number : 0
+}
+
+/** What JavaScript takes for true. */
+const isTruthy = (value: Json | undefined): boolean => !!value
 
 export const TEXT_FUNCTIONS: FunctionGroup = {
   title: 'Text',
@@ -52,13 +70,13 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       trimChars(textArg(args, 0), textArg(args, 1), true, true),
     ),
     fn('trim_left(text, characters)', 'text', 'Without these characters at the beginning.', (args) =>
-      trimChars(textArg(args, 0), textArg(args, 1, ' \t\r\n'), true, false),
+      trimChars(textArg(args, 0), textArg(args, 1), true, false),
     ),
     fn('trim_right(text, characters)', 'text', 'Without these characters at the end.', (args) =>
-      trimChars(textArg(args, 0), textArg(args, 1, ' \t\r\n'), false, true),
+      trimChars(textArg(args, 0), textArg(args, 1), false, true),
     ),
     fn('split(text, delimiter)', 'list', 'The parts between the delimiters.', (args) =>
-      splitText(textArg(args, 0), textArg(args, 1)),
+      given(args) ? splitText(textArg(args, 0), textArg(args, 1)) : [],
     ),
     fn('join(list, delimiter)', 'text', 'The items with the delimiter between them.', (args) =>
       joinTexts(
@@ -67,18 +85,25 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       ),
     ),
     fn('replace(text, old, new)', 'text', 'Every occurrence replaced.', (args) =>
-      replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)),
+      given(args) ? replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)) : textArg(args, 0),
     ),
-    fn('contains(text, part)', 'bool', 'Does the text, or the list, contain it?', (args) =>
-      Array.isArray(args[0])
-        ? args[0].some((_, index, list) => textArg(list, index) === textArg(args, 1))
-        : textArg(args, 0).includes(textArg(args, 1)),
+    fn(
+      'contains(text, part)',
+      'bool',
+      'Does the text contain it? Of a list: do its items with commas between them?',
+      (args) => given(args) && textArg(args, 0).includes(textArg(args, 1)),
     ),
-    fn('starts_with(text, part)', 'bool', 'Does the text begin so?', (args) =>
-      textArg(args, 0).startsWith(textArg(args, 1)),
+    fn(
+      'starts_with(text, part)',
+      'bool',
+      'Does the text begin so?',
+      (args) => given(args) && textArg(args, 0).startsWith(textArg(args, 1)),
     ),
-    fn('ends_with(text, part)', 'bool', 'Does the text end so?', (args) =>
-      textArg(args, 0).endsWith(textArg(args, 1)),
+    fn(
+      'ends_with(text, part)',
+      'bool',
+      'Does the text end so?',
+      (args) => given(args) && textArg(args, 0).endsWith(textArg(args, 1)),
     ),
     fn('to_lower_case(text)', 'text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
       'to_lower',
@@ -88,27 +113,27 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       'to_upper',
       'toUpper',
     ]),
-    fn('match(text, pattern)', 'bool', 'Does the regular expression occur in the text?', (args) =>
-      patternOf(textArg(args, 1)).test(textArg(args, 0)),
+    fn(
+      'match(text, pattern)',
+      'bool',
+      'Does the regular expression occur in the text? False for a wrong one.',
+      (args) => given(args) && patternOf(textArg(args, 1)).test(textArg(args, 0)),
     ),
     fn(
       'regex_match(pattern, text)',
       'bool',
-      'Does the regular expression occur in the text? Pattern first.',
-      (args) => patternOf(textArg(args, 0)).test(textArg(args, 1)),
+      'Does the regular expression occur in the text? Pattern first; false for a wrong one.',
+      (args) => given(args) && patternOf(textArg(args, 0)).test(textArg(args, 1)),
     ),
     fn(
       'cut_with_delim(text, delimiter, field)',
       'text',
       'One field, counted from 1.',
-      (args) => cutField(textArg(args, 0), textArg(args, 1), numberArg(args, 2, 1)),
+      (args) => (given(args) ? fieldAt(splitText(textArg(args, 0), textArg(args, 1)), args, 2) : ''),
       ['cut'],
     ),
-    fn(
-      'cut_space(text, field)',
-      'text',
-      'One field between blanks, counted from 1.',
-      (args) => textArg(args, 0).trim().split(/\s+/, MAX_PARTS)[numberArg(args, 1, 1) - 1] ?? '',
+    fn('cut_space(text, field)', 'text', 'One field between blanks, counted from 1.', (args) =>
+      fieldAt(textArg(args, 0).trim().split(/\s+/, MAX_PARTS), args, 1),
     ),
     fn('normalize_path(text)', 'text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
       textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),
@@ -116,16 +141,26 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     fn('get_target_space(target)', 'text', 'The workspace name of a target.', (args) =>
       targetSpace(textArg(args, 0)),
     ),
-    fn('parse_int(value)', 'number', 'The whole number a text begins with, or 0.', (args) => {
+    fn('parse_int(value)', 'number', 'The whole number that a text is, or 0.', (args) =>
+      numberOf(textArg(args, 0), INTEGER),
+    ),
+    fn('parse_float(value)', 'number', 'The number that a text is, or 0.', (args) =>
+      numberOf(textArg(args, 0), FLOAT),
+    ),
+    fn('leading_int(text)', 'number', 'The whole number a text begins with, or 0.', (args) => {
       const number = Number.parseInt(textArg(args, 0), 10)
       return Number.isNaN(number) ? 0 : number
     }),
-    fn('parse_float(value)', 'number', 'The number a text begins with, or 0.', (args) => {
-      const number = Number.parseFloat(textArg(args, 0))
-      return Number.isNaN(number) ? 0 : number
-    }),
-    fn('to_string(value)', 'text', 'As text.', (args) => textArg(args, 0)),
-    fn('to_boolean(value)', 'bool', 'True for true, 1, yes and on.', (args) =>
+    fn('to_string(value)', 'text', 'As text; a list is its items with commas between them.', (args) =>
+      textArg(args, 0, args[0] === null ? 'null' : ''),
+    ),
+    fn(
+      'to_boolean(value)',
+      'bool',
+      'What JavaScript takes for true: every text but "" is, also "false".',
+      (args) => isTruthy(args[0]),
+    ),
+    fn('is_true(value)', 'bool', 'True for true, 1, yes and on.', (args) =>
       ['true', '1', 'yes', 'on'].includes(textArg(args, 0).trim().toLowerCase()),
     ),
   ],

@@ -1,38 +1,16 @@
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { isIP } from 'node:net'
-import { isCidr, targetType } from '../execute/target.ts'
+import { isCidr } from '../execute/target.ts'
 import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { asking, entriesOf, kindOf, pathArg, runPath } from './files.ts'
-import type { RunPlace } from './allowed.ts'
+import { asking, kindOf, pathArg, runPath } from './files.ts'
+import { languageOf } from './language.ts'
 
+/** Archives that `extract_to` takes there and here, and all that it takes here. */
+const COMPRESSED = /\.(tar\.gz|tar\.bz2|tar\.xz|tgz|zip|gz)$/i
 const ARCHIVE = /\.(zip|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|7z|rar)$/i
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  '.c': 'C', '.cc': 'C++', '.cpp': 'C++', '.cs': 'C#', '.dart': 'Dart', '.ex': 'Elixir', '.go': 'Go', '.java': 'Java',
-  '.js': 'JavaScript', '.jsx': 'JavaScript', '.mjs': 'JavaScript', '.kt': 'Kotlin', '.lua': 'Lua', '.m': 'Objective-C',
-  '.php': 'PHP', '.pl': 'Perl', '.py': 'Python', '.rb': 'Ruby', '.rs': 'Rust', '.scala': 'Scala', '.sh': 'Shell',
-  '.sol': 'Solidity', '.swift': 'Swift', '.ts': 'TypeScript', '.tsx': 'TypeScript', '.vue': 'Vue',
-} // prettier-ignore
-
-/** Files looked at to tell the language of a folder. */
-const MAX_FILES = 20_000
-const SKIPPED = new Set(['.git', 'node_modules', 'vendor', 'dist', 'build'])
-
-const countLanguages = async (
-  folder: string,
-  place: RunPlace,
-  counts: Map<string, number>,
-  seen: { files: number },
-): Promise<void> => {
-  for await (const item of entriesOf(folder, place)) {
-    if (seen.files >= MAX_FILES) return
-    if (item.isDirectory() && !SKIPPED.has(item.name))
-      await countLanguages(join(folder, item.name), place, counts, seen)
-    const language = LANGUAGES[extname(item.name).toLowerCase()]
-    if (item.isFile()) seen.files++
-    if (item.isFile() && language !== undefined) counts.set(language, (counts.get(language) ?? 0) + 1)
-  }
-}
+const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i
+const URL_START = /^https?:\/\//i
 
 const askedKind = async (path: string, at: FunctionContext) =>
   await asking(at, () => kindOf(path, at), undefined)
@@ -42,14 +20,13 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
   functions: [
     fn('get_types(text)', 'text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
       const text = textArg(args, 0)
-      if (text.includes('/') && !/^https?:/i.test(text) && !isCidr(text)) {
-        const kind = await askedKind(pathArg(args, 0, at), at)
-        if (kind !== undefined) return kind
-      }
+      if (text === '') return 'string'
+      const kind = URL_START.test(text) ? undefined : await askedKind(runPath(text, at), at)
+      if (kind !== undefined) return kind
+      if (isCidr(text)) return 'cidr'
       if (isIP(text) !== 0) return 'ip'
-      const type = targetType(text)
-      if (type !== 'unknown' || text.trim() === '') return type === 'unknown' ? 'string' : type
-      return (await askedKind(runPath(text, at), at)) ?? 'string'
+      if (URL_START.test(text)) return 'url'
+      return DOMAIN.test(text) ? 'domain' : 'string'
     }),
     fn(
       'is_file(path)',
@@ -63,8 +40,12 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
       'Is it a folder?',
       async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'folder',
     ),
+    fn('is_git(path)', 'bool', 'Is it a folder with a folder .git in it?', async (args, at) => {
+      const path = join(pathArg(args, 0, at), '.git')
+      return (await askedKind(path, at)) === 'folder'
+    }),
     fn(
-      'is_git(path)',
+      'is_repository(text)',
       'bool',
       'Is it a git work tree, or the address of a repository?',
       async (args, at) =>
@@ -72,29 +53,24 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
           textArg(args, 0),
         ) || (await askedKind(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
     ),
-    fn(
-      'is_url(text)',
-      'bool',
-      'Is it an http or https address?',
-      (args) => targetType(textArg(args, 0)) === 'url',
+    fn('is_url(text)', 'bool', 'Does it begin with http:// or https://?', (args) =>
+      URL_START.test(textArg(args, 0)),
     ),
     fn(
       'is_compress(path)',
       'bool',
-      'Does the name look like an archive?',
-      (args) => ARCHIVE.test(textArg(args, 0)),
+      'Does the name end in .zip, .gz, .tgz, .tar.gz, .tar.bz2 or .tar.xz?',
+      (args) => COMPRESSED.test(textArg(args, 0)),
       ['is_compressed'],
+    ),
+    fn('is_archive(path)', 'bool', 'Does the name look like an archive of any kind?', (args) =>
+      ARCHIVE.test(textArg(args, 0)),
     ),
     fn(
       'detect_language(folder)',
       'text',
-      'The programming language of most files below a folder, or "".',
-      async (args, at) => {
-        const counts = new Map<string, number>()
-        await countLanguages(pathArg(args, 0, at), at, counts, { files: 0 })
-        const [most] = [...counts].sort(([a, x], [b, y]) => y - x || a.localeCompare(b))
-        return most?.[0] ?? ''
-      },
+      'The programming language of most files below a folder, in lower case, or "unknown"; tests, assets, builds and foreign code are left out.',
+      async (args, at) => await languageOf(textArg(args, 0) === '' ? '' : pathArg(args, 0, at), at),
     ),
   ],
 }

@@ -1,18 +1,20 @@
-import { basename, dirname, join } from 'node:path'
+import { constants } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Json } from '../model.ts'
-import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { isThere, makeFolder, pathArg, programPath, writeLines } from './files.ts'
-import { removeTree } from './remove.ts'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { isThere, kindOf, makeFolder, pathArg, programPath, writeLines, writeText } from './files.ts'
+import { removeFile, removeTree } from './remove.ts'
+import { REPLACE_FUNCTIONS } from './replace.ts'
 import { MAX_ITEMS } from './file.ts'
 import { Distinct, linesOf } from './lines.ts'
-import { checkPath } from './run-folder.ts'
+import { checkPath, openFile } from './run-folder.ts'
 
-/** Runs a program; its failure is the function's error. */
+/** Runs a program; without its success the function has no result. */
 const must = async (context: FunctionContext, argv: readonly string[], cwd?: string): Promise<string> => {
   const { exitCode, stdout, stderr, problem } = await context.exec(argv, cwd === undefined ? {} : { cwd })
   if (exitCode === 0) return stdout
   const reason = stderr.trim() || problem || `exit code ${exitCode}`
-  throw new Error(`${argv[0] ?? ''}: ${reason.slice(0, 500)}`)
+  throw new NoResult(`${argv[0] ?? ''}: ${reason.slice(0, 500)}`)
 }
 
 const run =
@@ -24,8 +26,9 @@ const run =
 
 const sortUnique = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const source = await programPath(args, 0, context)
-  const dest = args[1] === undefined ? source : await programPath(args, 1, context, 'write')
-  if (args[1] === undefined) await checkPath(source, context, 'write')
+  const inPlace = textArg(args, 1) === ''
+  const dest = inPlace ? source : await programPath(args, 1, context, 'write')
+  if (inPlace) await checkPath(source, context, 'write')
   if (!(await isThere(source, context))) return false
   await makeFolder(dirname(dest), context)
   await must(context, ['env', 'LC_ALL=C', 'sort', '-u', '-o', dest, '--', source])
@@ -34,9 +37,9 @@ const sortUnique = async (args: readonly Json[], context: FunctionContext): Prom
 
 const download = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const url = textArg(args, 0)
-  if (!/^(https?|ftp):\/\//i.test(url)) throw new Error('not an address of http, https or ftp')
+  if (!/^(https?|ftp):\/\//i.test(url)) throw new NoResult('not an address of http, https or ftp')
   const dest =
-    args[1] === undefined
+    textArg(args, 1) === ''
       ? join(context.folders.output, basename(new URL(url).pathname) || 'index.html')
       : pathArg(args, 1, context)
   await checkPath(dest, context, 'write')
@@ -53,7 +56,7 @@ const download = async (args: readonly Json[], context: FunctionContext): Promis
 
 const repository = async (text: string, context: FunctionContext): Promise<string> => {
   if (!/^(https?:\/\/|git@|ssh:\/\/|file:\/\/|\/)/.test(text))
-    throw new Error('not the address of a repository')
+    throw new NoResult('not the address of a repository')
   const [, path] = /^(?:file:\/\/)?(\/.*)$/s.exec(text) ?? []
   if (path !== undefined) await checkPath(path, context, 'read')
   return text
@@ -62,7 +65,7 @@ const repository = async (text: string, context: FunctionContext): Promise<strin
 const cloneInto = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const url = await repository(textArg(args, 0), context)
   const dest =
-    args[1] === undefined ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
+    textArg(args, 1) === '' ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
   await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
   await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
@@ -72,7 +75,7 @@ const cloneInto = async (args: readonly Json[], context: FunctionContext): Promi
 const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const scratch = join(context.folders.temp, `clone-${context.ports.uuid()}`)
   const sub = textArg(args, 1)
-  if (sub.split('/').includes('..')) throw new Error('the subfolder must lie inside of the repository')
+  if (sub.split('/').includes('..')) throw new NoResult('the subfolder must lie inside of the repository')
   const dest = await programPath(args, 2, context, 'write')
   try {
     await makeFolder(dirname(scratch), context)
@@ -85,6 +88,9 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
       await repository(textArg(args, 0), context),
       scratch,
     ])
+    if ((await kindOf(join(scratch, sub), context)) !== 'folder')
+      throw new NoResult(`the repository has no folder ${sub}`)
+    await removeTree(dest, context)
     await makeFolder(dest, context)
     await must(context, ['cp', '-R', '--', `${join(scratch, sub)}/.`, dest])
   } finally {
@@ -93,10 +99,33 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
   return true
 }
 
+/** A path as `tar` and `zip` keep it: as the author wrote it, from the run's folder on. */
+const asWritten = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
+  const path = await programPath(args, 0, context)
+  if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
+  const text = textArg(args, 0).trim()
+  return isAbsolute(text) ? path : `./${text}`
+}
+
 const zip = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
+  const dest = await programPath(args, 1, context, 'write')
+  const source = await asWritten(args, context)
   await makeFolder(dirname(dest), context)
-  await must(context, ['zip', '-q', '-r', dest, basename(source)], dirname(source))
+  await must(context, ['zip', '-q', '-r', dest, source], context.folders.output)
+  return true
+}
+
+/** What is in the folder is at the top of the archive; a file is alone in it. */
+const zipContents = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
+  const kind = await kindOf(source, context)
+  if (kind === undefined) throw new NoResult(`${source} does not exist`)
+  await makeFolder(dirname(dest), context)
+  // Into an archive that is there zip would only add.
+  await removeFile(dest, context)
+  await (kind === 'folder'
+    ? must(context, ['zip', '-q', '-r', dest, '.'], source)
+    : must(context, ['zip', '-q', dest, `./${basename(source)}`], dirname(source)))
   return true
 }
 
@@ -139,16 +168,35 @@ const UNPACK: readonly (readonly [RegExp, (archive: string, dest: string) => rea
   [/\.(7z|rar)$/i, (archive, dest) => ['7z', 'x', '-y', `-o${dest}`, archive]],
 ]
 
+/** The first bytes of archives, for those whose names do not tell. */
+const BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['504b0304', '.zip'],
+  ['1f8b', '.tar.gz'],
+  ['425a', '.tar.bz2'],
+  ['fd377a585a00', '.tar.xz'],
+]
+
+const unpackOf = async (archive: string, context: FunctionContext) => {
+  const byName = UNPACK.find(([name]) => name.test(archive))?.[1]
+  if (byName !== undefined) return byName
+  await using file = await openFile(archive, context, constants.O_RDONLY)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(6))
+  const bytes = buffer.toString('hex', 0, bytesRead)
+  const [, name = ''] = BEGINNINGS.find(([start]) => bytes.startsWith(start)) ?? []
+  return UNPACK.find(([pattern]) => pattern.test(name))?.[1]
+}
+
 const extract =
   (clean: boolean) =>
   async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
     const archive = await programPath(args, 0, context)
-    const dest = args[1] === undefined ? dirname(archive) : pathArg(args, 1, context)
+    const beside = textArg(args, 1) === ''
+    const dest = beside ? dirname(archive) : pathArg(args, 1, context)
     await checkPath(dest, context, 'write')
-    const unpack = UNPACK.find(([name]) => name.test(archive))?.[1]
-    if (unpack === undefined) throw new Error(`${basename(archive)} is no archive of a kind that is known`)
-    if (!(await isThere(archive, context))) throw new Error(`${archive} does not exist`)
-    if (clean && args[1] !== undefined) await removeTree(dest, context)
+    if ((await kindOf(archive, context)) !== 'file') throw new NoResult(`${archive} is no file`)
+    const unpack = await unpackOf(archive, context)
+    if (unpack === undefined) throw new NoResult(`${basename(archive)} is no archive of a kind that is known`)
+    if (clean && !beside) await removeTree(dest, context)
     await makeFolder(dest, context)
     await must(context, unpack(archive, dest))
     return true
@@ -156,26 +204,22 @@ const extract =
 
 const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
   const known = new Distinct()
-  for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line.trim())
+  for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line)
   const fresh: string[] = []
   for await (const line of linesOf(pathArg(args, 1, context), context)) {
-    const text = line.trim()
-    if (text === '' || known.has(text)) continue
-    if (fresh.push(text) > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} lines are new; use diff_unix`)
+    if (known.has(line)) continue
+    if (fresh.push(line) > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} lines are new; use diff_unix`)
   }
   return fresh.join('\n')
 }
 
-const tar = async (args: readonly Json[], context: FunctionContext): Promise<string[]> => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
-  const compress = /\.(tgz|gz)$/.test(dest)
-    ? ['-z']
-    : /\.(tbz2?|bz2)$/.test(dest)
-      ? ['-j']
-      : /\.(txz|xz)$/.test(dest)
-        ? ['-J']
-        : []
-  return ['tar', '-c', ...compress, '-f', dest, '-C', dirname(source), basename(source)]
+const tar = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const dest = await programPath(args, 1, context, 'write')
+  const source = await asWritten(args, context)
+  await makeFolder(dirname(dest), context)
+  const compress = /\.(tbz2?|bz2)$/.test(dest) ? '-j' : /\.(txz|xz)$/.test(dest) ? '-J' : '-z'
+  await must(context, ['tar', '-c', compress, '-f', dest, '--', source], context.folders.output)
+  return true
 }
 
 /** `sed` with the author's expression; the result goes to a file. */
@@ -185,34 +229,52 @@ const sed = async (args: readonly Json[], context: FunctionContext): Promise<str
   'sed -e "$0" -- "$1" > "$2.tmp" && mv -- "$2.tmp" "$2"',
   textArg(args, 0),
   await programPath(args, 1, context),
-  await programPath(args, args[2] === undefined ? 1 : 2, context, 'write'),
+  await programPath(args, textArg(args, 2) === '' ? 1 : 2, context, 'write'),
 ]
 
 const diff = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const [file1, file2] = [textArg(args, 0), textArg(args, 1)]
+  const common = { file1, file2 }
+  if (file1 === '' || file2 === '')
+    return { ...common, error: 'empty file paths provided', message: 'error', output: '', line_count: 0 }
   const [a, b] = [await programPath(args, 0, context), await programPath(args, 1, context)]
-  const { stdout, stderr, exitCode } = await context.exec(['diff', '--', a, b])
-  if (exitCode > 1 || exitCode < 0) throw new Error(`diff: ${stderr.trim()}`)
-  if (args[2] === undefined) return stdout
-  await writeLines(pathArg(args, 2, context), stdout.split('\n').slice(0, -1), context)
-  return true
+  const { stdout: output, stderr, exitCode } = await context.exec(['diff', '--', a, b])
+  if (exitCode > 1 || exitCode < 0) context.recorder.log('warn', `diff_unix: ${stderr.trim()}`)
+  const lines = output === '' ? [] : output.replace(/\n$/, '').split('\n')
+  if (textArg(args, 2) !== '') await writeText(pathArg(args, 2, context), output, context)
+  return { ...common, error: null, message: 'success', output, line_count: lines.length }
+}
+
+const NAME = /([a-z0-9]\.|[_a-z0-9][_a-z0-9-]{0,61}[a-z0-9]\.)+[a-z]{2,61}/i
+/** What is left of an escaped character before a name, as `%2f` is written without its percent sign. */
+const ESCAPED = /^(u[0-9a-f]{4}|20|22|25|2b|2f|3d|3a|40)/
+const LIKE_ADDRESS = /\d{1,3}\.\d{1,3}\.\d{1,3}\.|\d{1,3}-\d{1,3}-\d{1,3}/
+/** Characters of a line in which a name is looked for. */
+const MAX_NAME_LINE = 4096
+
+/** The first host name in a line, or "". */
+const hostNameIn = (line: string): string => {
+  let name = NAME.exec(line.slice(0, MAX_NAME_LINE))?.[0].toLowerCase() ?? ''
+  for (let before = ''; before !== name;) {
+    before = name
+    name = name.replaceAll(/^[-.]+|[-.]+$/g, '').replace(ESCAPED, '')
+  }
+  return LIKE_ADDRESS.test(name) ? '' : name
 }
 
 const cleanSubdomains = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const path = pathArg(args, 0, context)
-  const suffix = textArg(args, 1).toLowerCase()
-  const names = new Distinct()
-  for await (const line of linesOf(path, context)) {
-    const name = line
-      .trim()
-      .toLowerCase()
-      .replace(/^[a-z]+:\/\//, '')
-      .replace(/[/:?#].*$/, '')
-      .replace(/^(\*\.)+/, '')
-      .replace(/\.+$/, '')
-    const valid = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}$/.test(name)
-    if (valid && (suffix === '' || name === suffix || name.endsWith(`.${suffix}`))) names.add(name)
+  if ((await kindOf(path, context)) !== 'file') throw new NoResult(`${path} is no file`)
+  const suffix = textArg(args, 1).trim().toLowerCase()
+  const names = async function* () {
+    const seen = new Distinct()
+    for await (const line of linesOf(path, context)) {
+      const name = hostNameIn(line)
+      const wanted = suffix === '' || name === suffix || name.endsWith(`.${suffix}`)
+      if (name !== '' && wanted && seen.add(name)) yield name
+    }
   }
-  await writeLines(path, names.sorted(), context)
+  await writeLines(path, names(), context)
   return true
 }
 
@@ -234,11 +296,11 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
       'Copies one folder of a repository.',
       cloneSubfolder,
     ),
-    fn('zip_unix(source, dest)', 'bool', 'Makes a zip archive.', zip),
+    fn('zip_unix(source, dest)', 'bool', 'Makes a zip archive, with the path as it is written.', zip),
     fn('unzip_unix(archive, dest?)', 'bool', 'Unpacks a zip archive.', extract(false)),
-    fn('tar_unix(source, dest)', 'bool', 'Makes a tar archive, compressed by its name.', run(tar)),
+    fn('tar_unix(source, dest)', 'bool', 'Makes a tar archive, compressed with gzip, or by its name.', tar),
     fn('untar_unix(archive, dest?)', 'bool', 'Unpacks a tar archive.', extract(false)),
-    fn('zip_dir(folder, dest)', 'bool', 'Makes a zip archive of a folder.', zip),
+    fn('zip_dir(folder, dest)', 'bool', 'Makes a zip archive of what is in a folder.', zipContents),
     fn('unzip_dir(archive, dest)', 'bool', 'Unpacks a zip archive.', extract(false)),
     fn(
       'extract_to(archive, dest)',
@@ -246,14 +308,24 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
       'Unpacks an archive of any kind; dest is removed first.',
       extract(true),
     ),
-    fn('diff_unix(a, b, dest?)', 'text', 'The output of diff, or true when it is written to dest.', diff),
+    fn(
+      'diff_unix(a, b, dest?)',
+      'object',
+      'The output of diff and what else is to say: error, message, output, file1, file2, line_count; also written to dest.',
+      diff,
+    ),
     fn('extract_diff(a, b)', 'text', 'The lines that are only in b.', difference),
-    fn('sed_string_replace(expression, source, dest)', 'bool', 'Applies a sed expression.', run(sed)),
-    fn('sed_regex_replace(expression, source, dest)', 'bool', 'Applies a sed expression.', run(sed)),
+    ...REPLACE_FUNCTIONS,
+    fn(
+      'sed_unix(expression, source, dest?)',
+      'bool',
+      'Runs sed with any expression, in place without dest.',
+      run(sed),
+    ),
     fn(
       'clean_sub(path, target?)',
       'bool',
-      'Cleans a file of host names in place: lower case, no wildcards, each once, only those under target.',
+      'Cleans a file of host names in place: the first name of each line in lower case, each once, only those under target. False when the file is not there.',
       cleanSubdomains,
     ),
     fn(
@@ -263,17 +335,23 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
       async (args, context) => {
         const { folders } = context
         const name = textArg(args, 0, context.workspace)
-        if (!/^[\w.-]+$/.test(name)) throw new Error('not the name of a workspace')
+        if (!/^[\w.-]+$/.test(name)) throw new NoResult('not the name of a workspace')
         const source = name === context.workspace ? folders.output : join(dirname(folders.output), name)
-        const dest = args[1] === undefined ? join(folders.temp, `${name}.zip`) : pathArg(args, 1, context)
-        await zip([source, dest], context)
+        const dest =
+          textArg(args, 1) === ''
+            ? join(folders.temp, `${name}.zip`)
+            : await programPath(args, 1, context, 'write')
+        await checkPath(source, context, 'read')
+        if ((await kindOf(source, context)) !== 'folder') throw new NoResult(`${source} is no folder`)
+        await makeFolder(dirname(dest), context)
+        await must(context, ['zip', '-q', '-r', dest, basename(source)], dirname(source))
         return dest
       },
     ),
     fn(
       'snapshot_import(archive)',
-      'bool',
-      'Unpacks a packed workspace into the folder of the run.',
+      'text',
+      'Unpacks a packed workspace into the folder of the run; answers the name of the workspace.',
       async (args, context) => {
         await must(context, [
           'unzip',
@@ -283,7 +361,7 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
           '-d',
           context.folders.output,
         ])
-        return true
+        return context.workspace
       },
     ),
   ],

@@ -1,88 +1,110 @@
-import { extname } from 'node:path/posix'
-import { domainParts } from '../execute/target.ts'
+import { basename } from 'node:path/posix'
+import { isIP } from 'node:net'
+import { domainParts, isCidr } from '../execute/target.ts'
 import type { Json } from '../model.ts'
-import { fn, numberArg, textArg, type FunctionGroup } from './define.ts'
-import { fieldOf, parseObject } from './jsonl.ts'
-import { pathArg, writeLines } from './files.ts'
+import { fn, NoResult, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { kindOf, pathArg, programPath, writeLines } from './files.ts'
+import { interestingLines } from './interesting-urls.ts'
 import { Distinct, linesOf } from './lines.ts'
-import type { RunPlace } from './allowed.ts'
+import { escapePath, queryPairs, queryText, urlParts, urlText, type UrlParts } from './url-parts.ts'
 
-const parsed = (text: string): URL | undefined => {
-  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
-  return URL.canParse(withScheme) ? new URL(withScheme) : undefined
+interface NameParts {
+  readonly subdomain: string
+  /** Without the suffix: `example`. */
+  readonly root: string
+  /** With it. */
+  readonly registered: string
+  readonly suffix: string
 }
 
-const directive = (url: URL, letter: string): string => {
-  const { hostname: host, port, pathname, search, hash, username, password } = url
-  const { root, tld } = domainParts(host)
-  const user = password === '' ? username : `${username}:${password}`
-  const values: Readonly<Record<string, string>> = {
-    s: url.protocol.slice(0, -1),
-    u: user,
-    d: host,
-    S: host === root ? '' : host.slice(0, -root.length - 1),
-    r: root,
-    t: tld,
-    P: port,
-    p: pathname,
-    e: extname(pathname).slice(1),
-    q: search.slice(1),
-    f: hash.slice(1),
-    a: `${user === '' ? '' : `${user}@`}${url.host}`,
-    '@': user === '' ? '' : '@',
-    ':': port === '' ? '' : ':',
-    '?': search === '' ? '' : '?',
-    '#': hash === '' ? '' : '#',
-    '%': '%',
+/** The parts of a host name as it is written, by the public suffix list. */
+const nameParts = (host: string): NameParts => {
+  const labels = host.split('.')
+  if (labels.length === 1 || isIP(host) !== 0 || isCidr(host))
+    return { subdomain: '', root: host, registered: host, suffix: '' }
+  const known = domainParts(host).tld
+  const count = known === '' ? 1 : known.split('.').length
+  const at = Math.max(0, labels.length - count - 1)
+  const suffix = labels.slice(-count).join('.')
+  const root = labels.length > count ? (labels[at] ?? '') : ''
+  return {
+    subdomain: labels.slice(0, at).join('.'),
+    root,
+    registered: root === '' ? suffix : `${root}.${suffix}`,
+    suffix,
   }
-  return values[letter] ?? `%${letter}`
 }
 
+const extensionOf = (path: string): string => /\.([^.]+)$/.exec(basename(path))?.[1] ?? ''
+
+const directives = (url: UrlParts, host: string): Readonly<Record<string, string>> => {
+  const { scheme, user, port, path, query = '', fragment = '' } = url
+  const { subdomain, root, registered, suffix } = nameParts(host)
+  const userAt = user === '' ? '' : `${user}@`
+  return {
+    s: scheme, u: user, d: host, S: subdomain, r: root, R: registered, t: suffix, P: port, p: path, e: extensionOf(path), q: query,
+    f: fragment, a: `${userAt}${host}${port === '' ? '' : `:${port}`}`, '@': user === '' ? '' : '@', ':': port === '' ? '' : ':',
+    '?': query === '' ? '' : '?', '#': fragment === '' ? '' : '#', '%': '%',
+  } // prettier-ignore
+}
+
+/** A host without a scheme is one of https; a network is a host. */
 const format = (text: string, pattern: string): string => {
-  const url = parsed(text)
-  return url === undefined ? '' : pattern.replaceAll(/%(.)/g, (_, letter: string) => directive(url, letter))
+  const url = urlParts(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
+  if (url === undefined || text === '') return ''
+  const network = text.replace(/^https?:\/\//, '')
+  const values = directives(url, isCidr(network) ? network : url.host)
+  return pattern.replaceAll(/%(.)/gsu, (whole, letter: string) => values[letter] ?? whole)
 }
 
-const STATIC = /\.(png|jpe?g|gif|svg|ico|webp|bmp|css|woff2?|ttf|eot|otf|mp[34]|avi|mov|webm|pdf)$/i
-const INTERESTING =
-  /[?&][^=]+=|\.(php|aspx?|jspx?|do|action|cgi|json|xml|ya?ml|env|bak|old|sql|conf|log|git)(\W|$)|\/(api|admin|login|upload|graphql|debug|config|internal|v\d)(\/|$|\?)/i
-
-/** The path and the names of its parameters: what makes two addresses the same kind. */
-const shapeOf = (url: URL): string =>
-  `${url.host}${url.pathname.replaceAll(/\d+/g, '0')}?${[...url.searchParams.keys()].sort().join('&')}`
-
-const interesting = async function* (source: string, field: string, place: RunPlace): AsyncGenerator<string> {
-  const seen = new Distinct()
-  for await (const line of linesOf(source, place)) {
-    const row = field === '' ? undefined : parseObject(line)
-    const value: Json | undefined = row === undefined ? line.trim() : fieldOf(row, field)
-    const url = typeof value === 'string' ? parsed(value) : undefined
-    if (url === undefined || STATIC.test(url.pathname) || !INTERESTING.test(`${url.pathname}${url.search}`))
-      continue
-    const shape = shapeOf(url)
-    if (!seen.add(shape)) continue
-    yield row === undefined ? line.trim() : line
-  }
+const parentOf = (text: string): string => {
+  const url = urlParts(text)
+  if (url === undefined) return text
+  const path = url.path.replace(/\/$/, '')
+  return urlText(url, escapePath(path.slice(0, path.lastIndexOf('/') + 1)) || '/', undefined, undefined)
 }
 
 const replaceQuery = (text: string, value: string, mode: string): string => {
-  const url = parsed(text)
-  if (url === undefined) return text
-  const change = (old: string) => (mode === 'append' ? old + value : value)
-  const query = [...url.searchParams].map(
-    ([key, old]) => `${encodeURIComponent(key)}=${encodeURIComponent(change(old))}`,
-  )
-  url.search = ''
-  return query.length === 0 ? url.href : url.href.replace(/(#.*)?$/, (hash) => `?${query.join('&')}${hash}`)
+  const url = urlParts(text)
+  const pairs = queryPairs(url?.query ?? '')
+  if (url === undefined || pairs.length === 0) return text
+  const changed = pairs.map(([name, old]) => [name, mode === 'append' ? old + value : value] as const)
+  return urlText(url, url.rawPath, queryText(changed), url.fragment)
 }
 
 const replacePath = (text: string, value: string, position: number): string => {
-  const url = parsed(text)
-  if (url === undefined) return text
-  const parts = url.pathname.split('/').slice(1)
-  const at = position <= 0 ? parts.length - 1 : position - 1
-  url.pathname = `/${parts.map((part, index) => (index === at ? encodeURIComponent(value) : part)).join('/')}`
-  return url.href
+  const url = urlParts(text)
+  const path = url?.path.replace(/^\//, '') ?? ''
+  if (url === undefined || path === '') return text
+  const parts = path.split('/').map((part, index) => (position <= 0 || index === position - 1 ? value : part))
+  return urlText(url, escapePath(`/${parts.join('/')}`), url.query, url.fragment)
+}
+
+const eachFormatted = async function* (source: string, pattern: string, at: FunctionContext) {
+  for await (const line of linesOf(source, at)) {
+    const text = format(line.trim(), pattern)
+    if (text !== '') yield text
+  }
+}
+
+const once = async function* (lines: AsyncIterable<string>) {
+  const seen = new Distinct()
+  for await (const line of lines) if (seen.add(line)) yield line
+}
+
+const formatFile =
+  (pick: (lines: AsyncIterable<string>) => AsyncIterable<string>) =>
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    const [source, pattern] = [pathArg(args, 0, at), textArg(args, 1)]
+    const dest = await programPath(args, 2, at, 'write')
+    await mustBeFile(source, at)
+    if (pattern === '') throw new NoResult('the format is empty')
+    await writeLines(dest, pick(eachFormatted(source, pattern, at)), at)
+    return true
+  }
+
+const mustBeFile = async (path: string, at: FunctionContext): Promise<void> => {
+  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
 }
 
 export const URL_FUNCTIONS: FunctionGroup = {
@@ -91,48 +113,49 @@ export const URL_FUNCTIONS: FunctionGroup = {
     fn(
       'parse_url(url, format)',
       'text',
-      'Parts of an address: %s scheme, %u user, %d host, %S subdomain, %r registered domain, %t suffix, %P port, %p path, %e extension, %q query, %f fragment, %a authority; %@ %: %? %# only where the part is there; %% itself.',
+      'Parts of an address: %s scheme, %u user, %d host, %S subdomain, %r name without suffix, %R with it, %t suffix, %P port, %p path, %e extension, %q query, %f fragment, %a authority; %@ %: %? %# only where the part is there; %% itself.',
       (args) => format(textArg(args, 0), textArg(args, 1)),
     ),
     fn(
       'parse_url_file(source, format, dest)',
-      'number',
-      'The same for each line; every result once.',
-      async (args, at) => {
-        const seen = new Distinct()
-        const lines = async function* () {
-          for await (const line of linesOf(pathArg(args, 0, at), at)) {
-            const text = line.trim() === '' ? '' : format(line.trim(), textArg(args, 1))
-            if (text === '' || !seen.add(text)) continue
-            yield text
-          }
-        }
-        return await writeLines(pathArg(args, 2, at), lines(), at)
-      },
+      'bool',
+      'The same for each line; false when the source is not there.',
+      formatFile((lines) => lines),
     ),
-    fn('get_parent_url(url)', 'text', 'The address one level up, with a slash at its end.', (args) => {
-      const url = parsed(textArg(args, 0))
-      if (url === undefined) return ''
-      return `${url.origin}${url.pathname.replace(/[^/]*\/?$/, '') || '/'}`
-    }),
+    fn(
+      'parse_url_file_unique(source, format, dest)',
+      'bool',
+      'The same, with every result once.',
+      formatFile(once),
+    ),
+    fn(
+      'get_parent_url(url)',
+      'text',
+      'The address one level up, with a slash at its end and without query and fragment.',
+      (args) => (textArg(args, 0) === '' ? '' : parentOf(textArg(args, 0))),
+    ),
     fn(
       'interesting_urls(source, dest, field?)',
-      'number',
-      'Writes addresses worth a look (with parameters, scripts, APIs), each kind once, pictures and styles left out; `field` names the field of JSONL.',
-      async (args, at) =>
-        await writeLines(pathArg(args, 1, at), interesting(pathArg(args, 0, at), textArg(args, 2), at), at),
+      'bool',
+      'Writes addresses worth a look: each host, path and set of parameters once, without pictures, styles, fonts and films, and of articles and numbered pages one for each host; `field` names the field of JSONL. False when the source is not there.',
+      async (args, at) => {
+        const source = pathArg(args, 0, at)
+        await mustBeFile(source, at)
+        await writeLines(pathArg(args, 1, at), interestingLines(source, textArg(args, 2), at), at)
+        return true
+      },
     ),
     fn(
       'query_replace(url, value, mode?)',
       'text',
-      'Puts a value into every parameter; mode `append` adds it.',
+      'Puts a value into every parameter, sorted by name; mode `append` adds it.',
       (args) => replaceQuery(textArg(args, 0), textArg(args, 1), textArg(args, 2, 'replace')),
     ),
     fn(
       'path_replace(url, value, position?)',
       'text',
-      'Puts a value in place of a part of the path, counted from 1; the last by default.',
-      (args) => replacePath(textArg(args, 0), textArg(args, 1), numberArg(args, 2, 0)),
+      'Puts a value in place of a part of the path, counted from 1, the first by default; 0 means every part.',
+      (args) => replacePath(textArg(args, 0), textArg(args, 1), Math.trunc(numberArg(args, 2, 1))),
     ),
   ],
 }

@@ -2,29 +2,36 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StopProgram } from '../expression/engine.ts'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
-import { fn, isObject, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import {
+  fn,
+  isObject,
+  NoResult,
+  numberArg,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
 import { readText } from './file.ts'
 import { pathArg, programPath, writeText } from './files.ts'
 import { join } from 'node:path'
 
-const lengthOf = (value: Json | undefined): number => {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length
-  return isObject(value) ? Object.keys(value).length : 0
-}
+const isBlank = (value: Json): boolean =>
+  typeof value === 'string' && ['', 'undefined'].includes(value.trim())
 
 const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && value.trim() === '') ||
-  value === false ||
-  value === 0 ||
-  (typeof value === 'object' && lengthOf(value) === 0)
+  value === undefined || value === null || isBlank(value) || (Array.isArray(value) && value.length === 0)
+
+const isValid = (value: Json): boolean =>
+  !isEmpty(value) && value !== false && !(isObject(value) && Object.keys(value).length === 0)
+
+/** Values that `pick_valid` looks at. */
+const MAX_PICKED = 10
 
 const execute = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const { stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', textArg(args, 0)])
+  const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', textArg(args, 0)])
   if (stderr !== '') context.print('stderr', stderr)
-  if (problem !== '') context.recorder.log('warn', `exec_cmd: ${problem}`)
-  return stdout.trimEnd()
+  if (exitCode !== 0) throw new NoResult(problem || `the command ended with exit code ${exitCode}`)
+  return stdout.trim()
 }
 
 /** Runs a program of another language; what it prints is the answer. */
@@ -39,11 +46,12 @@ const script =
       const [program = ''] = command
       const found = await context.exec(['/bin/sh', '-c', 'command -v "$0"', program])
       if (found.exitCode !== 0) continue
-      const { stdout, stderr } = await context.exec([...command, path])
+      const { exitCode, stdout, stderr, problem } = await context.exec([...command, path])
       if (stderr !== '') context.print('stderr', stderr)
-      return stdout.trimEnd()
+      if (exitCode !== 0) throw new NoResult(problem || `the program ended with exit code ${exitCode}`)
+      return stdout.trim()
     }
-    throw new Error(`none of these programs is there: ${candidates.map(([name]) => name).join(', ')}`)
+    throw new NoResult(`none of these programs is there: ${candidates.map(([name]) => name).join(', ')}`)
   }
 
 const PYTHON = [['python3'], ['uv', 'run']] as const
@@ -77,6 +85,8 @@ export class EndRun extends StopProgram {
   }
 }
 
+const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
 /** Longest random text. */
 const MAX_RANDOM = 4096
 const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
@@ -84,17 +94,24 @@ const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 export const UTILITY_FUNCTIONS: FunctionGroup = {
   title: 'Utilities',
   functions: [
-    fn('len(value)', 'number', 'Characters of a text, items of a list, keys of an object.', (args) =>
-      lengthOf(args[0]),
+    fn(
+      'len(value)',
+      'number',
+      'Bytes of a text in UTF-8, items of a list, 0 for anything else.',
+      ([value]) =>
+        typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
     ),
-    fn('is_empty(value)', 'bool', 'Is it nothing, blank, 0, false, or without items?', (args) =>
-      isEmpty(args[0]),
+    fn(
+      'is_empty(value)',
+      'bool',
+      'Is it nothing, a blank text, the text "undefined" or a list without items?',
+      (args) => isEmpty(args[0]),
     ),
     fn('is_not_empty(value)', 'bool', 'The opposite of `is_empty`.', (args) => !isEmpty(args[0])),
     fn(
       'exec_cmd(command)',
       'text',
-      'Runs a shell command on the executor and answers its stdout without line breaks at the end; a failure is only logged.',
+      'Runs a shell command on the executor and answers its stdout without blanks at both ends; "" when it fails, and the log says why.',
       execute,
       ['bash'],
     ),
@@ -118,12 +135,13 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       script(TYPESCRIPT, '.ts', true),
     ),
     fn('command_exists(name)', 'bool', 'Is there such a program on PATH?', async (args, { exec }) => {
-      const { exitCode } = await exec(['/bin/sh', '-c', 'command -v "$0"', textArg(args, 0)])
-      return exitCode === 0
+      const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', textArg(args, 0)])
+      // Words of the shell itself have no path.
+      return exitCode === 0 && stdout.includes('/')
     }),
-    fn('sleep(seconds)', 'true', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
+    fn('sleep(seconds)', 'nothing', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
       await pause(Math.min(numberArg(args, 0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
-      return true
+      return null
     }),
     fn(
       'skip(message?)',
@@ -144,8 +162,8 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
     fn(
       'pick_valid(a, b, …)',
       'value',
-      'The first of the values that is not empty.',
-      (args) => args.find((value) => !isEmpty(value)) ?? '',
+      'The first of at most ten values that is not empty, false or an object without keys.',
+      (args) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
     ),
     fn('cat_file(path)', 'text', 'Prints a file and answers its text.', async (args, context) => {
       const text = await readText(pathArg(args, 0, context), context)
@@ -175,18 +193,19 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       startRun('flow'),
     ),
     fn('uuid()', 'text', 'A random UUID.', (_args, { ports }) => ports.uuid()),
-    fn('random_string(length)', 'text', 'Random letters and digits.', (args, { ports }) =>
+    fn('random_string(length?)', 'text', 'Random letters and digits, 16 by default.', (args, { ports }) =>
       Array.from(
-        { length: Math.max(0, Math.min(MAX_RANDOM, Math.trunc(numberArg(args, 0, 16)))) },
+        { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(numberArg(args, 0, 0))) || 16) },
         () => ALPHANUMERIC[Math.floor(ports.random() * ALPHANUMERIC.length)],
       ).join(''),
     ),
     fn('base64_encode(text)', 'text', 'As Base64.', (args) =>
       Buffer.from(textArg(args, 0)).toString('base64'),
     ),
-    fn('base64_decode(text)', 'text', 'From Base64.', (args) =>
-      Buffer.from(textArg(args, 0), 'base64').toString('utf8'),
-    ),
+    fn('base64_decode(text)', 'text', 'From Base64; "" for a text that is none.', (args) => {
+      const text = textArg(args, 0).replaceAll(/[\r\n]/g, '')
+      return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
+    }),
     fn(
       'os_getenv(name)',
       'text',
@@ -199,7 +218,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       'Sets a variable of the environment of the commands that follow.',
       (args, context) => {
         if (!/^[A-Za-z_]\w*$/.test(textArg(args, 0)))
-          throw new Error('an environment variable needs a plain name')
+          throw new NoResult('an environment variable needs a plain name')
         context.setEnv(textArg(args, 0), textArg(args, 1))
         return true
       },

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { readChecked } from '../check/lint.ts'
 import { codeOf } from '../fault.ts'
@@ -5,6 +6,7 @@ import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Param, Trigger, Workflow } from '../model.ts'
 import { hasErrors, type Problem } from '../problem.ts'
 import { looksLikeWorkflow, type Locate, type Place } from '../read/document.ts'
+import { judged } from './resolve.ts'
 import { folderSource, memorySource, type WorkflowSource } from './source.ts'
 
 /** What lists show of a workflow, also of a broken one. */
@@ -128,6 +130,8 @@ export const brokenEntry = (source: string, path: string, rule: string, message:
   references: {},
 })
 
+const folderOf = (path: string): string => (path.includes('/') ? path.replace(/\/[^/]*$/, '') : '')
+
 /** `./`, `../` and plain relative paths, seen from the file that names them; `undefined` outside of the source. */
 const joinPath = (folder: string, path: string): string | undefined => {
   const parts = folder === '' ? [] : folder.split('/')
@@ -138,6 +142,9 @@ const joinPath = (folder: string, path: string): string | undefined => {
   }
   return parts.join('/')
 }
+
+/** Time for which following references holds up everything else. */
+const MAX_BUSY_MS = 20
 
 interface Kept {
   readonly version: string
@@ -153,6 +160,8 @@ class Library implements WorkflowLibrary {
   readonly #freshForMs: number
   readonly #kept = new Map<string, Kept>()
   #entries: readonly WorkflowEntry[] = []
+  /** Those of `#entries` that are broken for what they refer to, as they are shown. */
+  #broken = new Map<WorkflowEntry, WorkflowEntry>()
   #byBase = new Map<string, WorkflowEntry[]>()
   #byName = new Map<string, WorkflowEntry[]>()
   #byFile = new Map<string, WorkflowEntry[]>()
@@ -200,6 +209,25 @@ class Library implements WorkflowLibrary {
     const entries = [...seen.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
     this.#index(entries)
     this.generation++
+    await this.#judge()
+  }
+
+  /** Follows what each entry refers to. Other work goes on between them. */
+  async #judge(): Promise<void> {
+    const broken = new Map<WorkflowEntry, WorkflowEntry>()
+    let since = performance.now()
+    for (const entry of this.#entries) {
+      const shown = judged(this, entry)
+      if (shown !== entry) broken.set(entry, shown)
+      if (performance.now() - since < MAX_BUSY_MS) continue
+      await setImmediate()
+      since = performance.now()
+    }
+    this.#broken = broken
+  }
+
+  #shown(entry: WorkflowEntry): WorkflowEntry {
+    return this.#broken.get(entry) ?? entry
   }
 
   /** Best first under each key: order of sources, then depth, then path decide. */
@@ -235,17 +263,19 @@ class Library implements WorkflowLibrary {
   }
 
   list(): readonly WorkflowEntry[] {
-    return this.#entries
+    return this.#entries.map((entry) => this.#shown(entry))
   }
 
   find(name: string, kind?: WorkflowKind, from?: WorkflowEntry): WorkflowEntry | undefined {
     const candidates = this.#candidates(name, from)
     const rank = (entry: WorkflowEntry): number =>
       (kind !== undefined && entry.kind !== kind ? 2 : 0) + (entry.workflow === undefined ? 1 : 0)
-    return candidates.reduce<WorkflowEntry | undefined>(
+    const found = candidates.reduce<WorkflowEntry | undefined>(
       (best, entry) => (best === undefined || rank(entry) < rank(best) ? entry : best),
       undefined,
     )
+    // What refers to it wants what was read.
+    return found === undefined || from !== undefined ? found : this.#shown(found)
   }
 
   #candidates(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
@@ -260,10 +290,10 @@ class Library implements WorkflowLibrary {
     ]
   }
 
-  /** Seen from the file that names it, then from the top of each source; its own source goes first. */
+  /** Seen from the file that names it, then from the folder above, as modules stand beside flows, then from the top. */
   #atPath(name: string, from: WorkflowEntry | undefined): WorkflowEntry[] {
-    const folder = from?.path.includes('/') === true ? from.path.replace(/\/[^/]*$/, '') : ''
-    const wanted = [folder, ''].flatMap((at) => {
+    const folder = folderOf(from?.path ?? '')
+    const wanted = [folder, folderOf(folder), ''].flatMap((at) => {
       const path = joinPath(at, name)
       return path === undefined ? [] : [path, `${path}.yaml`, `${path}.yml`]
     })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path/posix'
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { checkStructure } from '../check/structure.ts'
-import type { Workflow } from '../model.ts'
+import type { ModuleRef, Workflow } from '../model.ts'
 import { hasErrors, placeOf, WorkflowError, type Problem } from '../problem.ts'
 import { READ_LIMITS, RESOLVE_LIMITS } from '../limits.ts'
 import { ProblemList } from '../problem-list.ts'
@@ -41,6 +41,23 @@ const problemAt = (
   hint,
 })
 
+/** What is wrong with a workflow that this one refers to is wrong with this one too, at the place of the reference. */
+const reached = <Found>(
+  entry: WorkflowEntry,
+  { reference, rule, what }: { reference: string; rule: string; what: string },
+  find: () => Found,
+): Found => {
+  try {
+    return find()
+  } catch (error) {
+    if (!(error instanceof WorkflowError)) throw error
+    const { problems } = error
+    const cause = problems.findLast(({ severity }) => severity === 'error')
+    const message = cause === undefined ? error.message : `${placeOf(cause)}: ${cause.message}`
+    throw broken(entry, [problemAt(entry, reference, rule, `${what}: ${message}`), ...problems])
+  }
+}
+
 /** The workflow with its parents folded in. */
 const flatten = (
   library: WorkflowLibrary,
@@ -74,7 +91,11 @@ const flatten = (
     const message = `a ${entry.kind} cannot extend '${parentName}', which is a ${parent.kind}`
     throw broken(entry, [problemAt(entry, 'extends', 'kind-mismatch', message)])
   }
-  return inherit(flatten(library, parent, chain), entry.workflow)
+  const at = { reference: 'extends', rule: 'broken-parent', what: `the parent '${parentName}'` }
+  return inherit(
+    reached(entry, at, () => flatten(library, parent, chain)),
+    entry.workflow,
+  )
 }
 
 const checked = (library: WorkflowLibrary, entry: WorkflowEntry): Workflow => {
@@ -94,8 +115,6 @@ interface Resolved {
   readonly chars: number
 }
 
-const measured = (workflow: Workflow): Resolved => ({ workflow, chars: JSON.stringify(workflow).length })
-
 const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
@@ -104,10 +123,28 @@ const once = <T>(make: () => T): (() => T) => {
 /** Suggestions for further names of one flow that do not exist are left out: each compares all known names. */
 const MAX_HINTS = 20
 
+const moduleOf = (
+  library: WorkflowLibrary,
+  entry: WorkflowEntry,
+  { name }: ModuleRef,
+  found: WorkflowEntry,
+  isMeasured: boolean,
+): Resolved | { readonly problems: readonly Problem[] } => {
+  const at = { reference: `modules.${name}`, rule: 'broken-module', what: `module '${name}'` }
+  try {
+    const workflow = reached(entry, at, () => checked(library, found))
+    return { workflow, chars: isMeasured ? JSON.stringify(workflow).length : 0 }
+  } catch (error) {
+    if (error instanceof WorkflowError) return { problems: error.problems }
+    throw error
+  }
+}
+
 const modulesOf = (
   library: WorkflowLibrary,
   entry: WorkflowEntry,
   flow: Workflow,
+  isMeasured = true,
 ): Record<string, Workflow> => {
   const modules: Record<string, Workflow> = {}
   const problems: Problem[] = []
@@ -135,7 +172,11 @@ const modulesOf = (
         ...found.problems,
       )
     } else {
-      const one = resolved.get(found) ?? measured(checked(library, found))
+      const one = resolved.get(found) ?? moduleOf(library, entry, ref, found, isMeasured)
+      if ('problems' in one) {
+        problems.push(...one.problems)
+        continue
+      }
       resolved.set(found, one)
       chars += one.chars
       if (chars > RESOLVE_LIMITS.chars) {
@@ -147,6 +188,41 @@ const modulesOf = (
   }
   if (hasErrors(problems)) throw broken(entry, problems)
   return modules
+}
+
+/** Of modules with one name only the last is part of the flow. */
+const withoutEarlier = (flow: Workflow): Workflow => {
+  const refs = flow.modules ?? []
+  const last = new Map(refs.map((ref) => [ref.name, ref]))
+  return last.size === refs.length
+    ? flow
+    : { ...flow, modules: refs.filter((ref) => last.get(ref.name) === ref) }
+}
+
+/** Why the entry cannot be started though its own file is sound; nothing when it can. */
+const brokenReferences = (library: WorkflowLibrary, entry: WorkflowEntry): readonly Problem[] => {
+  if (entry.workflow === undefined) return []
+  if (entry.kind === 'module' && entry.workflow.extends === undefined) return []
+  try {
+    const root = checked(library, entry)
+    if (root.kind === 'flow') modulesOf(library, entry, root, false)
+    return []
+  } catch (error) {
+    if (error instanceof WorkflowError) return error.problems
+    throw error
+  }
+}
+
+/** Entries that lists show as broken for what they refer to, with what was read of them. */
+const asRead = new WeakMap<WorkflowEntry, WorkflowEntry>()
+
+/** The entry as it is shown: broken when a workflow that it refers to is missing or broken. */
+export const judged = (library: WorkflowLibrary, entry: WorkflowEntry): WorkflowEntry => {
+  const problems = brokenReferences(library, entry)
+  if (problems.length === 0) return entry
+  const shown = { ...entry, workflow: undefined, problems: [...entry.problems, ...problems] }
+  asRead.set(shown, entry)
+  return shown
 }
 
 /** What was resolved since the library last changed; kept beside the library and gone with it. */
@@ -172,8 +248,8 @@ export const resolveWorkflow = (
   const key = `${kind ?? ''}\n${name}`
   const hit = cache.get(key)
   if (hit !== undefined) return hit
-  const entry = library.find(name, kind)
-  if (entry === undefined) {
+  const shown = library.find(name, kind)
+  if (shown === undefined) {
     const known = library.list().filter((other) => kind === undefined || other.kind === kind)
     const hint = didYouMean(
       name,
@@ -181,10 +257,11 @@ export const resolveWorkflow = (
     )
     throw new WorkflowError('not-found', `There is no ${kind ?? 'workflow'} named "${name}". ${hint}`.trim())
   }
+  const entry = asRead.get(shown) ?? shown
   if (kind !== undefined && entry.kind !== kind) {
     throw new WorkflowError('other-kind', `"${name}" is a ${entry.kind}, not a ${kind}.`)
   }
-  const root = checked(library, entry)
+  const root = withoutEarlier(checked(library, entry))
   const resolved: ResolvedWorkflow = {
     format: 1,
     root,

@@ -41,7 +41,8 @@ export interface LlmRequest {
 
 export type LlmOutcome =
   | { readonly kind: 'answer'; readonly json: Json; readonly provider: string }
-  | { readonly kind: 'error'; readonly message: string }
+  /** `status`: what the endpoint answered, 0 where it did not answer. */
+  | { readonly kind: 'error'; readonly message: string; readonly status: number }
   | { readonly kind: 'cancelled' }
 
 const FIRST_PAUSE_MS = 500
@@ -58,7 +59,7 @@ const pauseFor = (attempt: number, retryAfter: string | null): number => {
   return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1))
 }
 
-type Try = { json: Json } | { message: string; again: boolean; retryAfter: string | null }
+type Try = { json: Json } | { message: string; status: number; again: boolean; retryAfter: string | null }
 
 const once = async (provider: LlmProvider, request: LlmRequest): Promise<Try> => {
   const { path, body, headers = {}, timeoutMs, signal } = request
@@ -78,13 +79,14 @@ const once = async (provider: LlmProvider, request: LlmRequest): Promise<Try> =>
     if (!response.ok) {
       return {
         message: `${provider.name} answered ${response.status}: ${errorText(text)}`,
+        status: response.status,
         again: worthRetry(response.status),
         retryAfter: response.headers.get('retry-after'),
       }
     }
     return { json: isStream ? assembled(text) : (JSON.parse(text) as Json) }
   } catch (error) {
-    return { message: `${provider.name}: ${messageOf(error)}`, again: true, retryAfter: null }
+    return { message: `${provider.name}: ${messageOf(error)}`, status: 0, again: true, retryAfter: null }
   }
 }
 
@@ -150,13 +152,14 @@ const assembled = (text: string): Json => {
 /** Asks the providers in turn, each as often as `tries` says, until one answers. */
 export const askLlm = async (providers: readonly LlmProvider[], request: LlmRequest): Promise<LlmOutcome> => {
   let message = 'no language model is set up: name a provider in the settings, or llm_config.base_url'
+  let status = 0
   for (const provider of providers) {
     for (let attempt = 1; attempt <= Math.max(1, request.tries); attempt++) {
       if (request.signal.aborted) return { kind: 'cancelled' }
       const result = await once(provider, request)
       if ('json' in result) return { kind: 'answer', json: result.json, provider: provider.name }
       if (request.signal.aborted) return { kind: 'cancelled' }
-      message = result.message
+      ;({ message, status } = result)
       if (!result.again) break
       if (attempt < request.tries) {
         const wait = pauseFor(attempt, result.retryAfter)
@@ -164,7 +167,7 @@ export const askLlm = async (providers: readonly LlmProvider[], request: LlmRequ
       }
     }
   }
-  return { kind: 'error', message }
+  return { kind: 'error', message, status }
 }
 
 const count = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)

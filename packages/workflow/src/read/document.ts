@@ -33,9 +33,13 @@ export interface ReadFile {
 }
 
 const KIND_LINE = /^kind:[ \t]*["']?(module|flow)["']?[ \t\r]*(#.*)?$/m
+/** JSON, or YAML in its style. */
+const IN_BRACES = /^\uFEFF?(?:---[ \t]*\r?\n|[ \t]*(?:#.*)?\r?\n)*[ \t]*\{/
+const KIND_FIELD = /[{,\s](["']?)kind\1[ \t]*:[ \t]*(["']?)(?:module|flow)\2[ \t]*(?:[,}\r\n]|#|$)/
 
 /** True for files that mean to be a workflow; others in the same folders are none of our business. */
-export const looksLikeWorkflow = (text: string): boolean => KIND_LINE.test(text)
+export const looksLikeWorkflow = (text: string): boolean =>
+  KIND_LINE.test(text) || (IN_BRACES.test(text) && KIND_FIELD.test(text))
 
 const refusal = (text: string, limits: ReadLimits): { rule: string; message: string } | undefined => {
   if (Buffer.byteLength(text) > limits.fileBytes) {

@@ -22,7 +22,8 @@ export type FieldType =
 export interface Field {
   readonly type: FieldType
   readonly doc: string
-  readonly required?: boolean
+  /** `wanted`: without it the object is useless, and ignored with a warning. */
+  readonly required?: boolean | 'wanted'
 }
 
 export interface ObjectSpec {
@@ -38,7 +39,7 @@ export const spec = <T extends object>(
 
 const of =
   (type: FieldType) =>
-  (doc: string, required = false): Field => ({ type, doc, required })
+  (doc: string, required: Field['required'] = false): Field => ({ type, doc, required })
 
 export const text = of({ kind: 'text' })
 export const flag = of({ kind: 'flag' })
@@ -54,9 +55,14 @@ export const choice = (oneOf: readonly string[], doc: string, required = false):
   doc,
   required,
 })
-export const preferably = (oneOf: readonly string[], doc: string): Field => ({
+export const preferably = (
+  oneOf: readonly string[],
+  doc: string,
+  required: Field['required'] = false,
+): Field => ({
   type: { kind: 'text', oneOf, lenient: true },
   doc,
+  required,
 })
 export const object = (spec: () => ObjectSpec, doc: string, shorthand?: string): Field => ({
   type: { kind: 'object', spec, ...(shorthand === undefined ? {} : { shorthand }) },

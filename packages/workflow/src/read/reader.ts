@@ -4,7 +4,7 @@ import type { Json } from '../model.ts'
 import type { Severity } from '../problem.ts'
 import type { Hint, ProblemList } from '../problem-list.ts'
 import { didYouMean } from '../suggest.ts'
-import type { FieldType, ObjectSpec } from './field.ts'
+import type { Field, FieldType, ObjectSpec } from './field.ts'
 
 type Fields = Record<string, unknown>
 
@@ -136,15 +136,17 @@ export class Reader {
       if (value !== undefined) fields[key] = value
     }
     for (const [key, field] of Object.entries(spec.fields)) {
-      if (field.required !== true || fields[key] !== undefined) continue
+      if ((field.required ?? false) === false || fields[key] !== undefined) continue
       // What is there and of the wrong type was told already.
-      if (isNothing(this.#follow(node.get(key, true)))) this.#missing(node, spec, path, key)
+      if (isNothing(this.#follow(node.get(key, true)))) this.#missing(node, spec, path, key, field)
     }
     return fields
   }
 
-  #missing(node: Node, spec: ObjectSpec, path: string, key: string): void {
+  #missing(node: Node, spec: ObjectSpec, path: string, key: string, { required }: Field): void {
     const what = path === '' ? spec.name : path
+    if (required === 'wanted')
+      return this.report(node, 'missing-field', 'warning', `${what} has no "${key}"; it is ignored.`)
     this.report(node, 'missing-field', 'error', `${what} needs "${key}".`)
   }
 

@@ -19,6 +19,7 @@ import {
   map,
   number,
   object,
+  preferably,
   spec,
   text,
   textMap,
@@ -61,13 +62,13 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
 })
 
 export const actionSpec: ObjectSpec = spec<Action>('action', {
-  action: choice(['log', 'export', 'notify', 'run', 'continue', 'abort'], 'What to do.', true),
+  action: preferably(['log', 'export', 'notify', 'run', 'continue', 'abort'], 'What to do.', 'wanted'),
   condition: text('Expression; the action is taken only when it is true.'),
   message: text('Text for `log` and `notify`.'),
   name: text('Variable that `export` sets.'),
   value: text('Value for `export`.'),
   notify: text('Text for `notify`.'),
-  type: choice(['bash', 'function'], 'What `run` runs.'),
+  type: preferably(['bash', 'function'], 'What `run` runs.'),
   command: text('Command for `run`.'),
   functions: texts('Expressions for `run`.'),
 })
@@ -143,6 +144,13 @@ const subAgentSpec: ObjectSpec = spec<SubAgent>('sub_agent', {
   agent_tools: list(() => agentToolSpec, 'Its tools.', 'preset'),
   max_iterations: number('Its bound on rounds.'),
   models: texts('Its models, tried in order.'),
+  llm_config: object(() => llmConfigSpec, 'Its model settings, over those of the step.'),
+  output_schema: json('JSON Schema that its answer is asked to follow.'),
+  memory: object(() => memorySpec, 'What it remembers: `max_messages`.'),
+  stop_condition: text('Expression; it stops when it is true.'),
+  on_tool_start: text('Expression evaluated before each of its tool calls; default that of the step.'),
+  on_tool_end: text('Expression evaluated after each of its tool calls; default that of the step.'),
+  sub_agents: list(() => subAgentSpec, 'Agents that it may ask.'),
 })
 
 const memorySpec: ObjectSpec = spec<NonNullable<Step['memory']>>('memory', {
@@ -162,8 +170,8 @@ const relaxed = (spec: ObjectSpec, ...optional: string[]): ObjectSpec => ({
   ),
 })
 
-/** A step inside another one may go without a name, a hook also without a type (bash). */
-const nestedStepSpec = (): ObjectSpec => relaxed(stepSpec, 'name')
+/** A step inside another one, and one of a module written in place, may go without a name, a hook also without a type (bash). */
+export const nestedStepSpec = (): ObjectSpec => relaxed(stepSpec, 'name')
 export const hookStepSpec = (): ObjectSpec => relaxed(stepSpec, 'name', 'type')
 
 /** Keys of step types that are refused; known, so that the refusal is the only message. */
@@ -231,8 +239,12 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   plan_max_tokens: number('Longest plan, in tokens.'),
   models: texts('Models, tried in order.'),
   output_schema: json('JSON Schema that the final answer must follow.'),
-  on_tool_start: text('Expression evaluated before each tool call.'),
-  on_tool_end: text('Expression evaluated after each tool call.'),
+  on_tool_start: text(
+    'Expression evaluated before each tool call; `tool_name`, `tool_args` and `iteration` are there.',
+  ),
+  on_tool_end: text(
+    'Expression evaluated after each tool call; also `result`, `error` and `duration` in milliseconds.',
+  ),
   sub_agents: list(() => subAgentSpec, 'Agents that this one may ask.'),
   max_agent_depth: number('How deep agents may ask agents; default 3.'),
   agent: json('Not supported.'),

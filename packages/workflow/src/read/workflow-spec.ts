@@ -30,6 +30,7 @@ import {
   actionSpec,
   decisionSpec,
   hookStepSpec,
+  nestedStepSpec,
   runnerConfigSpec,
   RUNNER_TYPES,
   stepSpec,
@@ -74,9 +75,9 @@ const dependenciesSpec: ObjectSpec = spec<Dependencies>('dependencies', {
 
 const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   name: text('Name.'),
-  on: choice(['cron', 'event', 'watch', 'manual'], 'What fires it.', true),
+  on: preferably(['cron', 'event', 'watch', 'manual'], 'What fires it.', 'wanted'),
   enabled: flag('Default false. A manual trigger that says false keeps people from starting the workflow.'),
-  schedule: text('Five-field cron expression.'),
+  schedule: text('Five-field cron expression, @daily and its like, or @every 2h.'),
   timezone: text('Time zone of the schedule, such as Europe/Berlin; default UTC.'),
   missed: choice(
     ['skip', 'once', 'all'],
@@ -96,7 +97,7 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
       spec<NonNullable<Trigger['event']>>('event', {
         topic: text('Topic, or a shell glob.'),
         filters: texts('Expressions over `event` that must all be true.'),
-        filter_functions: texts('The same, with all functions.'),
+        filter_functions: texts('The same; both may call functions that compute and that read files.'),
         dedupe_key: text('Template; the same text within the window fires once.'),
         dedupe_window: text('Duration.'),
       }),
@@ -109,8 +110,8 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
 
 const reportSpec: ObjectSpec = spec<Report>('report', {
   name: text('Name.', true),
-  path: text('File; a template.', true),
-  type: choice(REPORT_TYPES, 'Kind of file.'),
+  path: text('File; a template.', 'wanted'),
+  type: preferably(REPORT_TYPES, 'Kind of file.'),
   description: text('For people.'),
   optional: flag('Not missed when it is not there.'),
 })
@@ -140,7 +141,7 @@ const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
   on_success: list(() => actionSpec, 'Actions after success.', 'action'),
   on_error: list(() => actionSpec, 'Actions after failure; `abort` fails the flow.', 'action'),
   decision: object(() => decisionSpec, 'Not used for modules.'),
-  steps: list(() => stepSpec, 'Steps of a module written in place.'),
+  steps: list(nestedStepSpec, 'Steps of a module written in place.'),
   runner: choice(RUNNER_TYPES, 'Where the commands of a module written in place run.'),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   description: text('For people.'),

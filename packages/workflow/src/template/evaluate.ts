@@ -1,25 +1,14 @@
 import type { Json } from '../model.ts'
-import { FILTERS } from './filters.ts'
+import { FILTERS, UNDEFINED } from './filters.ts'
 import { TemplateError, type Expr, type Operator } from './expression.ts'
-import {
-  asNumber,
-  authored,
-  fromJson,
-  isTruthy,
-  joined,
-  originOf,
-  Text,
-  textOf,
-  toPlain,
-  type Value,
-} from './value.ts'
+import { asNumber, fromJson, isTruthy, joined, originOf, Text, textOf, toPlain, type Value } from './value.ts'
 
 /** Where names get their values. */
 export interface Variables {
   get(name: string): Value | undefined
 }
 
-const NOTHING = authored('')
+const NOTHING = UNDEFINED
 
 const member = (value: Value, path: readonly (string | number)[], name: string): Value => {
   let at: Json | undefined = value instanceof Text ? value.toString() : (value as Json)
@@ -46,7 +35,26 @@ const parsed = (text: string): Json => {
   }
 }
 
-const arithmetic = (op: Operator, a: number, b: number): number => {
+/** A number with a point stays one, also when it is whole: `4.0`, what is calculated from it, and what `float` makes. */
+export const isFloat = (expr: Expr): boolean => {
+  switch (expr.kind) {
+    case 'literal':
+      return expr.isFloat === true
+    case 'negative':
+      return isFloat(expr.of)
+    case 'filter':
+      return expr.name === 'float' || (expr.name === 'add' && isFloat(expr.of))
+    case 'binary':
+      return ['+', '-', '*', '/', '%'].includes(expr.op) && (isFloat(expr.left) || isFloat(expr.right))
+    default:
+      return false
+  }
+}
+
+/** Digits that a calculation gets right. */
+const PRECISION = 15
+
+const arithmetic = (op: Operator, a: number, b: number, float: boolean): number => {
   switch (op) {
     case '+':
       return a + b
@@ -55,7 +63,7 @@ const arithmetic = (op: Operator, a: number, b: number): number => {
     case '*':
       return a * b
     case '/':
-      return Number.isInteger(a) && Number.isInteger(b) ? Math.trunc(a / b) : a / b
+      return !float && Number.isInteger(a) && Number.isInteger(b) ? Math.trunc(a / b) : a / b
     case '%':
       return a % b
     default:
@@ -63,14 +71,15 @@ const arithmetic = (op: Operator, a: number, b: number): number => {
   }
 }
 
-const calculate = (op: Operator, left: Value, right: Value): Value => {
+const calculate = (op: Operator, left: Value, right: Value, float: boolean): Value => {
   const [a, b] = [asNumber(left), asNumber(right)]
   const textual = left instanceof Text && right instanceof Text
   if (op === '+' && (a === undefined || b === undefined || textual)) {
     return joined(left, right)
   }
-  const result = arithmetic(op, a ?? 0, b ?? 0)
-  if (Number.isFinite(result)) return result
+  const result = arithmetic(op, a ?? 0, b ?? 0, float)
+  if (Number.isInteger(result)) return result
+  if (Number.isFinite(result)) return Number(result.toPrecision(PRECISION))
   throw new TemplateError(`"${op}" has no result here: division by zero or too large a number`, 0)
 }
 
@@ -105,7 +114,9 @@ const binary = (op: Operator, left: Expr, right: Expr, variables: Variables): Va
   if (op === 'or') return isTruthy(a) ? a : evaluateExpr(right, variables)
   const b = evaluateExpr(right, variables)
   if (op === 'in' || op === 'not in') return includes(a, b) === (op === 'in')
-  return ['+', '-', '*', '/', '%', '^'].includes(op) ? calculate(op, a, b) : compare(op, a, b)
+  return ['+', '-', '*', '/', '%', '^'].includes(op)
+    ? calculate(op, a, b, isFloat(left) || isFloat(right))
+    : compare(op, a, b)
 }
 
 /** Undefined variables and calls are nothing; anything else that has no meaning throws `TemplateError`. */

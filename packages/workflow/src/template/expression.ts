@@ -5,7 +5,12 @@ export type Operator =
   | '+' | '-' | '*' | '/' | '%' | '^' // prettier-ignore
 
 export type Expr =
-  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
+  | {
+      readonly kind: 'literal'
+      readonly value: string | number | boolean | null
+      /** Written with a point. */
+      readonly isFloat?: boolean
+    }
   | { readonly kind: 'variable'; readonly name: string; readonly path: readonly (string | number)[] }
   | { readonly kind: 'not' | 'negative'; readonly of: Expr }
   | { readonly kind: 'binary'; readonly op: Operator; readonly left: Expr; readonly right: Expr }
@@ -153,7 +158,8 @@ class ExprParser {
     const { kind, text } = this.#peek()
     if (kind === 'number' || kind === 'string') {
       this.#at++
-      return { kind: 'literal', value: kind === 'number' ? Number(text) : text }
+      if (kind === 'string') return { kind: 'literal', value: text }
+      return { kind: 'literal', value: Number(text), isFloat: text.includes('.') }
     }
     if (this.#take('(')) {
       const expr = this.#level(0)

@@ -2,6 +2,21 @@ import { basename, dirname } from 'node:path/posix'
 import type { Json } from '../model.ts'
 import { TemplateError } from './expression.ts'
 import {
+  center,
+  digitAt,
+  escapeAddress,
+  formatted,
+  ljust,
+  numberLines,
+  phoneDigits,
+  pluralEnding,
+  rjust,
+  truncateChars,
+  truncateWords,
+  withoutNamedTags,
+  wrapWords,
+} from './text-filters.ts'
+import {
   asNumber,
   authored,
   isTruthy,
@@ -14,6 +29,9 @@ import {
   toPlain,
   type Value,
 } from './value.ts'
+
+/** What a name that nobody has defined stands for. */
+export const UNDEFINED = authored('')
 
 /** Parts that a template may split a text into. */
 const MAX_ITEMS = 100_000
@@ -69,7 +87,8 @@ const withoutTags = (text: string): string => {
 }
 
 const split = (text: string, separator: string): string[] => {
-  const parts = text.split(separator, MAX_ITEMS + 1)
+  const parts =
+    separator === '' ? Array.from(text.slice(0, 2 * MAX_ITEMS + 2)) : text.split(separator, MAX_ITEMS + 1)
   if (parts.length > MAX_ITEMS)
     throw new TemplateError(`a template may split a text into at most ${MAX_ITEMS} parts`, 0)
   return parts
@@ -97,8 +116,9 @@ const floatFormat: Filter = (value, argument) => {
 }
 
 const yesNo: Filter = (value, argument) => {
-  const [yes = 'yes', no = 'no', maybe = no] = argument === undefined ? [] : toPlain(argument).split(',')
-  const chosen = value === null ? maybe : isTruthy(value) ? yes : no
+  const words = argument === undefined ? ['yes', 'no', 'maybe'] : toPlain(argument).split(',')
+  const [yes = 'yes', no = 'no', maybe = no] = words
+  const chosen = value === null || value === UNDEFINED ? maybe : isTruthy(value) ? yes : no
   return textOf(chosen, originOf(argument === undefined ? [] : [argument]))
 }
 
@@ -108,6 +128,29 @@ const escapes: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
+}
+
+const escapeMarkup = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => escapes[char] ?? char)
+
+const random: Filter = (value) => {
+  const items = isList(value) ? value : Array.from(toPlain(value))
+  if (items.length === 0 || typeof value === 'number') return value
+  const item = items[Math.floor(Math.random() * items.length)]
+  return typeof item === 'string' ? textOf(item, isList(value) ? 'data' : originOf([value])) : fromItem(item)
+}
+
+const divides: Filter = (value, argument) => {
+  const [number, by] = [asNumber(value), argument === undefined ? undefined : asNumber(argument)]
+  return number !== undefined && by !== undefined && by !== 0 && number % by === 0
+}
+
+const pluralize: Filter = (value, argument) => {
+  const count = asNumber(value)
+  if (count === undefined) throw new TemplateError('pluralize is for numbers', 0)
+  return textOf(
+    pluralEnding(count, argument === undefined ? '' : toPlain(argument)),
+    originOf(argument === undefined ? [] : [argument]),
+  )
 }
 
 /** Filters by name, as in `{{ name | upper }}`. */
@@ -124,19 +167,37 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
       .slice(1, -1)
       .replaceAll("'", String.raw`\u0027`),
   ),
-  escape: onText((text) => text.replaceAll(/[&<>"']/g, (char) => escapes[char] ?? char)),
+  escape: onText(escapeMarkup),
+  e: onText(escapeMarkup),
   striptags: onText(withoutTags),
   urlencode: onText((text) => encodeURIComponent(text.toWellFormed())),
   basename: onText((text) => basename(text)),
   dirname: onText((text) => dirname(text)),
-  truncatechars: onText((text, length) =>
-    text.length > Number(length) ? `${text.slice(0, Math.max(0, Number(length) - 3))}...` : text,
-  ),
+  truncatechars: onText(truncateChars),
+  truncatewords: onText(truncateWords),
+  wordwrap: onText(wrapWords),
+  linenumbers: onText(numberLines),
+  ljust: onText(ljust),
+  rjust: onText(rjust),
+  center: onText(center),
+  get_digit: onText(digitAt),
+  phone2numeric: onText(phoneDigits),
+  iriencode: onText(escapeAddress),
+  removetags: onText(withoutNamedTags),
   date: onText((text) => text),
+  time: onText((text) => text),
   safe: (value) => value,
+  // Texts such as 0 and false are something; so are numbers and booleans.
   default: (value, argument) =>
-    isTruthy(value) || typeof value === 'number' ? value : (argument ?? authored('')),
-  default_if_none: (value, argument) => (value === null ? (argument ?? authored('')) : value),
+    toPlain(value) === '' || (isList(value) && value.length === 0) ? (argument ?? authored('')) : value,
+  default_if_none: (value, argument) =>
+    value === null || value === UNDEFINED ? (argument ?? authored('')) : value,
+  divisibleby: divides,
+  length_is: (value, argument) =>
+    lengthOf(value) === (argument === undefined ? undefined : asNumber(argument)),
+  make_list: (value) => split(toPlain(value), ''),
+  pluralize,
+  random,
   first: end(0),
   last: end(-1),
   join: (value, argument) =>
@@ -170,7 +231,7 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
   yesno: yesNo,
   stringformat: (value, argument) =>
     textOf(
-      (argument === undefined ? '%s' : toPlain(argument)).replace(/%[sdv]/, () => toPlain(value)),
+      formatted(argument === undefined ? '%s' : toPlain(argument), value),
       originOf([value, argument ?? null]),
     ),
   json: (value) => textOf(JSON.stringify(toJson(value)), originOf([value])),

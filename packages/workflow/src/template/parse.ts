@@ -14,12 +14,23 @@ export type Node =
   | {
       readonly kind: 'for'
       readonly variable: string
+      /** Of an object: `variable` is its key then. */
+      readonly member?: string
+      readonly order?: 'reversed' | 'sorted'
       readonly of: Expr
       readonly body: readonly Node[]
       /** What stands behind `{% empty %}`. */
       readonly empty: readonly Node[]
     }
   | { readonly kind: 'set'; readonly variable: string; readonly to: Expr }
+  /** Variables for what stands before `{% endwith %}`. */
+  | {
+      readonly kind: 'with'
+      readonly sets: readonly (readonly [string, Expr])[]
+      readonly body: readonly Node[]
+    }
+  /** The time, by a layout as `2006-01-02 15:04:05`. */
+  | { readonly kind: 'now'; readonly layout: string }
 
 /** `when` is missing for `{% else %}`. */
 export interface Branch {
@@ -109,8 +120,25 @@ const tokensOf = function* (source: string): Generator<Token> {
   if (from < source.length) yield before(source.length)
 }
 
-const FOR = /^([A-Za-z_]\w*)\s+in\s+(.+)$/
+const FOR = /^([A-Za-z_]\w*)(?:\s*,\s*([A-Za-z_]\w*))?\s+in\s+(.+?)(?:\s+(reversed|sorted))?$/
 const SET = /^([A-Za-z_]\w*)\s*=\s*(.+)$/
+
+/** Values beside each other: quoted texts, and names with their filters. */
+const WORDS = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"'])+/g
+const WITH = /^([A-Za-z_]\w*)=(.+)$/
+const WITH_AS = /^(.+)\s+as\s+([A-Za-z_]\w*)$/
+
+/** Texts that `{% templatetag … %}` stands for. */
+const BRACES: Readonly<Record<string, string>> = {
+  openblock: '{%',
+  closeblock: '%}',
+  openvariable: '{{',
+  closevariable: '}}',
+  openbrace: '{',
+  closebrace: '}',
+  opencomment: '{#',
+  closecomment: '#}',
+}
 
 class TemplateParser {
   readonly #tokens: readonly Token[]
@@ -152,13 +180,29 @@ class TemplateParser {
         const [, variable = '', to = ''] = SET.exec(token.text) ?? misread(token)
         return [{ kind: 'set', variable, to: exprOf(token, to) }]
       }
+      case 'with': {
+        const body = this.#body(depth)
+        this.#close('endwith', token)
+        return [{ kind: 'with', sets: setsOf(token), body }]
+      }
+      case 'now': {
+        const [, , layout = misread(token)] = /^(["'])(.*)\1$/.exec(token.text) ?? []
+        return [{ kind: 'now', layout }]
+      }
+      case 'firstof':
+        return [firstOf(token)]
+      case 'ifequal':
+      case 'ifnotequal':
+        return [this.#ifEqual(token, depth)]
+      case 'templatetag':
+        return [{ kind: 'text', text: BRACES[token.text] ?? misread(token) }]
       case 'comment':
         this.#body(depth)
         this.#close('endcomment', token)
         return []
       default:
         throw new TemplateError(
-          `the template tag {% ${token.name} %} is not carried out; there are if, for, set and comment`,
+          `the template tag {% ${token.name} %} is not carried out; there are if, ifequal, for, set, with, firstof, now, templatetag and comment`,
           token.at,
         )
     }
@@ -179,15 +223,37 @@ class TemplateParser {
     return { kind: 'if', branches }
   }
 
+  #ifEqual(opening: Token, depth: number): Node {
+    const words = opening.text.match(WORDS) ?? []
+    const [left, right, ...more] = words.map((word) => exprOf(opening, word))
+    if (left === undefined || right === undefined || more.length > 0) return misread(opening)
+    const op = opening.name === 'ifequal' ? '==' : '!='
+    const branches: Branch[] = [{ when: { kind: 'binary', op, left, right }, body: this.#body(depth) }]
+    if (this.#tokens[this.#at]?.name === 'else') {
+      this.#at += 1
+      branches.push({ body: this.#body(depth) })
+    }
+    this.#close(`end${opening.name}`, opening)
+    return { kind: 'if', branches }
+  }
+
   #for(opening: Token, depth: number): Node {
-    const [, variable = '', list = ''] = FOR.exec(opening.text) ?? misread(opening)
+    const [, variable = '', member, list = '', order] = FOR.exec(opening.text) ?? misread(opening)
     const of = exprOf(opening, list)
     const body = this.#body(depth)
     const hasEmpty = this.#tokens[this.#at]?.name === 'empty'
     if (hasEmpty) this.#at += 1
     const empty = hasEmpty ? this.#body(depth) : []
     this.#close('endfor', opening)
-    return { kind: 'for', variable, of, body, empty }
+    return {
+      kind: 'for',
+      variable,
+      ...(member === undefined ? {} : { member }),
+      ...(order === 'reversed' || order === 'sorted' ? { order } : {}),
+      of,
+      body,
+      empty,
+    }
   }
 
   #close(name: string, opening: Token): void {
@@ -209,8 +275,42 @@ const holeOf = ({ text, at }: Token): Node => ({
   expr: parseExpr(text, at, `{{${text}}}`),
 })
 
+/** `{% with a=1 b=name|upper %}`, or `{% with 1 as a %}`. */
+const setsOf = (token: Token): (readonly [string, Expr])[] => {
+  const [, source, name] = WITH_AS.exec(token.text) ?? []
+  if (source !== undefined && name !== undefined) return [[name, exprOf(token, source)]]
+  const words = token.text.match(WORDS) ?? misread(token)
+  return words.map((word) => {
+    const [, variable = '', to = ''] = WITH.exec(word) ?? misread(token)
+    return [variable, exprOf(token, to)]
+  })
+}
+
+/** The first value that is something: all of them joined by `or`. */
+const firstOf = (token: Token): Node => {
+  const [first, ...more] = (token.text.match(WORDS) ?? misread(token)).map((word) => exprOf(token, word))
+  if (first === undefined) return misread(token)
+  const nothing: Expr = { kind: 'literal', value: '' }
+  const expr = [...more, nothing].reduce<Expr>(
+    (left, right) => ({ kind: 'binary', op: 'or', left, right }),
+    first,
+  )
+  return { kind: 'hole', expr, source: `% firstof ${token.text} %` }
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  for: '{% for NAME in LIST %}',
+  set: '{% set NAME = VALUE %}',
+  with: '{% with NAME=VALUE %}',
+  now: '{% now "2006-01-02 15:04:05" %}',
+  firstof: '{% firstof VALUE VALUE %}',
+  ifequal: '{% ifequal VALUE VALUE %}',
+  ifnotequal: '{% ifnotequal VALUE VALUE %}',
+  templatetag: '{% templatetag openvariable %}',
+}
+
 const misread = ({ name, text, at }: Token): never => {
-  const form = name === 'for' ? '{% for NAME in LIST %}' : '{% set NAME = VALUE %}'
+  const form = FORMS[name] ?? ''
   throw new TemplateError(`"{% ${name} ${text} %}" is not understood; it is written ${form}`, at)
 }
 
@@ -228,6 +328,7 @@ export const holesOf = (nodes: readonly Node[]): Hole[] =>
   nodes.flatMap((node) => {
     if (node.kind === 'hole') return [node]
     if (node.kind === 'if') return node.branches.flatMap(({ body }) => holesOf(body))
+    if (node.kind === 'with') return holesOf(node.body)
     return node.kind === 'for' ? [...holesOf(node.body), ...holesOf(node.empty)] : []
   })
 
@@ -244,6 +345,8 @@ export const tagExprsOf = (nodes: readonly Node[]): Expr[] =>
         return [node.of, ...tagExprsOf(node.body), ...tagExprsOf(node.empty)]
       case 'set':
         return [node.to]
+      case 'with':
+        return [...node.sets.map(([, to]) => to), ...tagExprsOf(node.body)]
       default:
         return []
     }
@@ -253,6 +356,14 @@ export const tagExprsOf = (nodes: readonly Node[]): Expr[] =>
 export const namesOf = (nodes: readonly Node[]): string[] =>
   nodes.flatMap((node) => {
     if (node.kind === 'if') return node.branches.flatMap(({ body }) => namesOf(body))
-    if (node.kind === 'for') return [node.variable, 'forloop', ...namesOf(node.body), ...namesOf(node.empty)]
+    if (node.kind === 'for')
+      return [
+        node.variable,
+        ...(node.member === undefined ? [] : [node.member]),
+        'forloop',
+        ...namesOf(node.body),
+        ...namesOf(node.empty),
+      ]
+    if (node.kind === 'with') return [...node.sets.map(([name]) => name), ...namesOf(node.body)]
     return node.kind === 'set' ? [node.variable] : []
   })

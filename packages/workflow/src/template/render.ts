@@ -1,8 +1,10 @@
 import type { Json } from '../model.ts'
-import { evaluateExpr, type Variables } from './evaluate.ts'
+import { evaluateExpr, isFloat, type Variables } from './evaluate.ts'
 import { TemplateError, type Expr } from './expression.ts'
+import { dated } from '../date-layout.ts'
 import type { Node, Template } from './parse.ts'
 import {
+  data,
   fromJson,
   isTruthy,
   MAX_TEXT,
@@ -10,6 +12,7 @@ import {
   piecesOf,
   Text,
   tooLong,
+  toPlain,
   type Piece,
   type Value,
 } from './value.ts'
@@ -35,6 +38,9 @@ class Inside implements Variables {
   }
 }
 
+const shown = (expr: Expr, value: Value): Value =>
+  typeof value === 'number' && Number.isInteger(value) && isFloat(expr) ? data(value.toFixed(1)) : value
+
 /** Longest rendering: nothing else happens in this process meanwhile. */
 const MAX_MS = 500
 
@@ -53,7 +59,7 @@ class Rendering {
       case 'text':
         return this.#write(node.text)
       case 'hole':
-        for (const piece of piecesOf(evaluateExpr(node.expr, variables))) {
+        for (const piece of piecesOf(shown(node.expr, evaluateExpr(node.expr, variables)))) {
           if (piece.origin === 'author') this.#write(piece.text)
           else this.#add({ ...piece, name: node.source.trim() })
         }
@@ -68,6 +74,13 @@ class Rendering {
       }
       case 'for':
         return this.#for(node, variables)
+      case 'with': {
+        const inside = new Inside(variables)
+        for (const [name, to] of node.sets) inside.set(name, evaluateExpr(to, variables))
+        return this.run(node.body, inside)
+      }
+      case 'now':
+        return this.#write(dated(new Date(), node.layout))
     }
   }
 
@@ -89,8 +102,9 @@ class Rendering {
     if (this.#size > MAX_TEXT) throw tooLong()
   }
 
-  #for({ variable, of, body, empty }: Node & { kind: 'for' }, variables: Inside): void {
-    const items = itemsOf(of, variables)
+  #for(node: Node & { kind: 'for' }, variables: Inside): void {
+    const { variable, member, body, empty } = node
+    const items = inTurn(itemsOf(node.of, variables), node)
     if (items.length === 0) return this.run(empty, variables)
     this.#turns += items.length
     if (this.#turns > MAX_TURNS)
@@ -99,7 +113,8 @@ class Rendering {
       if (performance.now() > this.#ends)
         throw new TemplateError(`the loops of a template take longer than ${MAX_MS / 1000}s`, 0)
       const inside = new Inside(variables)
-      inside.set(variable, item)
+      inside.set(variable, item.key ?? item.value)
+      if (member !== undefined) inside.set(member, item.value)
       inside.set('forloop', placeIn(index, items.length))
       this.run(body, inside)
     }
@@ -109,18 +124,36 @@ class Rendering {
 const placeIn = (index: number, length: number): Value => ({
   Counter: index + 1,
   Counter0: index,
+  Revcounter: length - index,
+  Revcounter0: length - index - 1,
   First: index === 0,
   Last: index === length - 1,
 })
 
-/** A list, also one that is written as JSON text; nothing is the empty list. */
-const itemsOf = (of: Expr, variables: Variables): Value[] => {
+interface Item {
+  /** Of a member of an object. */
+  readonly key?: Value
+  readonly value: Value
+}
+
+const inTurn = (items: readonly Item[], { order }: Node & { kind: 'for' }): readonly Item[] => {
+  if (order === 'reversed') return items.toReversed()
+  if (order === undefined) return items
+  const by = ({ key, value }: Item): string => toPlain(key ?? value)
+  return items.toSorted((a, b) => (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))
+}
+
+/** A list or the members of an object, also written as JSON text; nothing is the empty list. */
+const itemsOf = (of: Expr, variables: Variables): Item[] => {
   const value = evaluateExpr(of, variables)
   const list = value instanceof Text ? parsedList(value.toString()) : value
   if (list === null) return []
-  if (!Array.isArray(list)) throw new TemplateError('{% for %} goes over a list, and this is none', 0)
   const origin = originOf([value]) === 'author' ? 'author' : 'data'
-  return list.map((item: Json) => fromJson(item, origin))
+  if (Array.isArray(list)) return list.map((item: Json) => ({ value: fromJson(item, origin) }))
+  if (typeof list !== 'object') throw new TemplateError('{% for %} goes over a list, and this is none', 0)
+  return Object.entries(list)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => ({ key: fromJson(key, origin), value: fromJson(item as Json, origin) }))
 }
 
 const parsedList = (text: string): Json => {

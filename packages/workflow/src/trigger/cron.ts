@@ -1,16 +1,41 @@
 import { Cron } from 'croner'
+import { parseDuration } from '../execute/duration.ts'
 
 /** Five fields: a trigger fires at whole minutes. */
 const FIELDS = 5
 
-/** A cron expression in its time zone. Throws with what is wrong with it. */
-export const parseCron = (schedule: string, timezone: string): Cron => {
+/** Words for whole expressions. */
+const WORDS = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i
+const EVERY = /^@every\s+(\S+)$/i
+/** A trigger fires at most once a minute. */
+const SHORTEST_MS = 60_000
+const LONGEST_MS = 366 * 24 * 60 * SHORTEST_MS
+
+/** Times at which a trigger fires. */
+export interface FireTimes {
+  /** The first one after a time; null: never again. */
+  nextRun(after: Date): Date | null
+}
+
+/** A cron expression in its time zone, or `@every 2h`: so long after the last firing. Throws with what is wrong. */
+export const parseCron = (schedule: string, timezone: string): FireTimes => {
+  const interval = EVERY.exec(schedule.trim())?.[1]
+  if (interval !== undefined) return everyInterval(interval)
+  if (WORDS.test(schedule.trim()))
+    return new Cron(schedule.trim().toLowerCase().replace('@midnight', '@daily'), { timezone, paused: true })
   const fields = schedule.trim().split(/\s+/)
   if (fields.length !== FIELDS)
     throw new Error(
       `"${schedule}" has ${fields.length} fields, a schedule has five: minute hour day month weekday`,
     )
   return new Cron(schedule.trim(), { timezone, paused: true })
+}
+
+const everyInterval = (interval: string): FireTimes => {
+  const ms = parseDuration(interval)
+  if (ms === undefined || ms < SHORTEST_MS || ms > LONGEST_MS)
+    throw new Error(`"${interval}" is no time from 1m to 366d, such as 30m or 2h`)
+  return { nextRun: (after) => new Date(after.getTime() + ms) }
 }
 
 /** Why a schedule cannot work, or undefined. */

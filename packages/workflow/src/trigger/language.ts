@@ -1,10 +1,10 @@
 import type { Engine } from '../execute/engine.ts'
-import type { FunctionContext, FunctionDefinition } from '../functions/define.ts'
-import { TEXT_FUNCTIONS } from '../functions/text.ts'
 import type { Json } from '../model.ts'
 import { evaluateExpr, type Variables } from '../template/evaluate.ts'
 import { renderText } from '../template/render.ts'
 import { fromJson, toJson, toPlain, type Value } from '../template/value.ts'
+import { callForTrigger, callProblem, TRIGGER_FUNCTIONS, type TriggerFiles } from './functions.ts'
+import { at, eventField, readInput, withHyphens } from './input.ts'
 import { LatePrograms } from './late-programs.ts'
 
 /** What expressions of a trigger see as `event`; `data` stands also alone, as `event_data`. */
@@ -21,30 +21,7 @@ export interface TriggerEvent {
   readonly timestamp: string
 }
 
-const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
-  TEXT_FUNCTIONS.functions.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)),
-)
-
-/** Triggers are looked at where no run is: a function that asks for one is told so. */
-const NO_RUN = new Proxy({} as FunctionContext, {
-  get() {
-    throw new Error('this function needs a run, so a trigger cannot use it')
-  },
-})
-
 const TOO_LONG = /^the expression took longer than /
-const EVENT_FIELD = /^event\.([a-z_]+)$/
-const DATA_PATH = /^event(?:_|\.)data((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/
-const CALL = /^[A-Za-z_]\w*\s*\(.*\)$/s
-const EVENT_FIELDS = 'topic source name id data_type workspace run_uuid workflow_name timestamp'.split(' ')
-
-/** Why an input expression can never work, or undefined. */
-export const inputProblem = (expression: string): string | undefined => {
-  const field = EVENT_FIELD.exec(expression.trim())?.[1]
-  if (field !== undefined && field !== 'data' && !EVENT_FIELDS.includes(field))
-    return `event.${field} does not exist; there are ${EVENT_FIELDS.map((name) => `event.${name}`).join(', ')}`
-  return undefined
-}
 
 /**
  * The expressions of a trigger: filters, dedupe keys and inputs, over one event. The event is data wherever it goes;
@@ -52,19 +29,25 @@ export const inputProblem = (expression: string): string | undefined => {
  */
 export class TriggerLanguage {
   readonly #engine: Engine
+  readonly #files: (() => TriggerFiles) | undefined
   readonly #late = new LatePrograms()
 
-  constructor(engine: Engine) {
+  /** Without `files` functions that read them fail. */
+  constructor(engine: Engine, files?: () => TriggerFiles) {
     this.#engine = engine
+    this.#files = files
   }
 
   /** The value of a program over `event` and `event_data`. Rejects with what went wrong. */
   async value(source: string, event: TriggerEvent, signal: AbortSignal): Promise<Json> {
     this.#late.refuse(source)
-    const program = this.#engine.program(source)
+    const program = this.#engine.program(withHyphens(source))
     const variables = variablesOf(event)
     const holes = program.holes.map(({ expr }) => evaluateExpr(expr, variables))
-    const functions = [...program.calls.keys()].filter((name) => FUNCTIONS.has(name))
+    const functions = [...program.calls.keys()].filter((name) => TRIGGER_FUNCTIONS.has(name))
+    const refused = [...program.calls.keys()].map(callProblem).find((problem) => problem !== undefined)
+    if (refused !== undefined) throw new Error(refused)
+    const context = { engine: this.#engine, files: this.#files, workspace: event.workspace }
     const outcome = await this.#engine.expressions.evaluate({
       code: program.code,
       globals: {
@@ -75,7 +58,7 @@ export class TriggerLanguage {
           : {}),
       },
       functions,
-      host: (name, args) => FUNCTIONS.get(name)?.run(args, NO_RUN) ?? null,
+      host: (name, args, until) => callForTrigger(name, args, context, until),
       signal,
     })
     this.#late.tried(source, outcome.kind === 'error' && TOO_LONG.test(outcome.message))
@@ -85,7 +68,7 @@ export class TriggerLanguage {
 
   /** A template over `event` and `event_data`, as text. */
   text(template: string, event: TriggerEvent): string {
-    return renderText(this.#engine.template(template), variablesOf(event))
+    return renderText(this.#engine.template(withHyphens(template)), variablesOf(event))
   }
 
   /**
@@ -93,31 +76,20 @@ export class TriggerLanguage {
    * `trim(event_data.url)`, a template, or anything else as it stands. What is not in the event is null.
    */
   async input(expression: string, event: TriggerEvent, signal: AbortSignal): Promise<Json> {
-    const text = expression.trim()
-    if (text.includes('{{')) return this.text(text, event)
-    const path = DATA_PATH.exec(text)?.[1]
-    if (path !== undefined) return at(event.data, path)
-    const field = EVENT_FIELD.exec(text)?.[1]
-    if (field !== undefined) return fieldOf(event, field)
-    return CALL.test(text) ? await this.value(text, event, signal) : text
+    const read = readInput(expression)
+    switch (read.kind) {
+      case 'data':
+        return at(event.data, read.path)
+      case 'field':
+        return eventField(event, read.name)
+      case 'template':
+        return this.text(read.text, event)
+      case 'expression':
+        return await this.value(read.source, event, signal)
+      case 'literal':
+        return read.text
+    }
   }
-}
-
-const fieldOf = (event: TriggerEvent, field: string): Json => {
-  const entry = Object.entries(event).find(([name]) => name === field)
-  return entry === undefined ? null : (entry[1] as Json)
-}
-
-/** Own members only: `constructor` and its like are found where the event has them, and nowhere else. */
-const at = (data: Json, path: string): Json => {
-  let value: Json = data
-  for (const key of path.match(/[^.[\]]+/g) ?? []) {
-    if (Array.isArray(value)) value = value[Number(key)] ?? null
-    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, key))
-      value = value[key] ?? null
-    else return null
-  }
-  return value
 }
 
 const variablesOf = (event: TriggerEvent): Variables => {

@@ -68,6 +68,19 @@ interface Who {
   readonly models: readonly string[]
   readonly maxIterations: number
   readonly depth: number
+  /** What else of a step's agent a helper can have of its own. */
+  readonly own: Pick<
+    SubAgent,
+    'llm_config' | 'output_schema' | 'memory' | 'stop_condition' | 'on_tool_start' | 'on_tool_end'
+  >
+}
+
+/** One call of a tool, as hooks see it. */
+interface Called {
+  readonly call: ToolCall
+  readonly iteration: number
+  readonly result: string
+  readonly durationMs: number
 }
 
 type Told = { readonly content: string } | { readonly error: string }
@@ -101,9 +114,9 @@ class Agent {
       last = answer.content
       messages.push(assistantMessage(answer))
       if (answer.toolCalls.length === 0) return { content: last }
-      await this.#callTools(tools, answer.toolCalls, messages)
-      if (await this.#stops(last, round)) return { content: last }
-      this.#forget(messages)
+      await this.#callTools(who, round, tools, answer.toolCalls, messages)
+      if (await this.#stops(who, last, round)) return { content: last }
+      this.#forget(who, messages)
       if (this.totals.total > (step.max_tokens ?? MAX_TOKENS))
         return { error: 'the agent has used up its tokens' }
     }
@@ -118,10 +131,17 @@ class Agent {
   }
 
   async #spawn(agent: SubAgent, query: string, depth: number): Promise<Told> {
+    const { step, module } = this.#at
     const who: Who = {
-      system: agent.system_prompt ?? '',
+      system: renderPlain(module.run.engine, agent.system_prompt ?? '', this.#at.scope),
       tools: agent.agent_tools ?? [],
-      subAgents: [],
+      subAgents: agent.sub_agents ?? [],
+      own: {
+        ...agent,
+        on_tool_start: agent.on_tool_start ?? step.on_tool_start ?? '',
+        on_tool_end: agent.on_tool_end ?? step.on_tool_end ?? '',
+        llm_config: { ...this.#configFor(agent), ...renderConfig(this.#at, agent.llm_config) },
+      },
       models: agent.models ?? [],
       maxIterations: agent.max_iterations ?? MAX_ITERATIONS,
       depth,
@@ -130,15 +150,21 @@ class Agent {
     return await this.pursue(who, [...system, { role: 'user', content: query }])
   }
 
+  /** Keys are for the address that they were given with. */
+  #configFor({ llm_config: own }: SubAgent): LlmConfig {
+    const { api_key: _, custom_headers: __, ...rest } = this.#plan.config
+    return own?.base_url === undefined && own?.provider === undefined ? this.#plan.config : rest
+  }
+
   async #ask(
-    { models }: Who,
+    { models, own }: Who,
     messages: readonly Message[],
     tools: readonly Tool[],
     more: { [key: string]: Json } = {},
   ): Promise<ChatAnswer | { error: string }> {
-    const { step, module } = this.#at
-    const { config } = this.#plan
-    const schema = step.output_schema
+    const { module } = this.#at
+    const config = own.llm_config ?? this.#plan.config
+    const schema = schemaOf(own.output_schema)
     const body: { [key: string]: Json } = {
       messages: [...messages],
       ...samplingOf(config),
@@ -181,16 +207,21 @@ class Agent {
   }
 
   async #callTools(
+    who: Who,
+    iteration: number,
     tools: ReadonlyMap<string, Tool>,
     calls: readonly ToolCall[],
     messages: Message[],
   ): Promise<void> {
     const { step, module } = this.#at
     const one = async (call: ToolCall): Promise<string> => {
-      await this.#hook(step.on_tool_start, call, '')
+      await this.#hook(who.own.on_tool_start, { call, iteration, result: '', durationMs: 0 })
       this.#print(`> ${describeCall(call)}\n`)
+      const { monotonic } = module.run.ports
+      const startedAt = monotonic()
       const result = await callTool(tools, call)
-      await this.#hook(step.on_tool_end, call, result)
+      const durationMs = Math.round(monotonic() - startedAt)
+      await this.#hook(who.own.on_tool_end, { call, iteration, result, durationMs })
       this.results.push({ tool: call.name, arguments: call.arguments, result })
       return result
     }
@@ -203,21 +234,29 @@ class Agent {
     }
   }
 
-  async #hook(source: string | undefined, call: ToolCall, result: string): Promise<void> {
+  async #hook(source: string | undefined, { call, iteration, result, durationMs }: Called): Promise<void> {
     if (source === undefined || source === '') return
-    await evaluate(this.#at, source, { tool: call.name, args: call.arguments, result })
+    const { name, arguments: args } = call
+    const error = result.startsWith('error: ') ? result.slice('error: '.length) : ''
+    const names = { tool: name, args, tool_name: name, tool_args: args, result, error, iteration }
+    const outcome = await evaluate(this.#at, source, { ...names, duration: durationMs })
+    if (outcome.kind === 'error')
+      this.#at.module.run.input.recorder.log(
+        'warn',
+        `${this.#at.step.name}: hook of a tool: ${outcome.message}`,
+      )
   }
 
-  async #stops(content: string, iteration: number): Promise<boolean> {
-    const source = this.#at.step.stop_condition
+  async #stops({ own }: Who, content: string, iteration: number): Promise<boolean> {
+    const source = own.stop_condition
     if (source === undefined || source === '') return false
     const result = await evaluate(this.#at, source, { content, iteration, agent_content: content })
     return result.kind === 'value' && isTruthy(fromJson(result.value))
   }
 
   /** Drops the oldest rounds of a conversation that has become too long, never between a call and its answer. */
-  #forget(messages: Message[]): void {
-    const most = this.#at.step.memory?.max_messages
+  #forget({ own }: Who, messages: Message[]): void {
+    const most = own.memory?.max_messages
     if (most === undefined || messages.length <= most) return
     const kept = messages[0]?.['role'] === 'system' ? 2 : 1
     let from = messages.length - Math.max(1, most - kept)
@@ -254,6 +293,17 @@ const resumed = async (path: string, place: RunPlace): Promise<Message[]> => {
         (item): item is Message => typeof item === 'object' && item !== null && !Array.isArray(item),
       )
     : []
+}
+
+/** A schema, also one that is written as JSON text. */
+const schemaOf = (schema: Json | undefined): Json | undefined => {
+  if (typeof schema !== 'string') return schema
+  if (schema.trim() === '') return undefined
+  try {
+    return JSON.parse(schema) as Json
+  } catch {
+    return schema
+  }
 }
 
 const matchesSchema = (content: string): boolean => {
@@ -298,6 +348,7 @@ export const runAgent = async (at: StepRun, plan: AgentPlan): Promise<StepEnd> =
     models: plan.models,
     maxIterations: step.max_iterations ?? MAX_ITERATIONS,
     depth: step.max_agent_depth ?? MAX_DEPTH,
+    own: { ...step, llm_config: plan.config },
   }
   if (plan.persist !== '') await checkPath(plan.persist, run.input, 'write')
   const messages = await resumed(plan.resume, run.input)

@@ -93,7 +93,8 @@ export const runCommands = async (
   { list, parallel: sideBySide, timeoutMs, stdFile }: Commands,
 ): Promise<StepEnd> => {
   const [first, ...more] = list
-  const file: TeeFile | undefined = stdFile === '' ? undefined : await teeFile(stdFile, at.module.run.input)
+  const { input, mask } = at.module.run
+  const file: TeeFile | undefined = stdFile === '' ? undefined : await teeFile(stdFile, input, mask)
   const options: CommandOptions = { timeoutMs, ...(file === undefined ? {} : { tee: file.write }) }
   try {
     if (first !== undefined && more.length === 0) return await runCommand(at, runner, first, options)

@@ -89,7 +89,7 @@ export const runForeach = async (at: StepRun, { input, threads }: Loop): Promise
   const path = runPath(input, run.input)
   if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
   const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
-  const file = streaming === '' ? undefined : await teeFile(streaming, run.input)
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask)
   try {
     return await loop(at, path, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
   } finally {
@@ -114,7 +114,7 @@ const loop = async (
     threads,
     async (item, index) => {
       const scope = new Scope(at.scope)
-      scope.setAll(loopVariables(variable, await valueOf(at, variable, item), item, index + 1))
+      scope.setAll(loopVariables(variable, await valueOf(at, variable, item), index + 1))
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
       tally.add(outcome)
       if (!('output' in outcome) || outcome.output === '') return

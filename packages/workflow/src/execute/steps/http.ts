@@ -38,7 +38,9 @@ export const runHttp = async (at: StepRun, call: HttpCall): Promise<StepEnd> => 
   const { run } = at.module
   const answer = await httpRequest(call, { signal: signalOf(at), now: () => run.ports.monotonic() })
   if (signalOf(at).aborted) return interruption(at)
-  const exports = { [`${at.step.name.replaceAll(/[^\w]/g, '_')}_http_resp`]: fromJson(answerJson(answer)) }
+  const exports = {
+    [`${at.step.name.replaceAll(/[^\w]/g, '_')}_http_resp`]: fromJson(answerJson(answer, 'request failed')),
+  }
   const output = answer.body
   if (at.step.suppress_details !== true && output !== '') {
     await run.input.recorder.output(

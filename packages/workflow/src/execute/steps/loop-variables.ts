@@ -1,5 +1,5 @@
 import type { Json, Step } from '../../model.ts'
-import { data, type Value } from '../../template/value.ts'
+import { data, toPlain, type Value } from '../../template/value.ts'
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n
@@ -22,9 +22,9 @@ export const itemFileName = (item: string): string => {
   return safe.length <= MAX_NAME ? safe : `${safe.slice(0, KEPT)}_${crc32(item)}`
 }
 
-export const loopVariables = (name: string, item: Value, text: string, id: number): [string, Value][] => [
+export const loopVariables = (name: string, item: Value, id: number): [string, Value][] => [
   [name, item],
-  [`_${name}_`, data(itemFileName(text))],
+  [`_${name}_`, data(itemFileName(toPlain(item)))],
   ['_id_', id],
 ]
 

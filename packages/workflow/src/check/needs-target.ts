@@ -1,0 +1,55 @@
+import type { ResolvedWorkflow } from '../library/resolve.ts'
+import type { Param, Workflow } from '../model.ts'
+import { authorTexts, type AuthorText } from './texts.ts'
+
+/** `TargetSpace` names the workspace, which every run has. */
+const TARGET_VARIABLE = /(?<![\w.])(?:Target(?!Space\b)\w*|target|Org)(?!\w)/
+const TARGET_IN_ENVIRONMENT = /\$\{?SCANFARM_TARGET\b/
+const TEMPLATE = /\{\{.*?\}\}|\{%.*?%\}/gs
+
+const usesTarget = ({ text, kind, names }: AuthorText): boolean => {
+  if (kind === 'shell' && TARGET_IN_ENVIRONMENT.test(text)) return true
+  const code = kind === 'expression' || kind === 'export' ? [text] : (text.match(TEMPLATE) ?? [])
+  return code.some((part) => {
+    const name = TARGET_VARIABLE.exec(part)?.[0]
+    return name !== undefined && !names.includes(name)
+  })
+}
+
+const isTarget = (name = ''): boolean => /^target$/i.test(name)
+
+const hasValue = ({ default: value, generator = '' }: Param): boolean =>
+  (value !== undefined && value !== null && value !== '') || generator !== ''
+
+const asksForTarget = (workflow: Workflow): boolean => {
+  const { params = [], dependencies = {} } = workflow
+  const ownTarget = params.find(({ name }) => isTarget(name))
+  if (ownTarget !== undefined) return !hasValue(ownTarget)
+  return (
+    (dependencies.target_types ?? []).length > 0 ||
+    (dependencies.variables ?? []).some(({ name }) => isTarget(name)) ||
+    textsUseTarget(workflow)
+  )
+}
+
+/** Most workflows name it in their first steps or nowhere. */
+const textsUseTarget = (workflow: Workflow): boolean => {
+  if (!/target|\bOrg\b/i.test(JSON.stringify(workflow))) return false
+  for (const text of authorTexts(workflow)) if (usesTarget(text)) return true
+  return false
+}
+
+const known = new WeakMap<ResolvedWorkflow, boolean>()
+
+/**
+ * Whether a run of the workflow makes no sense without a target. `preferences.empty_target` decides where it is set;
+ * else every use of a variable that is made from the target counts.
+ */
+export const needsTarget = (resolved: ResolvedWorkflow): boolean => {
+  const { root, modules } = resolved
+  const needed =
+    known.get(resolved) ??
+    (root.preferences?.empty_target !== true && [root, ...Object.values(modules)].some(asksForTarget))
+  known.set(resolved, needed)
+  return needed
+}

@@ -1,0 +1,220 @@
+import { FUNCTIONS, FUNCTION_GROUPS } from '../functions/registry.ts'
+import { ForbiddenPath, type AllowedPath } from '../functions/allowed.ts'
+import { NoPath, type FunctionContext, type FunctionDefinition } from '../functions/define.ts'
+import { messageOf } from '../fault.ts'
+import type { Json } from '../model.ts'
+import { evaluateExpr, type Variables } from '../template/evaluate.ts'
+import { renderText } from '../template/render.ts'
+import { fromJson, toJson, toPlain, type Value } from '../template/value.ts'
+import { Engine } from './engine.ts'
+
+/** Compute only with what they are given. */
+const PURE = `trim trim_string trim_left trim_right split join replace contains starts_with ends_with to_lower_case
+  to_upper_case match regex_match cut_with_delim cut_space normalize_path get_target_space parse_int parse_float
+  to_string to_boolean is_url is_compress len is_empty is_not_empty pick_valid set_var get_var uuid random_string
+  base64_encode base64_decode parse_url get_parent_url query_replace path_replace
+  log_debug log_info log_warn log_error print_green print_blue print_yellow print_red printf`
+
+/** Read files, and only those of the folders that the console is given. */
+const READING = `file_exists file_length dir_length file_contains regex_extract read_file read_lines glob grep_string
+  grep_regex is_file is_dir is_git get_types detect_language cat_file`
+
+const ALLOWED: ReadonlySet<string> = new Set(`${PURE} ${READING}`.trim().split(/\s+/))
+
+/** A function of the language as lists show it. */
+export interface ListedFunction {
+  readonly name: string
+  readonly signature: string
+  readonly returns: string
+  readonly doc: string
+  readonly aliases: readonly string[]
+  /** Title of its group. */
+  readonly group: string
+  /** A console evaluates it; other functions need a run. */
+  readonly pure: boolean
+}
+
+export const listFunctions = (): ListedFunction[] =>
+  FUNCTION_GROUPS.flatMap(({ title, functions }) =>
+    functions.map(({ name, signature, returns, doc, aliases }) => ({
+      name,
+      signature,
+      returns,
+      doc,
+      aliases,
+      group: title,
+      pure: ALLOWED.has(name),
+    })),
+  )
+
+export interface ConsoleRequest {
+  readonly script: string
+  readonly variables: Readonly<Record<string, Json>>
+  readonly signal: AbortSignal
+}
+
+export type ConsoleOutcome =
+  | { readonly kind: 'value'; readonly value: Json; readonly rendered: string; readonly output: string }
+  | { readonly kind: 'error'; readonly message: string }
+
+const MAX_MS = 5_000
+const MAX_MEMORY = 32 << 20
+const MAX_CHARS = 1 << 18
+const MAX_THREADS = 2
+
+/** Bounds of one evaluation: all of its time, memory of the program, characters of each value and of the output. */
+export const CONSOLE_LIMITS = { timeMs: MAX_MS, memoryBytes: MAX_MEMORY, chars: MAX_CHARS } as const
+
+/**
+ * Evaluates an expression where no run is, for people who try functions. Functions that start programs, write files,
+ * or reach other machines, the database or the environment are refused before anything is evaluated.
+ */
+export class FunctionConsole implements AsyncDisposable {
+  readonly #engine = new Engine({
+    limits: { timeMs: MAX_MS, memoryBytes: MAX_MEMORY, resultChars: MAX_CHARS },
+    maxThreads: MAX_THREADS,
+  })
+  readonly #paths: readonly AllowedPath[]
+
+  /** `folders`: what functions may read below. */
+  constructor(folders: readonly string[]) {
+    this.#paths = folders.map((path) => ({ path, write: false }))
+  }
+
+  async evaluate({ script, variables, signal }: ConsoleRequest): Promise<ConsoleOutcome> {
+    const timeout = AbortSignal.timeout(MAX_MS)
+    try {
+      const program = this.#engine.program(script)
+      const called = [...program.names].filter((name) => FUNCTIONS.has(name))
+      const refused = called.filter((name) => program.calls.has(name) && !isAllowed(name))
+      if (refused.length > 0) return { kind: 'error', message: refusal(refused) }
+      const values = new Map<string, Value>(
+        Object.entries(variables).map(([name, value]) => [name, fromJson(value)]),
+      )
+      const scope: Variables = { get: (name) => values.get(name) }
+      const functions = called.filter(
+        (name) => isAllowed(name) && (program.calls.has(name) || !Object.hasOwn(variables, name)),
+      )
+      const given = Object.entries(variables).filter(
+        ([name]) => program.names.has(name) && !functions.includes(name),
+      )
+      const holes = program.holes.map(({ expr }) => evaluateExpr(expr, scope))
+      const output = new Output()
+      const outcome = await this.#engine.expressions.evaluate({
+        code: program.code,
+        globals: {
+          ...Object.fromEntries(given),
+          ...(holes.length === 0
+            ? {}
+            : { $hole: holes.map(toJson), $text: holes.map(toPlain), $shell: holes.map(toPlain) }),
+        },
+        functions,
+        host: (name, args, until) => this.#call(name, args, { values, output, signal: until }),
+        signal: AbortSignal.any([signal, timeout]),
+      })
+      if (outcome.kind === 'value')
+        return {
+          kind: 'value',
+          value: outcome.value,
+          rendered: this.#rendered(script, scope),
+          output: output.text,
+        }
+      return {
+        kind: 'error',
+        message: outcome.kind === 'error' ? outcome.message : `the script took longer than ${MAX_MS / 1000}s`,
+      }
+    } catch (error) {
+      return { kind: 'error', message: messageOf(error) }
+    }
+  }
+
+  /** For people: the program itself takes values as values, never as text. */
+  #rendered(script: string, scope: Variables): string {
+    try {
+      return renderText(this.#engine.template(script), scope).slice(0, MAX_CHARS)
+    } catch {
+      return script
+    }
+  }
+
+  async #call(
+    name: string,
+    args: Json[],
+    { values, output, signal }: { values: Map<string, Value>; output: Output; signal: AbortSignal },
+  ): Promise<Json> {
+    if (name === 'console') {
+      output.add(`${args.map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' ')}\n`)
+      return true
+    }
+    const definition = FUNCTIONS.get(name)
+    if (definition === undefined || !isAllowed(name)) throw new Error(refusal([name]))
+    const own: Partial<FunctionContext> = {
+      signal,
+      folders: { output: '', temp: '' },
+      env: {},
+      services: {},
+      owner: undefined,
+      paths: this.#paths,
+      shared: [],
+      ports: {
+        now: () => new Date(),
+        monotonic: () => performance.now(),
+        random: Math.random,
+        uuid: () => crypto.randomUUID(),
+        resolve: () => Promise.resolve([]),
+      },
+      variable: (variable) => {
+        const value = values.get(variable)
+        return value === undefined ? undefined : toJson(value)
+      },
+      setVariable: (variable, value) => void values.set(variable, fromJson(value)),
+      print: (_stream, text) => output.add(text),
+    }
+    return await run(definition, args, withoutRun(own))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engine[Symbol.asyncDispose]()
+  }
+}
+
+const isAllowed = (name: string): boolean => ALLOWED.has(FUNCTIONS.get(name)?.name ?? '')
+
+const refusal = (names: readonly string[]): string =>
+  `${names.join(', ')}: not carried out here, where no run is, because it would act on the server itself; use it in a step of a workflow`
+
+/** What was printed, up to a bound. */
+class Output {
+  text = ''
+
+  add(text: string): void {
+    this.text = (this.text + text).slice(0, MAX_CHARS)
+  }
+}
+
+/** Whatever else a function asks for is not there. The log of a run is: what functions note in it is dropped. */
+const withoutRun = (own: Partial<FunctionContext>): FunctionContext =>
+  new Proxy(own as FunctionContext, {
+    get(known, name) {
+      if (Object.hasOwn(known, name)) return known[name as keyof FunctionContext]
+      if (name === 'recorder') return { log: () => undefined }
+      throw new Error('this function needs a run')
+    },
+  })
+
+const run = async (
+  definition: FunctionDefinition,
+  args: readonly Json[],
+  context: FunctionContext,
+): Promise<Json> => {
+  try {
+    return await definition.run(args, context)
+  } catch (error) {
+    if (error instanceof NoPath) return definition.returns === 'bool' ? false : null
+    if (!(error instanceof ForbiddenPath)) throw error
+    throw new Error(
+      `${definition.name}: the server reads files only in the folders of the setting target_file.folders; use it in a step of a workflow`,
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,19 @@
+import type { ExecuteInput } from './input.ts'
+
+/** How closely a run looks at its target: not at all, at its text (and its DNS), or also by asking it. */
+export const HEURISTICS = ['none', 'basic', 'advanced'] as const
+export type Heuristics = (typeof HEURISTICS)[number]
+
+const isHeuristics = (word: string): word is Heuristics => HEURISTICS.some((known) => known === word)
+
+export const heuristicsProblem = (word: string): string | undefined =>
+  isHeuristics(word) ? undefined : `heuristics_check is one of ${HEURISTICS.join(', ')}, not ${word}`
+
+/** What the caller asks for, else what the workflow prefers. A word that is none counts as `basic`. */
+export const heuristicsOf = ({
+  params,
+  workflow,
+}: Pick<ExecuteInput, 'params'> & Partial<Pick<ExecuteInput, 'workflow'>>): Heuristics => {
+  const word = params['heuristics_check'] || workflow?.root.preferences?.heuristics_check
+  return word !== undefined && isHeuristics(word) ? word : 'basic'
+}

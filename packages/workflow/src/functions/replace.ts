@@ -1,0 +1,80 @@
+import type { Json } from '../model.ts'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { kindOf, pathArg, programPath, writeLines } from './files.ts'
+import { linesOf } from './lines.ts'
+import { patternOf } from './pattern.ts'
+
+interface Substitution {
+  readonly old: string
+  readonly by: string
+  readonly all: boolean
+}
+
+/** Characters of a line that a literal replacement may make. */
+const MAX_LINE = 1 << 24
+
+/** Where the delimiter stands next without a backslash before it, or the end. */
+const endOfPart = (text: string, delimiter: string, from: number): number => {
+  let at = from
+  while (at < text.length && text[at] !== delimiter) at += text[at] === '\\' ? 2 : 1
+  return Math.min(at, text.length)
+}
+
+/** `s/old/new/g`, with any character in the place of the slash, which a backslash makes plain. */
+const substitution = (text: string): Substitution => {
+  const [, delimiter = ''] = /^s([^\w\s\\])/.exec(text) ?? []
+  const end = endOfPart(text, delimiter, 2)
+  if (delimiter === '' || end >= text.length)
+    throw new NoResult(`"${text}" is not s/old/new/; sed_unix takes other expressions of sed`)
+  const last = endOfPart(text, delimiter, end + 1)
+  const plain = (part: string): string => part.replaceAll(`\\${delimiter}`, () => delimiter)
+  return {
+    old: plain(text.slice(2, end)),
+    by: plain(text.slice(end + 1, last)),
+    all: text.slice(last + 1).includes('g'),
+  }
+}
+
+const literal = ({ old, by, all }: Substitution) => {
+  const replace = (line: string): string =>
+    all ? line.replaceAll(old, () => by) : line.replace(old, () => by)
+  return (line: string): string => {
+    if (by.length * (line.length + 1) <= MAX_LINE || !line.includes(old)) return replace(line)
+    throw new Error('a line would become too long; use sed in a bash step')
+  }
+}
+
+const byPattern = ({ old, by, all }: Substitution) => {
+  const pattern = patternOf(old)
+  return (line: string): string => pattern.replace(line, by, all)
+}
+
+const replacing =
+  (compile: (how: Substitution) => (line: string) => string) =>
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    const source = pathArg(args, 1, at)
+    const dest = await programPath(args, textArg(args, 2) === '' ? 1 : 2, at, 'write')
+    const change = compile(substitution(textArg(args, 0).trim()))
+    if ((await kindOf(source, at)) !== 'file') throw new NoResult(`${source} is no file`)
+    const lines = async function* () {
+      for await (const line of linesOf(source, at)) yield change(line)
+    }
+    await writeLines(dest, lines(), at)
+    return true
+  }
+
+/** Replacements in the lines of a file, written as sed writes them. */
+export const REPLACE_FUNCTIONS: readonly FunctionDefinition[] = [
+  fn(
+    'sed_string_replace(expression, source, dest?)',
+    'bool',
+    'Replaces a plain text in each line, the first or with `g` every one: `s/old/new/g`. In place without dest; false when the source is not there.',
+    replacing(literal),
+  ),
+  fn(
+    'sed_regex_replace(expression, source, dest?)',
+    'bool',
+    'The same for a regular expression: `s/([0-9]+)/<$1>/g`, with `$1` or `${1}` for a group.',
+    replacing(byPattern),
+  ),
+]
