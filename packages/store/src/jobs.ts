@@ -15,6 +15,7 @@ import type {
   TargetStream,
 } from './store.ts'
 import { storable, storableJson } from './text.ts'
+import { insertRepeat, newScheduleId } from './triggers/schedules.ts'
 
 /** Above this the targets are stored first and their runs come later, chunk by chunk. */
 const MAX_RUNS_AT_ONCE = 100_000
@@ -58,6 +59,7 @@ async function submit(
       targetCount: count,
       runUuid: count === 1 ? randomUUID() : undefined,
       infra: options.cloud && (await submittedInfra(db, options.cloud)),
+      scheduleId: options.schedule && newScheduleId(),
     }
     try {
       return await refusing(insertJob(db, job, draft, targets, options))
@@ -103,15 +105,20 @@ async function insertJob(
   }
 
   const isSmall = !('chunks' in targets) && targets.length <= MAX_RUNS_AT_ONCE
-  const made = isSmall
-    ? await insert(db, targets, false)
-    : await db.transaction().execute(async (tx) => {
-        const result = await insert(tx, [], true)
-        if (result.job_no === undefined) return result
-        await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
-        if (job.infra) await demandInfra(tx, job.infra, options.cloud?.fields?.cloud_auto_destroy ?? false)
-        return result
-      })
+  const { schedule } = options
+  const { scheduleId } = job
+  const made =
+    isSmall && schedule === undefined
+      ? await insert(db, targets, false)
+      : await db.transaction().execute(async (tx) => {
+          const result = await (isSmall ? insert(tx, targets, false) : insert(tx, [], true))
+          if (result.job_no === undefined) return result
+          if (schedule && scheduleId) await insertRepeat(tx, scheduleId, schedule, result.job_no)
+          if (isSmall) return result
+          await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
+          if (job.infra) await demandInfra(tx, job.infra, options.cloud?.fields?.cloud_auto_destroy ?? false)
+          return result
+        })
   if (!made.kept) return { job }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
@@ -151,7 +158,7 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   requirement_class: draft.requirementClass,
   trigger_type: draft.triggerType,
   trigger_name: draft.triggerName,
-  schedule_id: draft.scheduleId,
+  schedule_id: job.scheduleId ?? draft.scheduleId,
   event_envelope: draft.eventEnvelope,
   starts: start,
   target_count: job.targetCount,

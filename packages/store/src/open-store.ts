@@ -7,6 +7,7 @@ import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
+import { makeHistory } from './history/history.ts'
 import { makeCloudStore } from './cloud/cloud-store.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
@@ -24,9 +25,12 @@ import { makeSchedules } from './triggers/schedules.ts'
 import { makeTriggers } from './triggers/triggers.ts'
 import type { LoginPolicy } from './logins.ts'
 import { makeWebhooks } from './webhooks/webhooks.ts'
+import { makeTables } from './tables.ts'
 import { makeTotals } from './totals.ts'
 import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
+import { makeOrgs } from './workspaces/orgs.ts'
+import { makeWorkspaces } from './workspaces/workspaces.ts'
 
 export interface StoreOptions extends ConnectionOptions {
   readonly log?: StoreLog
@@ -51,7 +55,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const guarded = <T extends object>(group: T): T => guardedBy(group, options.log)
   const totals = makeTotals()
   const outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS
-  const farm = guarded({ ...makeFarm(db), check: () => check(db), maintain: () => maintain(upkeep) })
+  const farm = guarded({
+    ...makeFarm(db),
+    ...makeTables(db),
+    check: () => check(db),
+    maintain: () => maintain(upkeep),
+  })
   return {
     jobs: guarded(makeJobs(db, upkeep)),
     runs: guarded(makeRuns(db, totals)),
@@ -63,6 +72,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
     scans: guarded(makeScans(db, upkeep)),
+    workspaces: guarded(makeWorkspaces(db, totals)),
+    orgs: guarded(makeOrgs(db, totals)),
     feed: guarded(makeFeed(db)),
     triggers: guarded(makeTriggers(db)),
     schedules: guarded(makeSchedules(db)),
@@ -71,6 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
     retention: guarded(makeRetention(upkeep)),
+    history: guarded(makeHistory(upkeep)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,
     listen: (onWake) =>

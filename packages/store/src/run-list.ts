@@ -6,6 +6,7 @@ import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
 import type { PageOf, PageRequest, RunFilter } from './store.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
+import { ofOrg } from './workspaces/names.ts'
 import { waitingReasons } from './waiting-reason.ts'
 
 const ALL_STATUSES: readonly RunStatus[] = [
@@ -54,6 +55,7 @@ const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
     ...is('target', filter.target),
     ...is('workspace', filter.workspace),
     ...is('run_mode', filter.runMode),
+    ...ofOrg(sql`workspace`, filter.org),
   ]
   const { jobId } = filter
   if (jobId === undefined) return conditions
@@ -71,6 +73,21 @@ const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number
   }>`select count(*) as total from runs where ${and(conditions)}`.execute(db)
   return rows[0]?.total ?? 0
 }
+
+export const countByStatus = (
+  db: Kysely<unknown>,
+  totals: Totals,
+): Promise<Partial<Record<RunStatus, number>>> =>
+  totals.group(
+    'runs by status',
+    async () => {
+      const { rows } = await sql<{ status: RunStatus; n: number }>`
+        select status, count(*) as n from runs group by status
+      `.execute(db)
+      return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+    },
+    (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
+  )
 
 /**
  * The ids of the page come from an index first, then their rows: a deep offset would otherwise fetch every row that
@@ -100,7 +117,7 @@ const pageOfRuns = async (
     ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
     from: sql`(runs r join jobs j on j.id = r.job_no)`,
     id: sql`r.id`,
-    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace)`,
+    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace) + octet_length(r.error_message)`,
     columns: RUN_COLUMNS,
   })
 }

@@ -11,7 +11,6 @@ export type RunRow = Omit<Run, 'run_priority' | 'waiting_reason' | 'run_group_id
 export type RunDetailRow = RunRow &
   Pick<
     RunDetail,
-    | 'error_message'
     | 'schedule_id'
     | 'trigger_name'
     | 'docker_image'
@@ -29,10 +28,9 @@ export const RUN_COLUMNS =
   sql.raw(`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
   r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
-  j.concurrency`)
+  j.concurrency, r.error_message`)
 
-export const RUN_DETAIL_COLUMNS =
-  sql.raw(`r.error_message, j.schedule_id, j.trigger_name, j.docker_image, j.ssh_host,
+export const RUN_DETAIL_COLUMNS = sql.raw(`j.schedule_id, j.trigger_name, j.docker_image, j.ssh_host,
   r.facts, r.killed_pids, j.timeout_minutes, r.job_no,
   coalesce((select infra_id from cloud_infras where id = j.infra_no), '') as infra_id,
   coalesce((select name from cloud_instances where id = r.instance_no), '') as cloud_instance`)
@@ -52,7 +50,6 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
   const { current_pid: _pid, ...run } = toRun(rest, waitingReason)
   return {
     ...run,
-    error_message: row.error_message,
     schedule_id: row.schedule_id,
     trigger_name: row.trigger_name,
     timeout: timeout_minutes,

@@ -6,8 +6,10 @@ import { refusing } from './cloud/refusals.ts'
 import { newInfraId } from './cloud/requests.ts'
 import { decodeCursor } from './cursor.ts'
 import { pageOf, readPage, ROW_BYTES } from './page.ts'
-import { listRuns } from './run-list.ts'
+import { countByStatus, listRuns } from './run-list.ts'
+import { artifactAt, listAllArtifacts, listStepResults } from './run-part-lists.ts'
 import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
+import { STEP_COLUMNS, toStep, type StepRow } from './step-rows.ts'
 import type { CancelRequest, CloudChoice, CloudFields, PageOf, RunRef, Runs } from './store.ts'
 import { storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
@@ -30,6 +32,10 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
   artifacts: (ref, cursor) => artifacts(db, ref, cursor),
   artifact: (ref, artifactId) => artifact(db, ref, artifactId),
   stepLog: (ref, stepId) => stepLog(db, ref, stepId),
+  stepResults: (filter, page) => listStepResults(db, totals, filter, page),
+  allArtifacts: (filter, page) => listAllArtifacts(db, totals, filter, page),
+  artifactAt: (workspace, path) => artifactAt(db, workspace, path),
+  counts: () => countByStatus(db, totals),
   duplicate: (ref) => duplicate(db, ref),
   start: (ref, cloud) => start(db, ref, cloud),
   cloudOf: (ref) => cloudOf(db, ref),
@@ -68,8 +74,6 @@ const identify = async (db: Kysely<unknown>, ref: RunRef): Promise<RunIdentity |
   return rows[0]
 }
 
-type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string; place: number }
-
 const steps = async (
   db: Kysely<unknown>,
   ref: RunRef,
@@ -78,27 +82,20 @@ const steps = async (
   const run = await identify(db, ref)
   if (!run) return undefined
   const ofRun = sql`from steps where run_id = ${run.id} and attempt = ${run.attempt}`
-  const found = await readPage<StepRow>(db, {
+  const found = await readPage<StepRow & { place: number }>(db, {
     ids: sql`select seq as id ${ofRun} and seq > ${afterOf(cursor)}`,
     from: sql`(select * ${ofRun}) s`,
     id: sql`s.seq`,
     ascending: true,
     bytes: sql`${ROW_BYTES} + octet_length(s.name) + octet_length(s.command) + octet_length(s.output)
       + 2 * octet_length(s.error_message) + octet_length(s.exports::text)`,
-    columns: sql`
-      s.id, s.run_id, s.name as step_name, s.type as step_type, s.module, s.status, s.command, s.output,
-      s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
-      s.completed_at, s.created_at, s.seq as place`,
+    columns: sql`${STEP_COLUMNS}, s.seq as place`,
   })
   return pageOf(found, {
     total: await countOf(db, ofRun),
     limit: undefined,
     idOf: (row) => row.place,
-    item: ({ log_key, place: _, ...row }) => ({
-      ...row,
-      error: row.error_message,
-      log_file: log_key === '' ? '' : `/runs/${run.run_uuid}/steps/${row.id}/log`,
-    }),
+    item: ({ place: _, ...row }) => toStep(row, run.run_uuid),
   })
 }
 

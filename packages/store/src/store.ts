@@ -20,6 +20,7 @@ import type {
   RunStatus,
   RunStore,
   Step,
+  StepResult,
   Severity,
   TriggerType,
   User,
@@ -29,15 +30,21 @@ import type {
 } from '@scanfarm/contracts'
 import type { CloudBudget, CloudStore, InfraDraft } from './cloud/port.ts'
 import type { Feed } from './events/feed.ts'
+import type { History } from './history/port.ts'
 import type { Retention } from './retention.ts'
-import type { Schedules, Triggers } from './triggers/port.ts'
+import type { ScheduleDraft, Schedules, Triggers } from './triggers/port.ts'
 import type { Webhooks } from './webhooks/port.ts'
+import type { ArtifactFilter, StepResultFilter, StoredArtifact } from './run-part-lists.ts'
+import type { Orgs, Workspaces } from './workspaces/port.ts'
 
 export type * from './cloud/port.ts'
 export type * from './events/feed.ts'
+export type * from './history/port.ts'
 export type { Retention } from './retention.ts'
 export type * from './triggers/port.ts'
 export type * from './webhooks/port.ts'
+export type { ArtifactFilter, StepResultFilter, StoredArtifact } from './run-part-lists.ts'
+export type * from './workspaces/port.ts'
 
 /** What a master asks of Postgres, grouped by subject. The worker's side is `RunStore` of contracts. */
 export interface Store extends AsyncDisposable {
@@ -51,6 +58,8 @@ export interface Store extends AsyncDisposable {
   readonly vulnerabilities: Vulnerabilities
   readonly assets: Assets
   readonly scans: Scans
+  readonly workspaces: Workspaces
+  readonly orgs: Orgs
   /** The event log as a stream. */
   readonly feed: Feed
   readonly triggers: Triggers
@@ -61,6 +70,8 @@ export interface Store extends AsyncDisposable {
   readonly access: Access
   readonly idempotency: Idempotency
   readonly retention: Retention
+  /** What happened before this farm. */
+  readonly history: History
   /** For the local slots of a server. */
   readonly runStore: RunStore
   /** Identity of this farm: queue names carry it, so that two farms on one Redis never meet. */
@@ -71,6 +82,8 @@ export interface Store extends AsyncDisposable {
   listen(onWake: () => void): Promise<AsyncDisposable>
   /** Rejects when the database cannot be reached, or its schema is not the one of this program. */
   check(): Promise<void>
+  /** The tables with what users work with, and their rows: counted, or estimated where there are many. */
+  tables(): Promise<{ name: string; rows: number; estimated: boolean }[]>
   /** Makes the next partitions of steps and event_logs before they are needed; call it now and then. */
   maintain(): Promise<void>
 }
@@ -145,6 +158,8 @@ export interface SubmittedJob {
   readonly runUuid: string | undefined
   /** Of a cloud job. */
   readonly infra?: SubmittedInfra | undefined
+  /** Of the schedule that was made with it. */
+  readonly scheduleId?: string | undefined
 }
 
 /** The first answer to an `Idempotency-Key`, as it was sent. */
@@ -160,7 +175,7 @@ export interface Jobs {
    * runs are for `claimLocal`, those of cloud runs for `cloud.bindRuns` and then `claimCloud`; the dispatcher takes
    * neither. Above 100,000 targets the list is stored first and expanded in chunks by `expandOnce`. `cloud`: a cloud job
    * that starts needs it; the infrastructure is made in the same transaction, and `fields` are kept for copies. A key that exists with the same request hash resolves to the kept answer; with another
-   * hash it is refused (`idempotency_conflict`).
+   * hash it is refused (`idempotency_conflict`). `schedule` is made with the job, which counts as its first firing.
    */
   submit(
     draft: JobDraft,
@@ -168,6 +183,7 @@ export interface Jobs {
     options?: {
       start?: boolean
       cloud?: CloudChoice & { readonly fields?: CloudFields }
+      schedule?: ScheduleDraft
       idempotency?: { key: string; requestHash: string; answer: (job: SubmittedJob) => KeptAnswer }
     },
   ): Promise<{ job: SubmittedJob } | { kept: KeptAnswer }>
@@ -195,6 +211,8 @@ export interface RunFilter {
   readonly workspace?: string
   readonly runMode?: RunMode
   readonly jobId?: string
+  /** uuid of the organisation that has its workspace. */
+  readonly org?: string
 }
 
 export interface PageRequest {
@@ -240,6 +258,12 @@ export interface Runs {
     ref: RunRef,
     stepId: string,
   ): Promise<{ storeKey: string; output: string; status: string } | undefined>
+  /** Steps of the latest attempts of the newest runs, in the order of each run. */
+  stepResults(filter: StepResultFilter, page: PageRequest): Promise<PageOf<StepResult>>
+  allArtifacts(filter: ArtifactFilter, page: PageRequest): Promise<PageOf<StoredArtifact>>
+  /** The newest artifact of a workspace that has this path below the folder of the workspace. */
+  artifactAt(workspace: string, path: string): Promise<StoredArtifact | undefined>
+  counts(): Promise<Partial<Record<RunStatus, number>>>
   /** Copy into a new job of one pending run. Undefined for an unknown run. */
   duplicate(ref: RunRef): Promise<{ originalRunUuid: string; runUuid: string; jobId: string } | undefined>
   /**
@@ -414,6 +438,7 @@ export interface VulnerabilityFilter {
   readonly source?: string
   /** The run that saw it last. */
   readonly runUuid?: string
+  readonly org?: string
 }
 
 export interface Vulnerabilities {
@@ -441,11 +466,23 @@ export interface AssetFilter {
   readonly statusCodes?: readonly number[]
   readonly technology?: string
   readonly port?: string
-  readonly source?: string
+  /** One of them. */
+  readonly technologies?: readonly string[]
+  readonly remarks?: readonly string[]
+  /** Parts, upper or lower case: one of them. */
+  readonly contentTypes?: readonly string[]
+  /** Part of value, URL or address, upper or lower case. */
+  readonly location?: string
+  readonly tls?: string
+  /** Bytes of the body, as the tool wrote; 0 where it did not. */
+  readonly minContentLength?: number
+  readonly maxContentLength?: number
+  readonly sources?: readonly string[]
   readonly state?: FindingState
   /** Part of value, URL or title, upper or lower case. */
   readonly search?: string
   readonly runUuid?: string
+  readonly org?: string
 }
 
 /** Different words that occur, sorted. */

@@ -19,10 +19,34 @@ const COLUMNS = sql`
   greatest(w.busy, cardinality(${RUNS})) as busy_slots,
   ${RUNS} as current_runs`
 
+/** Ended runs are counted among the newest of the farm only: no index finds those of one worker. */
+const COUNTED_RUNS = 10_000
+
+type Row = Omit<Worker, 'current_task' | 'tasks_complete' | 'tasks_failed'>
+type Ended = ReadonlyMap<string, { readonly completed: number; readonly failed: number }>
+
+const endedRuns = async (db: Kysely<unknown>): Promise<Ended> => {
+  const { rows } = await sql<{ worker_id: string; completed: number; failed: number }>`
+    select worker_id, count(*) filter (where status = 'completed') as completed,
+           count(*) filter (where status = 'failed') as failed
+    from (select worker_id, status from runs order by id desc limit ${COUNTED_RUNS}) newest
+    where status in ('completed', 'failed')
+    group by worker_id
+  `.execute(db)
+  return new Map(rows.map((row) => [row.worker_id, row]))
+}
+
+const withTasks = (row: Row, ended: Ended): Worker => ({
+  ...row,
+  current_task: row.current_runs[0] ?? '',
+  tasks_complete: ended.get(row.id)?.completed ?? 0,
+  tasks_failed: ended.get(row.id)?.failed ?? 0,
+})
+
 export const makeWorkers = (db: Kysely<unknown>): Workers => ({
   list: async (cursor) => {
-    const [found, total] = await Promise.all([
-      readPage<Worker & { place: number }>(db, {
+    const [found, total, ended] = await Promise.all([
+      readPage<Row & { place: number }>(db, {
         ids: sql`select place as id from ${IN_ORDER} w where place > ${cursor === undefined ? 0 : decodeCursor(cursor)}`,
         from: sql`${IN_ORDER} w`,
         id: sql`w.place`,
@@ -31,17 +55,20 @@ export const makeWorkers = (db: Kysely<unknown>): Workers => ({
         columns: sql`${COLUMNS}, w.place`,
       }),
       sql<{ total: number }>`select count(*) as total from workers`.execute(db),
+      endedRuns(db),
     ])
     return pageOf(found, {
       total: total.rows[0]?.total ?? 0,
       limit: undefined,
       idOf: (row) => row.place,
-      item: ({ place: _, ...worker }) => worker,
+      item: ({ place: _, ...worker }) => withTasks(worker, ended),
     })
   },
   find: async (id) => {
     if (!canBeStored(id)) return undefined
-    return (await sql<Worker>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)).rows[0]
+    const { rows } = await sql<Row>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)
+    const [row] = rows
+    return row && withTasks(row, await endedRuns(db))
   },
   liveCapabilities: async () => {
     const { rows } = await sql<{ capabilities: string[] }>`

@@ -7,6 +7,7 @@ import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
 import type { AssetFilter, Assets, AssetStats, PageOf, PageRequest } from '../store.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
+import { ofOrg } from '../workspaces/names.ts'
 
 /** Most different words of each kind in the stats. */
 const MAX_STATS = 1_000
@@ -18,27 +19,57 @@ export const makeAssets = (db: Kysely<unknown>, totals: Totals): Assets => ({
   stats: (workspaces) => stats(db, workspaces),
 })
 
+/**
+ * What a tool like httpx wrote beside what is a column. Taken by patterns: text of a tool need not be the JSON that a
+ * conversion would demand.
+ */
+const number = (name: string) =>
+  sql`coalesce(substring(raw_json_data from ${`"${name}":\\s*(\\d{1,15})`}::text)::bigint, 0)`
+const word = (name: string) =>
+  sql`coalesce(substring(raw_json_data from ${`"${name}":\\s*"([^"\\\\]*)"`}::text), '')`
+
 const COLUMNS = sql`
+  a.technologies as tech, ${number('content_length')} as content_length, ${number('words')} as words,
+  ${number('lines')} as lines, ${word('tls_version')} as tls, ${word('time')} as time, ${word('method')} as method,
+  ${word('input')} as input, coalesce(substring(a.url from '^[^:/?#]+://[^/?#]*(/[^?#]*)'), '') as path,
   a.id, a.workspace, a.asset_type, a.asset_value, a.url, a.host_ip, a.scheme, a.status_code, a.title, a.content_type,
   a.technologies, a.open_ports, a.dns_records, a.remarks, a.raw_json_data, a.state, a.first_seen, a.last_seen,
   a.last_seen as last_seen_at, a.times_seen, a.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, a.source, a.created_at, a.updated_at`
 const RUNS = sql`left join runs f on f.id = a.first_run left join runs l on l.id = a.last_run`
 
+const overlaps = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] =>
+  values === undefined ? [] : [sql`${sql.ref(column)} && ${values.filter(canBeStored)}::text[]`]
+
 const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
   if (value === undefined) return []
   return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
 
+const anyOf = (conditions: readonly RawBuilder<unknown>[] | undefined): RawBuilder<unknown>[] =>
+  conditions === undefined || conditions.length === 0 ? [] : [sql`(${sql.join(conditions, sql` or `)})`]
+
 const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...isOneOf('workspace', filter.workspaces),
   ...isOneOf('asset_type', filter.assetTypes),
   ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
-  ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
+  ...isOneOf('source', filter.sources),
   ...(filter.statusCodes === undefined ? [] : [sql`status_code = any(${filter.statusCodes}::int[])`]),
   ...has('technologies', filter.technology),
+  ...overlaps('technologies', filter.technologies),
+  ...overlaps('remarks', filter.remarks),
   ...has('open_ports', filter.port),
+  ...anyOf(filter.contentTypes?.flatMap((type) => contains(sql`content_type`, type))),
+  ...contains(sql`(asset_value || ' ' || url || ' ' || host_ip)`, filter.location),
+  ...(filter.tls === undefined ? [] : [sql`${word('tls_version')} = ${storable(filter.tls)}`]),
+  ...(filter.minContentLength === undefined
+    ? []
+    : [sql`${number('content_length')} >= ${filter.minContentLength}`]),
+  ...(filter.maxContentLength === undefined
+    ? []
+    : [sql`${number('content_length')} <= ${filter.maxContentLength}`]),
   ...isRun('last_run', filter.runUuid),
+  ...ofOrg(sql`workspace`, filter.org),
   // As in the index.
   ...contains(sql`(asset_value || ' ' || url || ' ' || title)`, filter.search),
 ]

@@ -4,6 +4,7 @@ import { decodeCursor } from '../cursor.ts'
 import { pageOf, readPage, type PageRows } from '../page.ts'
 import type { PageOf, PageRequest, VulnerabilityFilter } from '../store.ts'
 import type { Totals } from '../totals.ts'
+import { ofOrg } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, isOneOf, isRun, where } from './condition.ts'
 
@@ -24,6 +25,7 @@ const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
   ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
   ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
   ...isRun('last_run', filter.runUuid),
+  ...ofOrg(sql`workspace`, filter.org),
   ...contains(sql`asset_value`, filter.assetValue),
 ]
 

@@ -22,6 +22,8 @@ import * as boundedReads from './0020-bounded-reads.ts'
 import * as loginLimits from './0022-login-limits.ts'
 import * as eventData from './0025-event-data.ts'
 import * as eventIdentity from './0026-event-identity.ts'
+import * as orgs from './0027-orgs.ts'
+import * as history from './0032-history.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -48,4 +50,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0022-login-limits': loginLimits,
   '0025-event-data': eventData,
   '0026-event-identity': eventIdentity,
+  '0027-orgs': orgs,
+  '0032-history': history,
 }

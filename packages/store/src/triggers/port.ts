@@ -1,4 +1,4 @@
-import type { Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
+import type { CreateRuns, Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
 import type { JobDraft, PageOf, PageRequest, TargetDraft } from '../store.ts'
 
 export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
@@ -141,7 +141,16 @@ export interface ScheduleSpec {
   readonly input?: Readonly<Record<string, string>>
   readonly runMode?: Exclude<RunMode, 'cloud'>
   readonly priority?: Priority
+  /** Several, in place of the target. */
+  readonly targets?: readonly string[]
+  readonly run?: ScheduledRun
 }
+
+/** What its runs are like, as in `POST /runs`. */
+export type ScheduledRun = Pick<
+  CreateRuns,
+  'runner_type' | 'docker_image' | 'ssh_host' | 'timeout' | 'concurrency'
+>
 
 export interface StoredSchedule extends ScheduleDraft {
   readonly id: string

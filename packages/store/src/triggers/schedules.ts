@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor } from '../cursor.ts'
 import { pageOf, readPage } from '../page.ts'
@@ -16,6 +17,42 @@ const COLUMNS = sql`
 
 type Row = StoredSchedule & { no: number }
 const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
+
+export const newScheduleId = (): string => `sch_${randomBytes(8).toString('hex')}`
+
+/** Undefined: there are too many. */
+export const insertSchedule = async (
+  db: Kysely<unknown>,
+  id: string,
+  schedule: ScheduleDraft,
+): Promise<StoredSchedule | undefined> => {
+  const { rows } = await sql<Row>`
+    insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
+                           event_topic, watch_path, spec, is_enabled)
+    select ${id}, ${valuesOf(schedule)}
+    where (select count(*) from schedules) < ${MAX_SCHEDULES}
+    returning ${COLUMNS}
+  `.execute(db)
+  return rows[0] && withoutNo(rows[0])
+}
+
+/** A schedule that repeats a job: the job counts as its first firing. Refused when there are too many. */
+export const insertRepeat = async (
+  db: Kysely<unknown>,
+  id: string,
+  schedule: ScheduleDraft,
+  jobNo: number,
+): Promise<void> => {
+  if ((await insertSchedule(db, id, schedule)) === undefined) throw tooManySchedules()
+  await sql`
+    with firing as (
+      insert into trigger_firings (trigger_key, fire_key, state, job_no) values (${id}, 'submitted', 'open', ${jobNo}))
+    update schedules set last_run = now(), run_count = 1 where id = ${id}
+  `.execute(db)
+}
+
+export const tooManySchedules = (): AppError =>
+  new AppError('conflict', `there are ${MAX_SCHEDULES} schedules already: delete one first`)
 
 export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
   list: async (page) => {
@@ -48,16 +85,7 @@ export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
     const { rows } = await sql<Row>`select ${COLUMNS} from schedules where id = ${id}`.execute(db)
     return rows[0] && withoutNo(rows[0])
   },
-  add: async (schedule) => {
-    const { rows } = await sql<Row>`
-      insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
-                             event_topic, watch_path, spec, is_enabled)
-      select ${`sch_${randomBytes(8).toString('hex')}`}, ${valuesOf(schedule)}
-      where (select count(*) from schedules) < ${MAX_SCHEDULES}
-      returning ${COLUMNS}
-    `.execute(db)
-    return rows[0] && withoutNo(rows[0])
-  },
+  add: (schedule) => insertSchedule(db, newScheduleId(), schedule),
   replace: async (id, schedule) => {
     if (!canBeStored(id)) return undefined
     const { rows } = await sql<Row>`

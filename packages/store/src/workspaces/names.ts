@@ -1,0 +1,44 @@
+import { sql, type RawBuilder } from 'kysely'
+import { contains, where } from '../findings/condition.ts'
+import { DEFAULT_ORG, type WorkspaceFilter } from './port.ts'
+
+const TABLES = ['runs', 'assets', 'vulnerabilities', 'org_workspaces']
+
+/**
+ * Different names in order. Each table has an index that begins with the workspace: they are merged as they are read,
+ * so that a page with a limit reads no further.
+ */
+const NAMES = sql`select distinct workspace from (${sql.join(
+  TABLES.map((table) => sql`select workspace from ${sql.table(table)}`),
+  sql` union all `,
+)}) w order by workspace`
+
+/** Condition on a column with the name of a workspace. */
+export const ofOrg = (column: RawBuilder<unknown>, org: string | undefined): RawBuilder<unknown>[] => {
+  if (org === undefined) return []
+  return org === DEFAULT_ORG
+    ? [sql`${column} not in (select workspace from org_workspaces)`]
+    : [sql`${column} in (select workspace from org_workspaces where org = ${org}::uuid)`]
+}
+
+/** What a workspace is of: its newest run is a cloud run or another one, or it has none. */
+export const SOURCE = sql`coalesce(
+  (select case run_mode when 'cloud' then 'cloud' else 'local' end from runs r
+   where r.workspace = found.name order by r.id desc limit 1), 'imported')`
+
+/** `with …` of the names, and what the filter leaves of them in `select … from found … order by name`. */
+export const namesThat = ({
+  search,
+  org,
+  source,
+}: WorkspaceFilter): { readonly names: RawBuilder<unknown>; readonly conditions: RawBuilder<unknown> } => ({
+  names:
+    org === undefined || org === DEFAULT_ORG
+      ? sql`found(name) as (${NAMES})`
+      : sql`found(name) as (select workspace from org_workspaces where org = ${org}::uuid)`,
+  conditions: where([
+    ...contains(sql`found.name`, search),
+    ...(org === DEFAULT_ORG ? ofOrg(sql`found.name`, org) : []),
+    ...(source === undefined ? [] : [sql`${SOURCE} = ${source}`]),
+  ]),
+})

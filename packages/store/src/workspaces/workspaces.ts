@@ -1,0 +1,135 @@
+import type { Severity, WorkspaceSource } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import type { PageOf, PageRequest } from '../store.ts'
+import { canBeStored } from '../text.ts'
+import type { Totals } from '../totals.ts'
+import { namesThat, SOURCE } from './names.ts'
+import { DEFAULT_ORG, type WorkspaceCounts, type WorkspaceFilter, type Workspaces } from './port.ts'
+
+export const makeWorkspaces = (db: Kysely<unknown>, totals: Totals): Workspaces => ({
+  list: (filter, page) => list(db, totals, filter, page),
+  names: (limit) => namesOf(db, {}, { offset: 0, limit }),
+  count: () => countOf(db, totals, {}),
+  async exists(name) {
+    if (!canBeStored(name)) return false
+    const { rows } = await sql<{ known: boolean }>`
+      select exists (select from runs where workspace = ${name}) or exists (select from assets where workspace = ${name})
+          or exists (select from vulnerabilities where workspace = ${name}) as known
+    `.execute(db)
+    return rows[0]?.known === true
+  },
+})
+
+const countOf = (db: Kysely<unknown>, totals: Totals, filter: WorkspaceFilter): Promise<number> =>
+  totals.of(`workspaces ${JSON.stringify(Object.entries(filter).sort())}`, async () => {
+    const { names, conditions } = namesThat(filter)
+    const { rows } = await sql<{ total: number }>`
+      with ${names} select count(*) as total from found ${conditions}
+    `.execute(db)
+    return rows[0]?.total ?? 0
+  })
+
+const namesOf = async (
+  db: Kysely<unknown>,
+  filter: WorkspaceFilter,
+  { offset, limit }: Pick<PageRequest, 'offset' | 'limit'>,
+): Promise<string[]> => {
+  const { names, conditions } = namesThat(filter)
+  const { rows } = await sql<{ name: string }>`
+    with ${names} select name from found ${conditions} order by name limit ${limit} offset ${offset}
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** A cursor is the number of names before it: they are in order and change little. */
+const list = async (
+  db: Kysely<unknown>,
+  totals: Totals,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<PageOf<WorkspaceCounts>> => {
+  const offset = page.cursor === undefined ? page.offset : decodeCursor(page.cursor)
+  const [total, names] = await Promise.all([
+    countOf(db, totals, filter),
+    namesOf(db, filter, { offset, limit: page.limit }),
+  ])
+  return {
+    data: names.length === 0 ? [] : await countsOf(db, names),
+    total,
+    nextCursor: names.length === page.limit ? encodeCursor(offset + names.length) : undefined,
+    truncated: false,
+  }
+}
+
+type Counted = Severity | 'subdomain' | 'url' | 'ip' | 'link' | 'content' | 'archive' | 'runs' | 'assets'
+
+interface Row extends Record<Counted, number> {
+  name: string
+  id: number
+  org: string | null
+  source: WorkspaceSource
+  last_run: string | null
+  workflow: string | null
+  created_at: string | null
+  updated_at: string | null
+}
+
+/** Postgres adds the counts up from the indexes that begin with the workspace. */
+const countsOf = async (db: Kysely<unknown>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
+  const { rows } = await sql<Row>`
+    with found as materialized (select unnest(${names}::text[]) collate "C" as name), run_counts as (
+      select workspace, count(*) as runs, max(id) as newest, min(id) as oldest from runs
+      where workspace = any(${names}) group by workspace
+    ), asset_counts as (
+      select workspace, count(*) as assets,
+             count(*) filter (where asset_type = 'subdomain') as subdomain,
+             count(*) filter (where asset_type in ('url', 'http', 'web')) as url,
+             count(*) filter (where asset_type = 'ip') as ip,
+             count(*) filter (where asset_type = 'link') as link,
+             count(*) filter (where asset_type = 'content') as content,
+             count(*) filter (where asset_type = 'archive') as archive
+      from assets where workspace = any(${names}) group by workspace
+    ), vulnerability_counts as (
+      select workspace, count(*) filter (where severity = 'critical') as critical,
+             count(*) filter (where severity = 'high') as high, count(*) filter (where severity = 'medium') as medium,
+             count(*) filter (where severity = 'low') as low, count(*) filter (where severity = 'info') as info
+      from vulnerabilities where workspace = any(${names}) group by workspace
+    )
+    select found.name, hashtextextended(found.name, 0) & ${MAX_ID}::bigint as id, o.org, ${SOURCE} as source,
+           coalesce(c.runs, 0) as runs, coalesce(a.assets, 0) as assets,
+           coalesce(a.subdomain, 0) as subdomain, coalesce(a.url, 0) as url, coalesce(a.ip, 0) as ip,
+           coalesce(a.link, 0) as link, coalesce(a.content, 0) as content, coalesce(a.archive, 0) as archive,
+           coalesce(v.critical, 0) as critical, coalesce(v.high, 0) as high, coalesce(v.medium, 0) as medium,
+           coalesce(v.low, 0) as low, coalesce(v.info, 0) as info,
+           coalesce(newest.started_at, newest.created_at) as last_run, newest.workflow_name as workflow,
+           oldest.created_at, newest.updated_at
+    from found
+    left join org_workspaces o on o.workspace = found.name
+    left join run_counts c on c.workspace = found.name
+    left join runs newest on newest.id = c.newest
+    left join runs oldest on oldest.id = c.oldest
+    left join asset_counts a on a.workspace = found.name
+    left join vulnerability_counts v on v.workspace = found.name
+    order by found.name
+  `.execute(db)
+  return rows.map(toCounts)
+}
+
+/** A number of JavaScript is exact up to here. */
+const MAX_ID = 2 ** 52 - 1
+
+const toCounts = ({ subdomain, url, ip, link, content, archive, ...row }: Row): WorkspaceCounts => ({
+  name: row.name,
+  id: row.id,
+  org: row.org ?? DEFAULT_ORG,
+  source: row.source,
+  runs: row.runs,
+  assets: row.assets,
+  byType: { subdomain, url, ip, link, content, archive },
+  bySeverity: { critical: row.critical, high: row.high, medium: row.medium, low: row.low, info: row.info },
+  lastRun: row.last_run,
+  workflow: row.workflow ?? '',
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
