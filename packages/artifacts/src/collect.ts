@@ -51,8 +51,9 @@ const keep = async (
   const name = keyPart(basename(request.path)) + (contentType === 'folder' ? '.tar' : '')
   const storeKey = `${request.keyPrefix}/${name}`
   const counted = countLines(body)
+  const { mask = (bytes) => bytes } = request
   try {
-    const { size, sha256 } = await store.put(storeKey, Readable.from(counted.chunks()))
+    const { size, sha256 } = await store.put(storeKey, Readable.from(mask(counted.chunks())))
     const lineCount = isText(contentType) ? counted.lines() : 0
     const likelyType = likelyTypeOf(request.path)
     return { kind: 'stored', storeKey, contentType, likelyType, sizeBytes: size, lineCount, sha256 }

@@ -5,17 +5,22 @@ export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 
 /**
  * What commands on this machine see of the world: built here, nothing of the worker's own environment, which holds its
- * secrets. The target is data for programs that read it; a workflow interpolates it safely by itself.
+ * secrets, but what the operator gives. The target is data for programs that read it; a workflow interpolates it safely by itself.
  */
 export const environmentOf = (
   run: ClaimedRun,
   folders: RunFolders,
   path: string,
+  {
+    home = folders.attempt,
+    given = {},
+  }: { home?: string | undefined; given?: Readonly<Record<string, string>> },
 ): Readonly<Record<string, string>> => ({
-  PATH: path,
-  HOME: folders.attempt,
-  TMPDIR: folders.attempt,
   LANG: 'C.UTF-8',
+  ...given,
+  PATH: path,
+  HOME: home,
+  TMPDIR: folders.attempt,
   SCANFARM_RUN_ID: String(run.runId),
   SCANFARM_RUN_UUID: run.runUuid,
   SCANFARM_ATTEMPT: String(run.attempt),

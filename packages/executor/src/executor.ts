@@ -1,3 +1,4 @@
+import { Mask } from '@scanfarm/workflow'
 import { startAlarm } from './alarm.ts'
 import { WorkFolders } from './folders.ts'
 import { KnownCancels } from './known-cancels.ts'
@@ -47,6 +48,7 @@ export class Executor implements AsyncDisposable {
   readonly #presence: Presence
   readonly #writer: Writer
   readonly #performer: Performer
+  readonly #mask: Mask
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
   #taking: Promise<void> | undefined
@@ -57,6 +59,7 @@ export class Executor implements AsyncDisposable {
   constructor(options: ExecutorOptions) {
     this.#options = options
     this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
+    this.#mask = new Mask(options.given?.secrets ?? [])
     this.#times = { ...EXECUTOR_TIMES, ...options.times }
     this.#cancels = new KnownCancels(this.#times.rememberCancelMs)
     const { store, log, intro, source, folder, users } = options
@@ -213,6 +216,7 @@ export class Executor implements AsyncDisposable {
           folder: folders.attempt,
           owner: () => session.lease?.owner,
           limits: this.#limits,
+          mask: this.#mask,
           times: this.#times,
           signal,
           log,

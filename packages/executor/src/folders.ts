@@ -29,10 +29,10 @@ const OPEN_PARENT = '/var/lib/scanfarm-work'
 /** Makes the folder for the folders of runs; elsewhere, when commands of `owner` could not get into `base`. */
 function openWorkFolder(base: string, owner: Owner | undefined): string {
   makePassage(base)
-  if (owner === undefined || ancestors(base).every((folder) => mayEnter(folder, owner))) return base
+  if (owner === undefined || closedFolder(base, owner) === undefined) return base
   const away = join(OPEN_PARENT, createHash('sha256').update(base).digest('hex').slice(0, 16))
   makePassage(away)
-  const closed = ancestors(away).find((folder) => !mayEnter(folder, owner))
+  const closed = closedFolder(away, owner)
   if (closed === undefined) return away
   throw new Error(
     `commands run as the user ${owner.uid}, who may not enter ${closed}: choose another worker.folder (SCANFARM_WORKER_FOLDER) or runner.user (SCANFARM_RUNNER_USER)`,
@@ -45,6 +45,10 @@ const makePassage = (folder: string): void => {
 
 const ancestors = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [...ancestors(dirname(folder)), folder]
+
+/** The first folder on the way, the last one included, that a user may not enter. */
+export const closedFolder = (path: string, owner: Owner): string | undefined =>
+  ancestors(path).find((folder) => !mayEnter(folder, owner))
 
 const mayEnter = (folder: string, owner: Owner): boolean => {
   const { uid, gid, mode } = statSync(folder)

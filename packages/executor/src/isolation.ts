@@ -4,8 +4,10 @@ import { findSandbox, type HostRunnersOptions, type Sandbox } from '@scanfarm/ru
 import { parseAllowedPaths } from '@scanfarm/workflow'
 import { commandUser } from './command-user.ts'
 import type { Owner } from './folders.ts'
+import { skeletonOf, type HomeSettings } from './homes.ts'
 import type { ExecutorLog } from './log.ts'
 import { isOpenToOthers, isPrivate } from './open-files.ts'
+import { readableFolders, type ToolFolders } from './tool-folders.ts'
 import { privileges, type Privileges } from './users/privileges.ts'
 import { isMapped, readUidRange, type UidRange } from './users/uid-range.ts'
 
@@ -33,7 +35,10 @@ export interface IsolationSettings {
     readonly isolation: IsolationChoice
     readonly dockerSocket: string
     readonly paths: readonly string[]
+    readonly home: string | undefined
+    readonly homeMode: HomeSettings['homeMode']
   }
+  readonly folders: ToolFolders
 }
 
 const REACH =
@@ -70,19 +75,37 @@ const asUser = (name: string): Isolation => {
 }
 
 const inSandbox = (settings: IsolationSettings): Isolation => {
-  const { files, dataDir, artifacts, workflows, worker, runner } = settings
+  const { files, folders: tools, dataDir, artifacts, workflows, worker, runner } = settings
+  const { home, homeMode } = runner
+  const homes = home === undefined ? [] : [home]
   const own = files.map(({ path }) => path)
   // Others could read what lies beside a file unless its folder is closed to them.
   const folders = own.map((path) => dirname(path)).filter(isPrivate)
   const paths = parseAllowedPaths(runner.paths)
   const sandbox = findSandbox(runner.path, {
-    hidden: [dataDir, artifacts.folder, worker.folder, homedir(), runner.dockerSocket, ...folders, ...own],
+    hidden: [
+      dataDir,
+      artifacts.folder,
+      worker.folder,
+      tools.snapshots,
+      homedir(),
+      runner.dockerSocket,
+      ...(homeMode === 'workspace' ? homes : []),
+      ...folders,
+      ...own,
+    ],
     visible: [
       ...runner.path.split(':'),
       ...workflows.folders,
+      ...readableFolders(tools),
+      ...(homeMode === 'shared' ? homes : []),
+      ...(homeMode === 'workspace' ? homes.map(skeletonOf) : []),
       ...paths.filter(({ write }) => !write).map(({ path }) => path),
     ],
-    writable: paths.filter(({ write }) => write).map(({ path }) => path),
+    writable: [
+      ...(homeMode === 'shared-rw' ? homes : []),
+      ...paths.filter(({ write }) => write).map(({ path }) => path),
+    ],
   })
   if (!('problem' in sandbox)) return { kind: 'bubblewrap', sandbox }
   return {

@@ -1,5 +1,6 @@
 import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
-import type { AllowedPath, FunctionServices } from '@scanfarm/workflow'
+import type { AllowedPath, FunctionServices, Given } from '@scanfarm/workflow'
+import type { Homes } from './homes.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { ExecutorLog } from './log.ts'
 import type { Introduction } from './presence.ts'
@@ -21,6 +22,10 @@ export interface ExecutorOptions {
   readonly folder: string
   /** Who commands of runs work as; missing: all as this process. */
   readonly users?: CommandUsers
+  /** Where `HOME` of commands on this machine is; missing: the folder of the attempt. */
+  readonly homes?: Homes | undefined
+  /** What the operator gives to every run. */
+  readonly given?: Given
   /** `PATH` of commands on this machine. */
   readonly path?: string
   /** What functions and steps may use besides the folders of the run. */

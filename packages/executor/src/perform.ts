@@ -7,6 +7,7 @@ import type { ExecutorLimits } from './limits.ts'
 import type { ExecutorOptions } from './options.ts'
 import { backOff, reasonOf, type Backoff } from './retry.ts'
 import type { Session, Verdict } from './session.ts'
+import { fetchTarget } from './target-file.ts'
 import { pacedRunner } from './paced-runner.ts'
 import { sharedUser } from './users/command-users.ts'
 import { WorkflowCache } from './workflow-cache.ts'
@@ -78,18 +79,27 @@ const perform = async (
   workflow: ResolvedWorkflow,
   { engine, workFolders, options }: Surroundings,
 ): Promise<Verdict> => {
-  const { run, folders, journal, signal } = session
+  const { folders, journal, signal } = session
+  const file = await fetchTarget(session, options.artifacts)
+  const run = file === undefined ? session.run : { ...session.run, target: file }
+  const { given } = options
   const result = await execute({
     workflow,
     target: run.target,
+    ...(file !== undefined && { localTarget: 'file' as const }),
     params: run.params,
     strictParams: options.strictParams ?? false,
     workspace: run.workspace,
     runUuid: run.runUuid,
     runId: run.runId,
     attempt: run.attempt,
-    folders: { output: folders.workspace, temp: folders.attempt, base: workFolders.base },
-    env: environmentOf(run, folders, options.path ?? DEFAULT_PATH),
+    folders: { base: workFolders.base, ...given?.folders, output: folders.workspace, temp: folders.attempt },
+    env: environmentOf(run, folders, options.path ?? DEFAULT_PATH, {
+      home: options.homes?.of(folders.workspace),
+      given: given?.env,
+    }),
+    variables: given?.variables ?? {},
+    secrets: given?.secrets ?? [],
     openRunner: (spec) => openRunner(session, spec, options),
     askedRunner: run.runner,
     recorder: journal,
@@ -108,14 +118,16 @@ const perform = async (
 const openRunner = async (
   session: Session,
   spec: RunnerSpec,
-  { runners }: ExecutorOptions,
+  { runners, homes }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, journal, signal } = session
+  const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
     attempt: run.attempt,
     folder: folders.attempt,
     workspace: folders.workspace,
+    ...(home !== undefined && { home }),
     owner: session.lease?.owner,
     marker: `${run.runUuid}.${run.attempt}`,
     signal,

@@ -1,18 +1,35 @@
-import { createNotifyService, parseAllowedPaths, type FunctionServices } from '@scanfarm/workflow'
+import {
+  createNotifyService,
+  givenOf,
+  parseAllowedPaths,
+  type FunctionServices,
+  type GivenSettings,
+} from '@scanfarm/workflow'
 import { createRunners, dockerOptions, type DockerSettings, type Runners } from '@scanfarm/runners'
 import { WorkFolders } from './folders.ts'
-import { demandIsolation, findIsolation, hostOptions, type IsolationSettings } from './isolation.ts'
+import { Homes } from './homes.ts'
+import {
+  demandIsolation,
+  findIsolation,
+  hostOptions,
+  type Isolation,
+  type IsolationSettings,
+} from './isolation.ts'
 import { llmSettings, type LlmChoice } from './llm-settings.ts'
 import { notifySettings, type NotifyChoice } from './notify-settings.ts'
+import type { ExecutorLog } from './log.ts'
 import type { ExecutorOptions } from './options.ts'
+import { folderProblems, openToolFolders } from './tool-folders.ts'
 import { openUsers } from './users/open-users.ts'
 
 const MINUTE_MS = 60_000
 
 /** The part of the settings file about executing runs. */
 export interface ExecutorSettings extends IsolationSettings {
-  readonly workflows: IsolationSettings['workflows'] & { readonly strictParams: boolean }
+  readonly workflows: IsolationSettings['workflows'] &
+    GivenSettings['workflows'] & { readonly strictParams: boolean }
   readonly runner: DockerSettings &
+    GivenSettings['runner'] &
     IsolationSettings['runner'] & {
       readonly processes: number
       readonly sshHosts: readonly string[]
@@ -30,6 +47,19 @@ export interface ExecutorSettings extends IsolationSettings {
   readonly notify: NotifyChoice
 }
 
+/** Homes that outlast runs; none where the settings name no folder for them. */
+export const homesOf = ({ runner }: ExecutorSettings, isolation: Isolation): Homes | undefined => {
+  const { home, homeMode } = runner
+  if (home === undefined) return undefined
+  if (homeMode === 'shared-rw' && isolation.kind === 'uids')
+    throw new Error(
+      'runner.home_mode (SCANFARM_RUNNER_HOME_MODE) is shared-rw, and commands of each workspace run as a user of their own here, who could not use what the others leave: choose workspace or shared, or name a runner.user',
+    )
+  const homes = new Homes(home, homeMode)
+  homes.prepare(isolation.kind === 'user' ? isolation.owner : undefined)
+  return homes
+}
+
 /** What every executor of a machine has in common, whatever runs it takes and wherever their commands execute. */
 export const executorSettings = (
   settings: ExecutorSettings,
@@ -37,9 +67,14 @@ export const executorSettings = (
   { endUser }: Pick<Runners, 'endUser'>,
 ) => {
   const { worker, workflows, runner, runs, artifacts, llm, notify } = settings
+  const isolation = demandIsolation(settings)
+  const homes = homesOf(settings, isolation)
+  const users = openUsers(isolation, worker.folder, endUser, homes)
   return {
     folder: worker.folder,
-    users: openUsers(demandIsolation(settings), worker.folder, endUser),
+    users,
+    homes,
+    given: givenOf({ ...settings, folders: openToolFolders(settings.folders, users.sample) }),
     path: runner.path,
     allowedPaths: [
       ...parseAllowedPaths(runner.paths),
@@ -74,4 +109,11 @@ export const openRunners = (settings: ExecutorSettings, farmId: string): Runners
       knownHosts: runner.sshKnownHosts,
     },
   })
+}
+
+/** For the log of a program that is about to take runs. */
+export const logFolders = (settings: IsolationSettings, log: ExecutorLog): void => {
+  const { sample } = openUsers(findIsolation(settings), '', async () => {})
+  for (const reason of folderProblems(openToolFolders(settings.folders, sample), sample))
+    log.warn('a folder for tools cannot be used', { reason })
 }

@@ -8,7 +8,15 @@ export {
   type ConfigSources,
   type LoadedConfig,
 } from './config/read-config.ts'
-export { settingsInForce, settingsMarkdown, showConfig, type ShownSetting } from './config/show-config.ts'
+export { commandVariableProblem, type Variable } from './config/variables.ts'
+export {
+  changedSettings,
+  settingsInForce,
+  settingsMarkdown,
+  settingsYaml,
+  showConfig,
+  type ShownSetting,
+} from './config/show-config.ts'
 export {
   createLogger,
   silentLogger,

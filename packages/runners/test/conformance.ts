@@ -25,11 +25,12 @@ export function runnerConformance(
     let runner: Runner
     let opened = 0
 
-    const open = (): Promise<Runner> =>
+    const open = (workspace?: string): Promise<Runner> =>
       subject.provider.open(subject.spec, {
         runUuid: crypto.randomUUID(),
         attempt: 1,
         folder,
+        ...(workspace !== undefined && { workspace }),
         marker: `conformance-${process.pid}-${++opened}`,
         signal: NEVER,
         log: () => {},

@@ -4,6 +4,7 @@ import { canServe, needsOf } from '@scanfarm/contracts'
 import {
   Executor,
   executorSettings,
+  logFolders,
   logIsolation,
   openRunners,
   SWEEP_EVERY_MS,
@@ -29,6 +30,7 @@ export async function openExecutor(
   await artifacts.check()
   const storage = scope.use(openObjectStorage(config.storage.s3))
   logIsolation(config, log)
+  logFolders(config, log)
   const runners = scope.use(openRunners(config, farmId))
   const intro = await introduce(config)
   const consumer = scope.use(
@@ -57,7 +59,7 @@ export async function openExecutor(
   return { executor, sweeper, metrics: metrics.registry }
 }
 
-const introduce = async ({ worker, runner }: Config): Promise<Introduction> => ({
+const introduce = async ({ worker, runner, folders }: Config): Promise<Introduction> => ({
   name: worker.name,
   hostname: hostname(),
   pid: process.pid,
@@ -66,8 +68,8 @@ const introduce = async ({ worker, runner }: Config): Promise<Introduction> => (
   slots: worker.slots,
   leaseMs: worker.leaseMs,
   capabilities: await detectCapabilities({
-    tools: await programsOn(runner.path),
-    path: runner.path,
+    tools: await programsOn(`${folders.binaries}:${runner.path}`),
+    path: `${folders.binaries}:${runner.path}`,
     docker: engineAddress(runner),
     labels: worker.labels.map((label) => `label:${label}`),
   }),

@@ -1,4 +1,5 @@
 import type { ArtifactFound, ArtifactStore, CollectArtifact } from '@scanfarm/contracts'
+import type { Mask } from '@scanfarm/workflow'
 import type { Owner } from '../folders.ts'
 import type { ExecutorLimits } from '../limits.ts'
 import type { Changes } from './changes.ts'
@@ -15,6 +16,8 @@ export interface ArtifactSource {
   /** Folders of the run that artifacts may come from. */
   readonly roots: readonly string[]
   readonly limits: ExecutorLimits
+  /** What artifacts must not have in them. */
+  readonly mask?: Mask
   /** Whom commands work as, once that is decided. */
   owner?(): Owner | undefined
 }
@@ -72,7 +75,7 @@ export class ArtifactDesk {
   }
 
   async #collect(found: ArtifactFound, number: number): Promise<void> {
-    const { artifacts, collect, roots, identity, limits, changes, warn } = this.#options
+    const { artifacts, collect, roots, identity, limits, changes, mask, warn } = this.#options
     const id = identity.uuid('artifact', number)
     const kept = await collect(artifacts, {
       path: found.path,
@@ -81,6 +84,7 @@ export class ArtifactDesk {
       contentType: found.contentType,
       maxBytes: limits.artifactBytes,
       owner: this.#options.owner?.(),
+      ...(mask?.isEmpty === false && { mask: (bytes: AsyncIterable<Buffer>) => mask.stream(bytes) }),
     })
     if (kept.kind === 'refused') {
       warn(`artifact ${found.name} (${found.path}) is left out: ${kept.reason}`)
@@ -89,7 +93,7 @@ export class ArtifactDesk {
     changes.artifact({
       id,
       name: clipped(found.name, limits.nameChars),
-      path: clipped(found.path, limits.pathChars),
+      path: clipped(mask?.text(found.path) ?? found.path, limits.pathChars),
       // A workflow that registers plain output may not know that it is a screenshot.
       type: found.type === 'output' ? kept.likelyType : found.type,
       contentType: kept.contentType,

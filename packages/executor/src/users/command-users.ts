@@ -1,4 +1,5 @@
 import type { Owner } from '../folders.ts'
+import type { Homes } from '../homes.ts'
 
 /** The user that the commands of a run work as, from its beginning to its end. */
 export interface UserLease {
@@ -17,7 +18,13 @@ export interface CommandUsers {
 }
 
 /** All runs work as one user, or as this program. */
-export const sharedUser = (owner: Owner | undefined): CommandUsers => {
+export const sharedUser = (owner: Owner | undefined, homes?: Homes): CommandUsers => {
   const lease = { owner, release: async () => {} }
-  return { sample: owner, acquire: async () => lease }
+  return {
+    sample: owner,
+    async acquire(workspaceFolder) {
+      await homes?.open(workspaceFolder, owner)
+      return lease
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Owner } from '../folders.ts'
+import type { Homes } from '../homes.ts'
 import type { Isolation } from '../isolation.ts'
 import { sharedUser, type CommandUsers } from './command-users.ts'
 import { privileges } from './privileges.ts'
@@ -32,9 +33,10 @@ export function openUsers(
   isolation: Isolation,
   folder: string,
   endUser: (user: Owner) => Promise<void>,
+  homes?: Homes,
 ): CommandUsers {
-  if (isolation.kind === 'user') return sharedUser(isolation.owner)
-  if (isolation.kind !== 'uids') return sharedUser(undefined)
+  if (isolation.kind === 'user') return sharedUser(isolation.owner, homes)
+  if (isolation.kind !== 'uids') return sharedUser(undefined, homes)
   if (!privileges().passesAll) joinGroups(isolation.range)
-  return new UserPool({ range: isolation.range, folder: claimsFolder(folder), endUser })
+  return new UserPool({ range: isolation.range, folder: claimsFolder(folder), endUser, homes })
 }

@@ -21,8 +21,8 @@ export interface TakenUid {
   release(): Promise<void>
 }
 
-/** Kills the processes of a uid and closes the folders of the workspaces that it worked for. */
-type Clean = (uid: number, workspaceFolders: readonly string[]) => Promise<void>
+/** Kills the processes of a uid and closes the folders that it worked in. */
+type Clean = (uid: number, folders: readonly string[]) => Promise<void>
 
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
@@ -54,14 +54,14 @@ export class UidClaims {
   }
 
   /**
-   * Waits while all uids are taken; undefined when none was free in time. `clean` runs first when a process that crashed
+   * `folders`: that of the workspace, and others that belong to its user. Waits while all uids are taken; undefined when none was free in time. `clean` runs first when a process that crashed
    * had the uid: something of it may be left.
    */
-  async take(workspaceFolder: string, waitMs: number, clean: Clean): Promise<TakenUid | undefined> {
-    const key = keyOf(workspaceFolder)
+  async take(folders: readonly string[], waitMs: number, clean: Clean): Promise<TakenUid | undefined> {
+    const key = keyOf(folders[0] ?? '')
     for (const until = performance.now() + waitMs; ;) {
       const uid = this.#choose(key)
-      const taken = uid === undefined ? undefined : await this.#tryTake(uid, workspaceFolder, clean)
+      const taken = uid === undefined ? undefined : await this.#tryTake(uid, folders, clean)
       if (taken !== undefined || performance.now() > until) return taken
       await delay(uid === undefined ? RETRY_MS : Math.random() * LONGEST_PAUSE_MS)
     }
@@ -80,13 +80,13 @@ export class UidClaims {
     return undefined
   }
 
-  async #tryTake(uid: number, workspaceFolder: string, clean: Clean): Promise<TakenUid | undefined> {
-    const key = keyOf(workspaceFolder)
+  async #tryTake(uid: number, own: readonly string[], clean: Clean): Promise<TakenUid | undefined> {
+    const key = keyOf(own[0] ?? '')
     const path = join(this.#folder, `${uid}.${key}.${this.#self}`)
     const leaving = `${path}.leaving`
     const isDirty = this.#others(uid, key).some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? leaving : path
-    writeFileSync(made, workspaceFolder, { mode: 0o600 })
+    writeFileSync(made, own.join('\0'), { mode: 0o600 })
     const others = this.#others(uid, key)
     const contradicts = (claim: Claim): boolean => claim.leaving || claim.uid !== uid || claim.key !== key
     if (others.some((claim) => claim.isLive && contradicts(claim))) {
@@ -105,7 +105,7 @@ export class UidClaims {
       release: async () => {
         renameSync(path, leaving)
         // When cleaning fails the uid stays taken as long as this process lives, and is cleaned by the next one.
-        if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean(uid, [workspaceFolder])
+        if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean(uid, own)
         rmSync(leaving, { force: true })
       },
     }
@@ -114,7 +114,7 @@ export class UidClaims {
   /** None when another process has removed the claim meanwhile. */
   #folderOf(name: string): string[] {
     try {
-      return [readFileSync(join(this.#folder, name), 'utf8')]
+      return readFileSync(join(this.#folder, name), 'utf8').split('\0')
     } catch {
       return []
     }

@@ -1,5 +1,6 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import type { Owner } from '../folders.ts'
+import type { Homes } from '../homes.ts'
 import type { CommandUsers, UserLease } from './command-users.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { UidClaims, type TakenUid } from './uid-claims.ts'
@@ -12,6 +13,8 @@ export interface UserPoolOptions {
   readonly folder: string
   /** Kills every process of a user. */
   endUser(user: Owner): Promise<void>
+  /** Where workspaces have homes: opened and closed with them. */
+  readonly homes?: Homes | undefined
   /** How long a run waits for a free uid; default a minute. */
   readonly waitMs?: number
 }
@@ -70,9 +73,11 @@ export class UserPool implements CommandUsers {
   }
 
   async #take(workspaceFolder: string): Promise<TakenUid> {
-    const { range, folder, endUser, waitMs = WAIT_MS } = this.#options
+    const { range, folder, endUser, homes, waitMs = WAIT_MS } = this.#options
+    const home = homes?.own(workspaceFolder)
+    const own = [workspaceFolder, ...(home === undefined ? [] : [home])]
     const claims = (this.#claims ??= new UidClaims(folder, range, namedUids()))
-    const taken = await claims.take(workspaceFolder, waitMs, async (uid, folders) => {
+    const taken = await claims.take(own, waitMs, async (uid, folders) => {
       await endUser(ownerOf(uid))
       await removeLeftovers(ownerOf(uid))
       for (const one of folders) closeWorkspace(one, ownerOf(uid))
@@ -83,6 +88,7 @@ export class UserPool implements CommandUsers {
       )
     try {
       await openWorkspace(workspaceFolder, ownerOf(taken.uid))
+      await homes?.open(workspaceFolder, ownerOf(taken.uid))
       return taken
     } catch (error) {
       await taken.release()

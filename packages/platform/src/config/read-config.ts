@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { entries, type Config, type ConfigFile, type Entry } from './keys.ts'
 import type { Place } from './setting.ts'
+import type { Variable } from './variables.ts'
 import { readSettingsFile, type SettingsFile } from './settings-file.ts'
 
 export interface ConfigSources {
@@ -47,11 +48,12 @@ interface Loading {
   readonly secretFiles: Set<string>
 }
 
-const here = (): Place => ({ folder: process.cwd() })
+const here = ({ env }: Pick<ConfigSources, 'env'>): Place => ({ folder: process.cwd(), env })
 
-const fromEnvironment = ({ env }: ConfigSources, names: readonly string[]): Raw | undefined => {
+const fromEnvironment = (sources: ConfigSources, names: readonly string[]): Raw | undefined => {
+  const { env } = sources
   const name = names.find((candidate) => (env[candidate] ?? '') !== '')
-  return name === undefined ? undefined : { raw: env[name], origin: name, place: here() }
+  return name === undefined ? undefined : { raw: env[name], origin: name, place: here(sources) }
 }
 
 const fromFile = (loading: Loading, key: string): Raw | undefined => {
@@ -78,7 +80,7 @@ const onlyOne = (loading: Loading, direct: Raw | undefined, pointer: Raw | undef
 
 const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefined => {
   const given = loading.sources.argvOverrides?.[key]
-  if (given !== undefined) return { raw: given, origin: 'command line', place: here() }
+  if (given !== undefined) return { raw: given, origin: 'command line', place: here(loading.sources) }
   const variable = fromEnvironment(loading.sources, env)
   const value = fromFile(loading, key)
   if (!setting.secret) return variable ?? value
@@ -90,7 +92,9 @@ const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefine
 }
 
 const shown = (entry: Entry, raw: unknown): string =>
-  entry.setting.secret ? '' : `, not ${JSON.stringify(shownValue(entry.setting, raw))}`
+  entry.setting.secret || entry.setting.shown !== undefined
+    ? ''
+    : `, not ${JSON.stringify(shownValue(entry.setting, raw))}`
 
 const readEntry = (loading: Loading, entry: Entry): void => {
   try {
@@ -176,10 +180,18 @@ const filesOf = (loading: Loading, table: readonly Entry[]): ConfigFile[] => {
     const value = values.get(key)
     if (setting.secretFile && typeof value === 'string') secretFiles.add(resolve(value))
   }
-  const own = sources.configPath === undefined ? [] : [resolve(sources.configPath)]
-  const holdsSecrets = table.some(
-    ({ key, setting }) => (setting.secret || setting.secretPath) && file.values.has(key),
+  const given = table.flatMap(({ key, setting }) =>
+    setting.shown === undefined
+      ? []
+      : (values.get(key) as readonly Variable[]).map((variable) => ({ key, variable })),
   )
+  for (const { variable } of given) if (variable.file !== undefined) secretFiles.add(variable.file)
+  const own = sources.configPath === undefined ? [] : [resolve(sources.configPath)]
+  const holdsSecrets =
+    table.some(({ key, setting }) => (setting.secret || setting.secretPath) && file.values.has(key)) ||
+    given.some(
+      ({ key, variable: { isSecret, from } }) => isSecret && from === 'settings' && file.values.has(key),
+    )
   return [
     ...own.map((path) => ({ path, holdsSecrets })),
     ...[...secretFiles].map((path) => ({ path, holdsSecrets: true })),
@@ -208,7 +220,8 @@ export const loadConfig = (sources: ConfigSources): LoadedConfig => {
     configPath === undefined
       ? { values: new Map(), problems: [] }
       : readSettingsFile(configPath, knownKeys(table))
-  const filePlace = configPath === undefined ? here() : { folder: dirname(resolve(configPath)) }
+  const filePlace =
+    configPath === undefined ? here(sources) : { folder: dirname(resolve(configPath)), env: sources.env }
   const loading: Loading = {
     sources,
     file,

@@ -8,6 +8,8 @@ export type Lookup = (key: string) => unknown
 /** Where a raw value stands: relative paths are taken from this folder. */
 export interface Place {
   readonly folder: string
+  /** The environment of this program. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 /** One row of the table of settings. `T` is the type of the value in the config. */
@@ -25,6 +27,8 @@ export interface Setting<T> {
   readonly secretPath: boolean
   /** It names a file that holds a secret, which others open. */
   readonly secretFile: boolean
+  /** The value as people may see it, where it has secrets in it. */
+  shown?(value: T): unknown
   /** The value of a raw one: text from the environment, or what YAML made of it. Throws what it must be. */
   readonly parse: (raw: unknown, place: Place) => T
 }
@@ -190,6 +194,14 @@ const absolute = (path: string, place: Place): string => {
 /** A path; relative ones start at the settings file's folder, or where the program was started. */
 export const path = (description: string, options: Options<string>): Setting<string> =>
   setting({ kind: 'path', parse: (raw, place) => absolute(asText(raw), place) }, description, options)
+
+/** A path that is left out by default. */
+export const optionalPath = (description: string): Setting<string | undefined> =>
+  setting<string | undefined>(
+    { kind: 'path', parse: (raw, place) => absolute(asText(raw), place) },
+    description,
+    { default: undefined },
+  )
 
 export const paths = (description: string, options: Options<readonly string[]>): Setting<readonly string[]> =>
   setting<readonly string[]>(

@@ -3,7 +3,19 @@ import { join } from 'node:path'
 import { CLOUD_SETTINGS } from './cloud-settings.ts'
 import { defaultDataDir } from './environment.ts'
 import type { Lookup } from './setting.ts'
-import { choice, flag, integer, list, optionalText, path, paths, secret, text } from './setting.ts'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  optionalPath,
+  optionalText,
+  path,
+  paths,
+  secret,
+  text,
+} from './setting.ts'
+import { refusedForCommands, refusedForWorkflows, variables } from './variables.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -13,6 +25,10 @@ const HOUR_MS = 3_600_000
 const inDataDir = (name: string) => ({
   default: (lookup: Lookup) => join(String(lookup('data_dir')), name),
   defaultText: `\`<data_dir>/${name}\``,
+})
+const inBase = (name: string) => ({
+  default: (lookup: Lookup) => join(String(lookup('folders.base')), name),
+  defaultText: `\`<folders.base>/${name}\``,
 })
 const cpus = { default: () => availableParallelism(), defaultText: 'number of CPUs' }
 
@@ -53,6 +69,9 @@ export const SETTINGS = {
     trustProxy: list('Addresses or CIDR blocks of proxies whose `X-Forwarded-*` headers are believed.', {
       default: [],
     }),
+    filesKey: secret(
+      'Key of links to artifacts that need no token: `/ws/<key>/<workspace>/<path>`; at least 20 characters; none: there are no such links.',
+    ),
     corsOrigins: list('Origins that browsers may call the API from; `*` for any.', { default: [] }),
   },
   server: {
@@ -98,12 +117,45 @@ export const SETTINGS = {
       default: (lookup) => [join(String(lookup('data_dir')), 'workflows')],
       defaultText: '`<data_dir>/workflows`',
     }),
+    variables: variables(
+      'Variables of every run, for texts of workflows: `NAME: value`, or `NAME: {file: PATH}` (`NAME=@PATH` in a list) for secrets. Params of a caller and what a workflow itself sets win. Values from files, and those whose names say that they are secrets, are masked in what is recorded.',
+      { refuse: refusedForWorkflows, mask: 'named' },
+    ),
     strictParams: flag(
       'A param without a `type` is one word everywhere. Otherwise it is split at blanks where its words are arguments of a command that does not run them. Each program that executes runs has this setting for its own runs.',
       { default: false },
     ),
     upload: flag('Let administrators upload workflows. Whoever may do so can run code on workers.', {
       default: true,
+    }),
+  },
+  folders: {
+    base: path(
+      'Folder above the folders for tools (`{{BaseFolder}}`). Programs that execute runs make the ones below where they are missing; commands and functions of workflows may read them.',
+      inDataDir('base'),
+    ),
+    binaries: path(
+      'Programs of your own (`{{Binaries}}`), which commands on this machine find before those of `runner.path`.',
+      inBase('external-binaries'),
+    ),
+    data: path('Word lists and the like (`{{Data}}`, `{{ExternalData}}`).', inBase('external-data')),
+    configs: path('Settings and templates of tools (`{{ExternalConfigs}}`).', inBase('external-configs')),
+    agentConfigs: path(
+      'Settings of agents (`{{ExternalAgentConfigs}}`, `{{ExternalAgents}}`).',
+      inBase('external-agent-configs'),
+    ),
+    scripts: path('Scripts of your own (`{{ExternalScripts}}`).', inBase('external-scripts')),
+    templates: path(
+      'Templates of reports (`{{ExternalMarkdowns}}`, `{{MarkdownTemplates}}`).',
+      inBase('markdown-report-templates'),
+    ),
+    snapshots: path(
+      'What `{{SnapshotsFolder}}` names. Commands and functions of workflows have no right to it unless `runner.paths` gives it: snapshots of all workspaces are there.',
+      inBase('snapshot'),
+    ),
+    workflows: path('What `{{Workflows}}` names.', {
+      default: (lookup) => (lookup('workflows.folders') as readonly string[])[0] ?? '',
+      defaultText: 'first of `workflows.folders`',
     }),
   },
   uploads: {
@@ -223,6 +275,17 @@ export const SETTINGS = {
     path: text('`PATH` of commands, and where `tool:` capabilities are looked for.', {
       default: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     }),
+    env: variables(
+      'Variables for the environment of commands, wherever they run: `NAME` passes on that of this program (`*` as wildcard), `NAME=value` gives a value, `NAME=@PATH` the text of a file. Values are masked in what is recorded, but for short ones, paths, and addresses without a login.',
+      { refuse: refusedForCommands, mask: 'all' },
+    ),
+    home: optionalPath(
+      'Folder for homes of commands on this machine that stay when a run is over; none: each attempt has an empty one, which is removed with it.',
+    ),
+    homeMode: choice(
+      'Whose home is whose. `workspace`: each workspace has one of its own below `runner.home`, begun from `<runner.home>/skel`; `shared`: `runner.home` is the home of all, and commands may only read it; `shared-rw`: they may write there too, so that a workspace can attack every other one.',
+      { of: ['workspace', 'shared', 'shared-rw'], default: 'workspace' },
+    ),
     user: optionalText(
       'User (name or uid) that all commands run as when this program runs as root; none: a user for each workspace, out of `runner.uids`.',
     ),

@@ -18,7 +18,11 @@ const withoutSecrets = (text: string, hidePath: boolean): string =>
   )
 
 /** The value of a setting as people may see it. */
-export const shownValue = (setting: Pick<Setting<unknown>, 'secretPath'>, value: unknown): unknown => {
+export const shownValue = (
+  setting: Pick<Setting<unknown>, 'secretPath' | 'shown'>,
+  value: unknown,
+): unknown => {
+  if (setting.shown !== undefined) return setting.shown(value)
   if (value instanceof Secret) return String(value)
   if (typeof value === 'string') return withoutSecrets(value, setting.secretPath)
   return Array.isArray(value) ? value.map((item) => shownValue(setting, item)) : (value ?? null)

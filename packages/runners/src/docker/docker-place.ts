@@ -5,6 +5,7 @@ import { ControlLane } from '../shell/control-lane.ts'
 import type { ShellPlace } from '../shell/follow-command.ts'
 import { LanePool } from '../shell/lane-pool.ts'
 import { ShellCommands } from '../shell/shell-commands.ts'
+import { startFolder } from '../run-folders.ts'
 import { containerOptions, type ContainerPlan } from './container-plan.ts'
 import { DockerChannel } from './docker-channel.ts'
 import { answer, engineMessage, statusOf } from './engine.ts'
@@ -28,7 +29,7 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
     this.container = container
     this.#control = control
     this.marker = plan.context.marker
-    this.cwd = plan.spec.workdir ?? plan.context.folder
+    this.cwd = plan.spec.workdir ?? startFolder(plan.context)
     this.graceMs = graceMs
     this.#memoryBytes = plan.limits.memoryBytes
     this.commands = new ShellCommands(this, new LanePool(() => openShell(container), MOST_LANES))

@@ -9,7 +9,7 @@ import {
   type RunnerProvider,
   type RunnerSpec,
 } from '@scanfarm/contracts'
-import { foldersOf } from '../run-folders.ts'
+import { foldersOf, startFolder } from '../run-folders.ts'
 import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
 import { DirectLauncher } from './direct-launcher.ts'
 import { killFamily } from './family.ts'
@@ -103,6 +103,12 @@ function prepareFolder(folder: string, user: HostRunnersOptions['user']): void {
   }
 }
 
+/** Where commands of a run may write on this machine. */
+const hereOf = (context: RunnerContext): string[] => [
+  ...foldersOf(context),
+  ...(context.home === undefined ? [] : [context.home]),
+]
+
 class HostRunner implements Runner {
   readonly type = 'host'
   readonly facts = {}
@@ -126,10 +132,10 @@ class HostRunner implements Runner {
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
     const marker = commandMarker(this.#context.marker, ++this.#commands)
-    const cwd = command.cwd ?? this.#context.folder
+    const cwd = command.cwd ?? startFolder(this.#context)
     const { sandbox } = this.#options
     const plan = {
-      wrapper: sandbox && sandboxWords(sandbox, foldersOf(this.#context), cwd),
+      wrapper: sandbox && sandboxWords(sandbox, hereOf(this.#context), cwd),
       argv: command.argv,
       env: { ...this.#options.env, ...command.env, [MARKER_VARIABLE]: marker },
       cwd,

@@ -6,6 +6,7 @@ import {
   type RunnerSpec,
   formatSshAddress,
 } from '@scanfarm/contracts'
+import { startFolder } from '../run-folders.ts'
 import type { KeepAlive } from './connection.ts'
 import { SshHost, type HostLimits } from './ssh-host.ts'
 import { SshPlace } from './ssh-place.ts'
@@ -46,7 +47,7 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
       const host = hostFor(hosts, target, limits)
       const place = new SshPlace(host, {
         marker: context.marker,
-        cwd: spec.workdir ?? context.folder,
+        cwd: spec.workdir ?? startFolder(context),
         graceMs,
         name,
       })

@@ -21,7 +21,7 @@ export interface Bench {
   /** The run's folder. */
   readonly folder: string
   /** Another runner, as for another attempt. */
-  open(): Promise<Runner>
+  open(workspace?: string): Promise<Runner>
 }
 
 interface Seen {

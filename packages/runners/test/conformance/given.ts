@@ -33,6 +33,14 @@ export function whatItIsGiven(bench: Bench): void {
       expect(seen).toEqual(given)
     })
 
+    test('a command that names no folder begins in that of the workspace, where there is one', async () => {
+      const workspace = join(bench.folder, 'workspace')
+      await mkdir(workspace)
+      await using runner = await bench.open(workspace)
+      expect((await see(runner, sh('pwd'))).stdout).toBe(`${workspace}\n`)
+      expect((await see(bench.runner, sh('pwd'))).stdout).toBe(`${bench.folder}\n`)
+    })
+
     test('a value of several lines arrives whole', async () => {
       const command = { ...sh('printf %s "$TEXT"'), env: { PATH, TEXT: 'one\ntwo\n' } }
       expect((await see(bench.runner, command)).stdout).toBe('one\ntwo\n')

@@ -1,0 +1,230 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { createHostRunners, type HostRunners } from '@scanfarm/runners'
+import { Homes } from '../src/homes.ts'
+import type { ExecutorOptions } from '../src/index.ts'
+import { folderProblems, openToolFolders, type ToolFolders } from '../src/tool-folders.ts'
+import { sharedUser } from '../src/users/command-users.ts'
+import { UserPool } from '../src/users/user-pool.ts'
+import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
+
+jest.setTimeout(TEST_MS)
+
+const SECRET = 'hunter2-secret'
+const isRoot = process.getuid?.() === 0
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await openBench()
+  await chmod(bench.folder, 0o711)
+})
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]()
+})
+
+const given: ExecutorOptions['given'] = {
+  env: { MY_KEY: SECRET },
+  variables: {},
+  secrets: [SECRET],
+  folders: {},
+}
+
+test('A secret that commands read is in no row, log or artifact', async () => {
+  await using _executor = bench.executor({ given })
+  const [runId = 0] = await bench.submit({
+    kind: 'module',
+    steps: [
+      bash(
+        'print',
+        'test -n "$MY_KEY" && echo "key=$MY_KEY" | tee out.txt; mkdir -p d; cp out.txt d/; seq 20000; echo "$MY_KEY"',
+      ),
+      { name: 'log', type: 'function', function: "log_info(os_getenv('MY_KEY'))" },
+    ],
+    reports: [
+      { name: 'out', path: 'out.txt', type: 'text' },
+      { name: 'folder', path: 'd', type: 'folder' },
+    ],
+  })
+  const run = await bench.ended(runId)
+  expect(run).toMatchObject({ status: 'completed', error_message: '' })
+  const rows = (await bench.store.runs.artifacts(String(runId)))?.data ?? []
+  expect(rows.map(({ name }) => name).sort()).toEqual(['execution log', 'folder', 'out', 'run state'])
+  const steps = await bench.steps(runId)
+  expect(steps[0]?.output.slice(-4)).toBe('***\n')
+  const bytes = await everything(join(bench.folder, 'store'))
+  expect(bytes.split('key=***')).toHaveLength(4)
+  expect(bytes + JSON.stringify([run, steps, rows])).not.toContain(SECRET)
+})
+
+/** What is in all files below a folder: artifacts, logs of steps and of the run. */
+const everything = async (folder: string): Promise<string> => {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  const texts = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(join(file.parentPath, file.name), 'latin1'))
+  return (await Promise.all(texts)).join('\n')
+}
+
+describe('homes', () => {
+  let root: string
+  let lastUid = 37_000
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'homes-'))
+    await chmod(root, 0o711)
+  })
+  afterAll(() => rm(root, { recursive: true, force: true }))
+
+  /** As a worker has them: with a user for each workspace where this is root. */
+  const withHomes = (homes: Homes, runners: HostRunners): Partial<ExecutorOptions> => {
+    homes.prepare(undefined)
+    const first = (lastUid += 20)
+    const range = { first, last: first + 10 }
+    const users = isRoot
+      ? new UserPool({ range, folder: join(root, 'uids'), endUser: (user) => runners.endUser(user), homes })
+      : sharedUser(undefined, homes)
+    return { homes, users, runners }
+  }
+  const outputOf = async (runId: number): Promise<string> => {
+    await bench.ended(runId)
+    return (await bench.steps(runId)).map(({ output }) => output).join('')
+  }
+
+  test('A tool finds in its home what it left there in the run before', async () => {
+    await using runners = createHostRunners()
+    await using _executor = bench.executor(withHomes(new Homes(join(root, 'kept'), 'workspace'), runners))
+    const tool = bash(
+      'tool',
+      'cat ~/.tool/state 2>/dev/null; mkdir -p ~/.tool; echo "used $SCANFARM_RUN_ID" >> ~/.tool/state',
+    )
+    const [first = 0] = await bench.submit([tool], { targets: ['kept.test'] })
+    expect(await outputOf(first)).toBe('')
+    const [second = 0] = await bench.submit([tool], { targets: ['kept.test'] })
+    expect(await outputOf(second)).toBe(`used ${first}\n`)
+    const [other = 0] = await bench.submit([tool], { targets: ['other.test'] })
+    expect(await outputOf(other)).toBe('')
+  })
+
+  test('A home begins with what the operator put into the skeleton', async () => {
+    const folder = join(root, 'begun')
+    const homes = new Homes(folder, 'workspace')
+    await using runners = createHostRunners()
+    await using _executor = bench.executor(withHomes(homes, runners))
+    await mkdir(join(folder, 'skel/.config/tool'), { recursive: true })
+    await writeFile(join(folder, 'skel/.config/tool/config.yaml'), 'rate: 5\n')
+    await mkdir(join(folder, 'skel/templates'))
+    await writeFile(join(folder, 'skel/templates/a.yaml'), 'a template\n')
+    const [runId = 0] = await bench.submit(
+      [
+        bash(
+          'a',
+          'cat ~/.config/tool/config.yaml ~/templates/a.yaml && echo rate: 6 > ~/.config/tool/config.yaml',
+        ),
+      ],
+      { targets: ['begun.test'] },
+    )
+    expect(await outputOf(runId)).toBe('rate: 5\na template\n')
+    expect(await readFile(join(folder, 'skel/.config/tool/config.yaml'), 'utf8')).toBe('rate: 5\n')
+  })
+
+  ;(isRoot ? test : test.skip)(
+    'No workspace reaches the home of another, nor changes the skeleton',
+    async () => {
+      const folder = join(root, 'apart')
+      await using runners = createHostRunners()
+      await using _executor = bench.executor(withHomes(new Homes(folder, 'workspace'), runners))
+      await writeFile(join(folder, 'skel/.profile'), 'echo skeleton\n')
+      const victim = `${folder}/workspaces/victim.test`
+      const [runId = 0] = await bench.submit([bash('a', 'echo private > ~/key')], {
+        targets: ['victim.test'],
+      })
+      await bench.ended(runId)
+      expect(await stat(victim)).toMatchObject({ uid: 0 })
+      const attack = `cat ${victim}/key; ls ${victim}; echo x > ${victim}/.profile; ls ${folder}/workspaces
+      ln -s ${victim} ~/link; cat ~/link/key; echo evil > ${folder}/skel/.profile; rm ${folder}/skel/.profile; true`
+      const [attacker = 0] = await bench.submit([bash('a', attack)], { targets: ['attacker.test'] })
+      expect(await outputOf(attacker)).not.toMatch(/private|victim\.test$/m)
+      expect(await readFile(join(folder, 'skel/.profile'), 'utf8')).toBe('echo skeleton\n')
+      const [again = 0] = await bench.submit([bash('a', 'cat ~/key')], { targets: ['victim.test'] })
+      expect(await outputOf(again)).toBe('private\n')
+    },
+  )
+
+  test('A shared home is the same for all workspaces', async () => {
+    const folder = join(root, 'shared')
+    await using runners = createHostRunners()
+    await using _executor = bench.executor(withHomes(new Homes(folder, 'shared'), runners))
+    await writeFile(join(folder, 'templates'), 'of all\n')
+    const command = 'cat ~/templates; (echo x > ~/mine) 2>/dev/null || echo closed'
+    for (const target of ['one.test', 'two.test']) {
+      const [runId = 0] = await bench.submit([bash('a', command)], { targets: [target] })
+      expect(await outputOf(runId)).toBe(isRoot ? 'of all\nclosed\n' : 'of all\n')
+    }
+  })
+})
+
+describe('folders for tools', () => {
+  const foldersBelow = (base: string): ToolFolders => ({
+    base,
+    binaries: join(base, 'external-binaries'),
+    data: join(base, 'external-data'),
+    configs: join(base, 'external-configs'),
+    agentConfigs: join(base, 'external-agent-configs'),
+    scripts: join(base, 'external-scripts'),
+    templates: join(base, 'markdown-report-templates'),
+    snapshots: join(base, 'snapshot'),
+    workflows: '',
+  })
+
+  test('are made, and read by commands and functions; programs there are found first', async () => {
+    const folders = openToolFolders(foldersBelow(join(bench.folder, 'base')), undefined)
+    await writeFile(join(folders.data, 'words.txt'), 'a\nb\n')
+    await writeFile(join(folders.binaries, 'mytool'), '#!/bin/sh\necho tool of the operator\n', {
+      mode: 0o755,
+    })
+    await using _executor = bench.executor({ given: { env: {}, variables: {}, secrets: [], folders } })
+    const [runId = 0] = await bench.submit({
+      kind: 'module',
+      dependencies: { commands: ['mytool'] },
+      steps: [
+        bash(
+          'read',
+          'mytool; cat {{Data}}/words.txt; ls -d {{ExternalScripts}} {{ExternalMarkdowns}} >/dev/null',
+        ),
+        { name: 'count', type: 'function', function: "file_length('{{ExternalData}}/words.txt')" },
+        {
+          name: 'write',
+          type: 'function',
+          function: "append_file('{{Data}}/words.txt', '{{Data}}/words.txt')",
+        },
+      ],
+    })
+    expect(await bench.ended(runId)).toMatchObject({ status: 'failed' })
+    const [read, count, write] = await bench.steps(runId)
+    expect(read?.output).toBe('tool of the operator\na\nb\n')
+    expect(count?.output).toBe('2\n')
+    expect(write?.error_message).toContain('may be read but not written')
+  })
+
+  ;(isRoot ? test : test.skip)('are elsewhere where the user of commands could not get to them', async () => {
+    const closed = await mkdtemp(join(bench.folder, 'closed-'))
+    const owner = { uid: 37_900, gid: 37_900 }
+    const folders = openToolFolders(foldersBelow(join(closed, 'base')), owner)
+    try {
+      expect(folderProblems(folders, owner)).toEqual([])
+      expect(await realpath(join(closed, 'base'))).toBe(folders.base)
+      expect((await stat(folders.snapshots)).mode & 0o777).toBe(0o700)
+      expect(openToolFolders(foldersBelow(join(closed, 'base')), owner)).toEqual(folders)
+    } finally {
+      await rm(folders.base, { recursive: true })
+    }
+  })
+
+  test('that commands cannot enter are named with the setting', async () => {
+    const folders = openToolFolders(foldersBelow(join(bench.folder, 'problem')), undefined)
+    await chmod(folders.agentConfigs, 0o700)
+    const problems = folderProblems(folders, { uid: 37_901, gid: 37_901 })
+    expect(problems).toEqual([expect.stringContaining(`folders.agent_configs: commands may not enter`)])
+  })
+})
