@@ -5,7 +5,7 @@ import type { ArtifactStore } from '@scanfarm/contracts'
 import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { migrate, openStore, type Store } from '@scanfarm/store'
-import { folderSource, openLibrary, WorkflowChecker } from '@scanfarm/workflow'
+import { folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/workflow'
 import { createAuthenticator } from './access/authenticator.ts'
 import { makeFirstToken } from './access/first-token.ts'
 import { createLoginDesk } from './access/login.ts'
@@ -14,15 +14,17 @@ import { signalCancel } from './cancel/signal-cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import { providerSettings } from './cloud/provider-settings.ts'
-import type { ServerContext } from './context.ts'
+import type { ServerContext, SettingsSource } from './context.ts'
 import { EventStreams } from './loops/event-receiver/event-streams.ts'
 import { EventReceiver } from './loops/event-receiver/receiver.ts'
-import { ImportSlots } from './uploads/import-slots.ts'
+import { triggerFiles } from './loops/event-receiver/trigger-files.ts'
+import { Slots } from './uploads/slots.ts'
 import { Wake } from './wake.ts'
 
 export interface ContextOptions {
   /** Accept distributed runs; missing: as the settings say. */
   readonly master?: boolean
+  readonly settings?: SettingsSource
 }
 
 /** What tests put in place of what the settings would open; who gives it also closes it. */
@@ -41,6 +43,16 @@ export interface Overrides {
 /** Workflow files of requests that may wait to be checked. */
 const MAX_WAITING_CHECKS = 8
 
+/** Each large file is read by a process that may take 1 GiB. */
+const MAX_IMPORTS = 4
+/** Each is compressed on a thread that others need too. */
+const MAX_SNAPSHOTS = 4
+const MAX_EVALUATIONS = 4
+const MAX_QUESTIONS = 8
+
+/** Nothing slows down who tries keys. */
+const MIN_FILES_KEY = 20
+
 const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
 /** Opens everything a server is made of, in order; disposing closes it in reverse. Nothing serves or loops yet. */
@@ -52,6 +64,11 @@ export async function createContext(
   await using scope = new AsyncDisposableStack()
   const master = options.master ?? config.server.master
   const log = overrides.log ?? createLogger(config.log)
+  const filesKey = config.http.filesKey?.reveal()
+  if (filesKey !== undefined && filesKey.length < MIN_FILES_KEY)
+    throw new Error(
+      `http.files_key must have at least ${MIN_FILES_KEY} characters: links with it need no token`,
+    )
   const { store, queue, queueKind } = await openData(config, master, log, overrides, scope)
   const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config.artifacts)))
   const wake = new Wake()
@@ -70,11 +87,13 @@ export async function createContext(
       master,
       enabled: config.eventReceiver.enabled,
       log,
+      files: triggerFiles(config),
       signalCancel: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
     }),
   )
   const context: ServerContext = {
     config,
+    settings: options.settings,
     master,
     log,
     metrics: createMetrics(),
@@ -84,7 +103,11 @@ export async function createContext(
     artifacts,
     catalog,
     checker,
-    imports: new ImportSlots(),
+    imports: new Slots(MAX_IMPORTS, 'imports'),
+    snapshots: new Slots(MAX_SNAPSHOTS, 'snapshots'),
+    functions: scope.use(new FunctionConsole(config.targetFile.folders)),
+    evaluations: new Slots(MAX_EVALUATIONS, 'evaluations'),
+    questions: new Slots(MAX_QUESTIONS, 'requests to the language model'),
     providers,
     life: overrides.life ?? {},
     wake,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ArtifactStore, Role, RunStore } from '@scanfarm/contracts'
-import { readConfig, silentLogger } from '@scanfarm/platform'
+import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
@@ -19,6 +19,8 @@ export interface TestServerOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** YAML by file name. */
   readonly workflows?: Readonly<Record<string, string>>
+  /** What the settings are when they are read again; missing: there is nowhere to read them. */
+  readonly reread?: () => Config
   /** That of another server, for two on one database; missing: one of its own. */
   readonly database?: TestDatabase
 }
@@ -134,7 +136,10 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const context = scope.use(
     await createContext(
       config,
-      { master: options.master ?? false },
+      {
+        master: options.master ?? false,
+        ...(options.reread && { settings: { file: '/etc/scanfarm/scanfarm.yaml', read: options.reread } }),
+      },
       {
         log: silentLogger,
         store: database.store,

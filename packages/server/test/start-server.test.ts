@@ -247,6 +247,42 @@ describe('a server that stops', () => {
   })
 })
 
+describe('a run without a target', () => {
+  test('executes, with everything that is made from a target empty', async () => {
+    const yaml = module('feeds', 'echo "space={{TargetSpace}} [$SCANFARM_WORKSPACE]"')
+    await writeFile(join(folder, 'workflows/feeds.yaml'), yaml)
+    await using server = await start()
+    const { body } = await call(server, 'POST', '/runs', { module: 'feeds', target: '' })
+    const run = await runUntil(server, String(body.run_uuid), ({ status }) => status === 'completed')
+    expect(run).toMatchObject({ target: '', workspace: 'feeds' })
+    const { data } = (await call(server, 'GET', `/runs/${String(body.run_uuid)}/steps`)).body
+    expect(data).toMatchObject([{ status: 'completed', output: expect.stringContaining('space=feeds') }])
+  })
+})
+
+describe('the shipped flow service-survey', () => {
+  test('records host, port and web server as assets, and what is wrong with them as findings', async () => {
+    await using server = await start()
+    const { host, port } = new URL(server.url)
+    const { body } = await call(server, 'POST', '/runs', { flow: 'service-survey', target: host })
+    const isOver = ({ status }: Record<string, unknown>) => status === 'completed' || status === 'failed'
+    const run = await runUntil(server, String(body.run_uuid), isOver)
+    expect(run).toMatchObject({ status: 'completed', total_steps: 11, completed_steps: 11 })
+    const assets = (await call(server, 'GET', `/assets?workspace=${String(run['workspace'])}`)).body.data
+    expect(assets).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ asset_type: 'ip', asset_value: '127.0.0.1', open_ports: [port] }),
+        expect.objectContaining({ asset_type: 'port', asset_value: host, source: 'service-survey' }),
+        expect.objectContaining({ asset_type: 'http', url: `http://${host}/`, status_code: 404 }),
+      ]),
+    )
+    const findings = await call(server, 'GET', `/vulnerabilities?workspace=${String(run['workspace'])}`)
+    expect(findings.body.data).toEqual(
+      expect.arrayContaining([expect.objectContaining({ vuln_title: 'HTTP service' })]),
+    )
+  })
+})
+
 describe('a server without local slots', () => {
   test('keeps local runs waiting', async () => {
     await using server = await start({ 'local.slots': 0 })

@@ -6,7 +6,7 @@ import { ByteBudget } from './byte-budget.ts'
 import type { ConnectionLimits } from './connection-limit.ts'
 import { cors } from './cors.ts'
 import { errorBody, errorHeaders, refusalOf } from './error-body.ts'
-import { logRequests } from './log-requests.ts'
+import { logRequests, shownPath } from './log-requests.ts'
 import { countRequests } from './request-metrics.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route } from './route.ts'
@@ -122,7 +122,7 @@ const refuse =
       log[refusal.code === 'internal' ? 'error' : 'warn']('a request failed', {
         request_id: requestId,
         method: request.method,
-        path: request.path,
+        path: shownPath(request.path),
         error,
       })
     if (response.headersSent) {

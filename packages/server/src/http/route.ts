@@ -48,6 +48,8 @@ export interface RouteSpec<
   readonly anyText?: boolean
   /** What is wrong with the fields in view of each other; asked only to complete the list when the shape is wrong. */
   readonly rules?: (body: Static<B>) => readonly FieldError[]
+  /** Brings other forms of the body that are taken too into that of the schema, before it is checked. */
+  readonly reads?: (body: unknown) => unknown
   /** Fields that are refused with advice of their own instead of "is not a known field". */
   readonly refusedFields?: Readonly<Record<string, string>>
   /** Multipart form with one file in the field `file`; the handler reads `http.stream`. */
@@ -128,7 +130,9 @@ export const route = <
     const query = parser(spec.query, 'coerce', 'query')
     const advised = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
     const plain = spec.anyText === true ? advised : refusingOddText(advised)
-    const body = spec.rules === undefined ? plain : completing(plain, spec.rules)
+    const checked = spec.rules === undefined ? plain : completing(plain, spec.rules)
+    const { reads } = spec
+    const body = reads === undefined ? checked : (value: unknown) => checked(reads(value))
     return (context, raw) =>
       handler(context, {
         params: params(raw.params),
@@ -139,6 +143,17 @@ export const route = <
       })
   },
 })
+
+type Unsupported = Pick<RouteSpec, 'method' | 'path' | 'tag' | 'summary' | 'role' | 'params'> & {
+  /** Why it is not carried out, and what to do instead. */
+  readonly description: string
+}
+
+/** Answers 501 with the reason, whatever the body; clients of the established API then know that it is no fault. */
+export const unsupportedRoute = (spec: Unsupported): Route =>
+  route({ ...spec, responses: {}, errors: ['not_implemented'] }, async () => {
+    throw new AppError('not_implemented', spec.description)
+  })
 
 const parser = <S extends TSchema>(
   schema: S | undefined,

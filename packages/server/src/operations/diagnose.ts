@@ -6,6 +6,7 @@ import { openRunQueue } from '@scanfarm/queue'
 import { detectCapabilities } from '@scanfarm/runners'
 import { migrate, openStore, schemaVersion } from '@scanfarm/store'
 import { openLibrary } from '@scanfarm/workflow'
+import { checkFolders, checkHome, checkVariables } from './diagnose-tools.ts'
 
 /** One thing that a farm needs, and whether it is there. */
 export interface Finding {
@@ -69,15 +70,17 @@ const checkQueue = (
     return description
   })
 
+const searched = ({ folders, runner }: Config): string => `${folders.binaries}:${runner.path}`
+
 const checkTools = async (config: Config): Promise<Finding> => {
-  const found = await detectCapabilities({ tools: TOOLS, path: config.runner.path })
+  const found = await detectCapabilities({ tools: TOOLS, path: searched(config) })
   const missing = TOOLS.filter((tool) => !found.includes(`tool:${tool}`))
   return missing.length === 0
     ? { part: 'tools', status: 'ok', message: TOOLS.join(', ') }
     : {
         part: 'tools',
         status: missing.includes('bash') ? 'failed' : 'warning',
-        message: `not on ${config.runner.path}: ${missing.join(', ')}; workflows that need them will not run here`,
+        message: `not on ${searched(config)}: ${missing.join(', ')}; workflows that need them will not run here`,
       }
 }
 
@@ -112,6 +115,13 @@ export const diagnose = async (config: Config, log: Logger): Promise<Finding[]> 
     checkArtifacts(config),
     checkTools(config),
     checkWorkflows(config),
+    checkFolders(config),
   ])
-  return [...parts, checkIsolation(config), ...(await checkData(config, log))]
+  return [
+    ...parts,
+    checkHome(config),
+    checkVariables(config),
+    checkIsolation(config),
+    ...(await checkData(config, log)),
+  ]
 }

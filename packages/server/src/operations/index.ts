@@ -1,3 +1,5 @@
 export { diagnose, type Finding } from './diagnose.ts'
 export { issueToken } from './issue-token.ts'
 export { migrateDatabase, type Migrated } from './migrate-database.ts'
+export { BASE_PARTS, importBase, type BasePart, type ImportBaseOptions } from './import-base/import-base.ts'
+export type { BaseReport, PartReport, SettingReport } from './import-base/report.ts'

@@ -5,23 +5,38 @@ import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
 import { commaList, MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
+import { orgOf, orgQuery } from './org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
 
 const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
 
+const Length = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Bytes; unknown ones are 0' }),
+)
+
 const AssetQuery = Type.Object(
   {
     workspace: List('Exact; several separated by commas'),
     search: List('Part of value, URL or title, in upper or lower case'),
-    asset_type: List('Exact; several separated by commas'),
+    asset_type: List('Several separated by commas'),
     status_code: List('HTTP status; several separated by commas'),
     technology: Type.Optional(Type.String()),
+    tech: List('Technologies: has one of several separated by commas'),
+    remarks: List('Has one of several separated by commas'),
+    content_type: List('Part, in upper or lower case; several separated by commas'),
+    location: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Part of value, URL or address, in upper or lower case' }),
+    ),
+    tls: Type.Optional(Type.String({ description: 'Version of TLS as the tool wrote it, such as tls13' })),
+    min_content_length: Length,
+    max_content_length: Length,
     port: Type.Optional(Type.String()),
-    source: Type.Optional(Type.String()),
+    source: List('Exact; several separated by commas'),
     state: List('open or gone'),
     run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that saw it last' })),
     run_uuid: Type.Optional(Type.String({ description: 'Other name of run_id' })),
+    ...orgQuery,
     ...pageQuery,
   },
   { additionalProperties: false },
@@ -34,16 +49,27 @@ const statusCodes = (text: string | undefined): number[] | undefined => {
   return codes?.map(Number)
 }
 
+/** Types of assets are lower case, but nothing forbids others. */
+const lowerToo = (names: string[] | undefined): string[] | undefined =>
+  names && [...new Set(names.flatMap((name) => [name, name.toLowerCase()]))]
+
 const assetFilter = (query: Static<typeof AssetQuery>): AssetFilter => {
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
     workspaces: nameList(query.workspace),
-    assetTypes: nameList(query.asset_type),
+    assetTypes: lowerToo(nameList(query.asset_type)),
     statusCodes: statusCodes(query.status_code),
     technology: query.technology,
     port: query.port,
-    source: query.source,
+    technologies: nameList(query.tech),
+    remarks: nameList(query.remarks),
+    contentTypes: commaList(query.content_type),
+    location: query.location,
+    tls: query.tls,
+    minContentLength: query.min_content_length,
+    maxContentLength: query.max_content_length,
+    sources: nameList(query.source),
     state,
     search: query.search,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
@@ -63,7 +89,8 @@ export const listAssets = route(
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
-    return pageBody(await store.assets.list(assetFilter(query), request), request)
+    const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
+    return pageBody(await store.assets.list(filter, request), request)
   },
 )
 

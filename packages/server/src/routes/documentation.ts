@@ -13,6 +13,7 @@ export function documentation(routes: readonly Route[]): Route[] {
       {
         method: 'get',
         path: '/openapi.json',
+        aliases: ['/swagger/doc.json'],
         tag: 'Farm',
         summary: 'This API as an OpenAPI 3.1 document',
         role: 'public',
@@ -25,6 +26,7 @@ export function documentation(routes: readonly Route[]): Route[] {
       {
         method: 'get',
         path: '/docs',
+        aliases: ['/swagger', '/swagger/', '/swagger/index.html'],
         tag: 'Farm',
         summary: 'This API as a page for people',
         role: 'public',

@@ -23,11 +23,14 @@ export const eventReceiverStatus = route(
     ])
     const count = (type: ReadyTrigger['type']): number =>
       ready.filter((trigger) => trigger.enabled && trigger.type === type).length
+    const triggers = { cron: count('cron'), event: count('event'), watch: count('watch') }
     return {
       enabled: receiver.enabled,
       running: receiver.running,
-      triggers: { cron: count('cron'), event: count('event'), watch: count('watch') },
+      triggers,
       workflows_loaded: workflows.length,
+      workflow_count: workflows.length,
+      trigger_count: triggers.cron + triggers.event + triggers.watch,
       last_event_at: last,
     }
   },

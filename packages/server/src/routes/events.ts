@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, dataTypeOf, EmitEvent, EventEmitted } from '@scanfarm/contracts'
+import { AppError, dataTypeOf, EmitEvent, EventEmitted, SYSTEM_SOURCES } from '@scanfarm/contracts'
 import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import type { EventReceiver } from '../loops/event-receiver/receiver.ts'
@@ -25,6 +25,19 @@ export const refuseLargeData = (data: string, maxBytes: number): void => {
   refuse([{ path: '/data', message }], 'payload_too_large')
 }
 
+/** What a caller says of itself, but never that the farm says it. */
+const sourceOf = (text = ''): string => {
+  const source = text.trim() === '' ? 'api' : text.trim()
+  if (SYSTEM_SOURCES.includes(source.toLowerCase()))
+    refuse([
+      {
+        path: '/source',
+        message: `must not be ${source}, which only events of the farm itself have: name the tool or client that sends it`,
+      },
+    ])
+  return source
+}
+
 export const emitEvent = route(
   {
     method: 'post',
@@ -36,7 +49,6 @@ export const emitEvent = route(
     role: 'operator',
     body: EmitEvent,
     anyText: true,
-    refusedFields: { source: 'is not accepted: the source of an emitted event is always api' },
     responses: { 200: EventEmitted },
     errors: ['invalid_input', 'payload_too_large', 'unavailable'],
   },
@@ -51,7 +63,7 @@ export const emitEvent = route(
         topic,
         eventId,
         name: body.name ?? topic,
-        source: 'api',
+        source: sourceOf(body.source),
         dataType: body.data_type ?? dataTypeOf(topic),
         data,
         workspace: '',
@@ -67,6 +79,7 @@ export const emitEvent = route(
       topic,
       event_id: eventId,
       triggered_workflows: names,
+      success: true as const,
       ...(names.length === 0 ? { note: 'No workflow was triggered by this event' } : {}),
     }
   },

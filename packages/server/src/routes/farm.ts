@@ -95,11 +95,12 @@ export const serverInfo = route(
   {
     method: 'get',
     path: '/server-info',
-    aliases: ['/status', '/info'],
-    description: 'Also at `/status` and `/info`.',
+    // Some clients of the established server ask below its API root's parent whether a server is there.
+    aliases: ['/status', '/info', '/osm/server-info'],
+    description: 'Also at `/status` and `/info`. Clients ask it before they have a token.',
     tag: 'Farm',
     summary: 'Version and abilities of the server',
-    role: 'viewer',
+    role: 'public',
     bare: true,
     responses: { 200: ServerInfo },
   },

@@ -3,6 +3,26 @@ import { assetStats, getAsset, listAssets } from './assets.ts'
 import { estimateCost } from './cloud/estimate.ts'
 import { createInfra, destroyInfra, getInfra, getInfraStatus, listInfras } from './cloud/infras.ts'
 import { listProviders, validateProvider } from './cloud/providers.ts'
+import { listAllArtifacts, readWorkspaceArtifact } from './data/artifacts.ts'
+import {
+  getWebhookRunTrigger,
+  listAssetDiffs,
+  listVulnerabilityDiffs,
+  listWebhookRuns,
+  postWebhookRunTrigger,
+} from './data/not-kept.ts'
+import { changeOrg, createOrg, getOrg, getOrgStats, listOrgs, removeOrg } from './data/orgs.ts'
+import {
+  downloadSnapshot,
+  exportSnapshot,
+  importSnapshot,
+  listSnapshots,
+  removeSnapshot,
+} from './data/snapshots.ts'
+import { getStats } from './data/stats.ts'
+import { listStepResults } from './data/step-results.ts'
+import { readWorkspaceFile } from './data/workspace-files.ts'
+import { listWorkspaceNames, listWorkspaces } from './data/workspaces.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './diff.ts'
 import { documentation } from './documentation.ts'
 import { listEventLogs } from './event-logs.ts'
@@ -17,8 +37,10 @@ import {
   removeIncomingWebhook,
 } from './incoming-webhooks.ts'
 import { health, metrics, ready, serverInfo } from './farm.ts'
+import { evaluateFunction, functionList } from './functions.ts'
 import { cancelJob, getJob } from './jobs.ts'
-import { login } from './login.ts'
+import { login, logout } from './login.ts'
+import { chatCompletion, createEmbeddings } from './models.ts'
 import { readArtifact } from './runs/artifact-content.ts'
 import { cancelRun } from './runs/cancel-run.ts'
 import { createRuns } from './runs/create-runs.ts'
@@ -36,8 +58,12 @@ import {
   removeSchedule,
   triggerSchedule,
 } from './schedules.ts'
-import { listSettings } from './settings.ts'
+import { registryInfo } from './registry.ts'
+import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './settings.ts'
+import { listTables } from './tables.ts'
+import { createTask, getTask, listTasks } from './tasks.ts'
 import { createToken, listTokens, removeToken } from './tokens.ts'
+import { agentChat, clearTable, installFromRegistry } from './unsupported.ts'
 import { uploadFile } from './uploads.ts'
 import { changeUser, createUser, getUser, listUsers, removeUser } from './users.ts'
 import {
@@ -58,7 +84,7 @@ import {
 import { getWorker, listWorkers } from './workers.ts'
 import { lintWorkflow, workflowSchema } from './workflow-language.ts'
 import { uploadWorkflow } from './workflow-upload.ts'
-import { getWorkflow, listWorkflows } from './workflows.ts'
+import { getWorkflow, listWorkflows, listWorkflowTags, refreshWorkflows } from './workflows.ts'
 
 /** Every endpoint there is, in the order of the document. */
 export const apiRoutes = (): Route[] => {
@@ -74,7 +100,11 @@ export const apiRoutes = (): Route[] => {
     readArtifact,
     duplicateRun,
     startRun,
+    listStepResults,
     uploadFile,
+    listTasks,
+    getTask,
+    createTask,
     getJob,
     cancelJob,
     createInfra,
@@ -86,22 +116,44 @@ export const apiRoutes = (): Route[] => {
     validateProvider,
     estimateCost,
     listWorkflows,
+    listWorkflowTags,
+    refreshWorkflows,
     lintWorkflow,
     getWorkflow,
     uploadWorkflow,
     workflowSchema,
+    functionList,
+    evaluateFunction,
     listVulnerabilities,
     summariseVulnerabilities,
     exportVulnerabilities,
     diffVulnerabilities,
+    listVulnerabilityDiffs,
     importVulnerabilities,
     createVulnerability,
     getVulnerability,
     removeVulnerability,
     listAssets,
     diffAssets,
+    listAssetDiffs,
     getAsset,
     assetStats,
+    listWorkspaces,
+    listWorkspaceNames,
+    listAllArtifacts,
+    readWorkspaceArtifact,
+    readWorkspaceFile,
+    listSnapshots,
+    exportSnapshot,
+    importSnapshot,
+    removeSnapshot,
+    downloadSnapshot,
+    listOrgs,
+    createOrg,
+    getOrg,
+    changeOrg,
+    removeOrg,
+    getOrgStats,
     listEventLogs,
     emitEvent,
     streamEvents,
@@ -125,9 +177,13 @@ export const apiRoutes = (): Route[] => {
     removeSubscription,
     listDeliveries,
     redeliver,
+    listWebhookRuns,
+    getWebhookRunTrigger,
+    postWebhookRunTrigger,
     listWorkers,
     getWorker,
     login,
+    logout,
     createToken,
     listTokens,
     removeToken,
@@ -136,11 +192,22 @@ export const apiRoutes = (): Route[] => {
     getUser,
     changeUser,
     removeUser,
+    getStats,
     health,
     ready,
     serverInfo,
     metrics,
     listSettings,
+    settingsAsYaml,
+    settingsStatus,
+    reloadSettings,
+    registryInfo,
+    installFromRegistry,
+    listTables,
+    clearTable,
+    chatCompletion,
+    createEmbeddings,
+    agentChat,
   ]
   return [...routes, ...documentation(routes)]
 }

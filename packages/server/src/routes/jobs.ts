@@ -9,12 +9,18 @@ const JobPath = Type.Object({ job_id: Type.String() })
 
 const noJob = (id: string): AppError => new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
 
+const Count = Type.Integer({ minimum: 0 })
+
 const JobAnswer = Type.Object({
   ...JobStatus.properties,
   run_group_id: Type.String({ description: 'Same as job_id' }),
   status: Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled', 'partial'], {
     description: 'completed, failed or cancelled when all runs ended so, partial when they ended differently',
   }),
+  progress: Type.Object(
+    { total: Count, pending: Count, running: Count, completed: Count, failed: Count, cancelled: Count },
+    { description: 'The counters once more, where clients of the established server look for them' },
+  ),
 })
 
 const overall = ({ total_runs, pending, running, completed, failed, cancelled }: Omit<JobStatus, 'runs'>) => {
@@ -53,7 +59,9 @@ export const getJob = route(
     const report = await store.jobs.report(params.job_id)
     if (report === undefined) throw noJob(params.job_id)
     const { counts, isHeld, pieces } = report
-    const head = { ...counts, run_group_id: counts.job_id, status: overall(counts) }
+    const { job_id: jobId, total_runs: total, ...states } = counts
+    const progress = { total, ...states }
+    const head = { ...counts, run_group_id: jobId, status: overall(counts), progress }
     const body = jobText(JSON.stringify(head), pieces)
     // That of a large job goes out as it comes from the database.
     return isHeld

@@ -1,19 +1,40 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, ChangeSchedule, CreateSchedule, page, Schedule, wrapped } from '@scanfarm/contracts'
-import { MAX_SCHEDULES, type StoredSchedule } from '@scanfarm/store'
+import {
+  AppError,
+  ChangeSchedule,
+  CreateSchedule,
+  page,
+  Schedule,
+  Warnings,
+  wrapped,
+} from '@scanfarm/contracts'
+import { tooManySchedules, type StoredSchedule } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../context.ts'
 import { json } from '../http/answer.ts'
 import { route } from '../http/route.ts'
 import { scheduledFire } from '../loops/event-receiver/scheduled-fire.ts'
-import { changedDraft, checkedTrigger, newDraft, shown } from '../loops/scheduler/schedule-draft.ts'
+import {
+  changedDraft,
+  checkedTrigger,
+  newDraft,
+  scheduleWarnings,
+  shown,
+} from '../loops/scheduler/schedule-draft.ts'
+import { readScheduleForm } from '../submission/read-forms.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 
 const SchedulePath = Type.Object({ id: Type.String() })
-const Changed = Type.Object({ message: Type.String(), data: Schedule })
-const REFUSED = {
-  input_config: 'is read only: send target and params',
-  is_enabled: 'is read only: send enabled',
+const Changed = Type.Object({
+  message: Type.String(),
+  data: Schedule,
+  warnings: Type.Optional(Warnings),
+})
+
+const changed = (message: string, schedule: StoredSchedule, body: ChangeSchedule) => {
+  const data = shown(schedule)
+  const warnings = scheduleWarnings(body, data)
+  return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
 }
 
 const noSchedule = (id: string): AppError =>
@@ -49,10 +70,10 @@ export const createSchedule = route(
     tag: 'Schedules',
     summary: 'Start a workflow by the clock, by events or by files',
     description:
-      'The same triggers that workflow files have. `trigger_type` is cron unless it is given; cron needs `schedule`, event `event_topic` and watch `watch_path`.',
+      'The same triggers that workflow files have. `trigger_type` is cron unless it is given; cron needs `schedule`, event `event_topic` and watch `watch_path`. The forms of clients of the established server are taken: fields that are null count as not sent, target and params may stand in `input_config`, and what cannot be obeyed is in `warnings`.',
     role: 'admin',
     body: CreateSchedule,
-    refusedFields: REFUSED,
+    reads: readScheduleForm,
     responses: { 201: Changed },
     errors: ['invalid_input', 'workflow_not_found', 'conflict'],
   },
@@ -60,10 +81,9 @@ export const createSchedule = route(
     const draft = await newDraft(context.catalog, body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.add(draft)
-    if (data === undefined)
-      throw new AppError('conflict', `there are ${MAX_SCHEDULES} schedules already: delete one first`)
+    if (data === undefined) throw tooManySchedules()
     await context.receiver.registry.current()
-    return { message: 'Schedule created', data: shown(data) }
+    return changed('Schedule created', data, body)
   },
 )
 
@@ -90,7 +110,7 @@ export const changeSchedule = route(
     role: 'admin',
     params: SchedulePath,
     body: ChangeSchedule,
-    refusedFields: REFUSED,
+    reads: readScheduleForm,
     responses: { 200: Changed },
     errors: ['invalid_input', 'workflow_not_found', 'not_found'],
   },
@@ -100,7 +120,7 @@ export const changeSchedule = route(
     const data = await context.store.schedules.replace(params.id, draft)
     if (data === undefined) throw noSchedule(params.id)
     await context.receiver.registry.current()
-    return { message: 'Schedule updated', data: shown(data) }
+    return changed('Schedule updated', data, body)
   },
 )
 

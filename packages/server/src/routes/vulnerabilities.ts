@@ -17,6 +17,7 @@ import { textProblems } from '../http/plain-text.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
 import { MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
+import { orgOf, orgQuery } from './org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
 
@@ -63,13 +64,14 @@ export const listVulnerabilities = route(
     tag: 'Findings',
     summary: 'List vulnerabilities, newest first',
     role: 'viewer',
-    query: Type.Object({ ...vulnerabilityQuery, ...pageQuery }, { additionalProperties: false }),
+    query: Type.Object({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery }, { additionalProperties: false }),
     responses: { 200: page(Vulnerability) },
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
-    return pageBody(await store.vulnerabilities.list(vulnerabilityFilter(query), request), request)
+    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    return pageBody(await store.vulnerabilities.list(filter, request), request)
   },
 )
 

@@ -4,7 +4,8 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { route } from '../http/route.ts'
 import { part, partBody, partQuery } from './paging.ts'
 
-const TOOL = 'tool:'
+/** Before the name of a program in the capabilities of a worker. */
+export const TOOL = 'tool:'
 
 const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
   const entries = await catalog.list()
@@ -43,12 +44,13 @@ export const getWorker = route(
     summary: 'Read one worker',
     role: 'viewer',
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: Type.Object({ data: Worker }) },
+    description: 'The fields of the worker stand beside `data` too, as clients of Osmedeus read them.',
+    responses: { 200: Type.Object({ ...Worker.properties, data: Worker }) },
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const data = await store.workers.find(params.id)
     if (data === undefined) throw new AppError('not_found', `there is no worker ${JSON.stringify(params.id)}`)
-    return { data }
+    return { ...data, data }
   },
 )

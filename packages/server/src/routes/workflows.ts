@@ -1,9 +1,10 @@
 import { Pagination, WorkflowKind } from '@scanfarm/contracts'
-import type { WorkflowEntry } from '@scanfarm/workflow'
-import { Type } from 'typebox'
+import { placeOf, type WorkflowEntry } from '@scanfarm/workflow'
+import { Type, type Static } from 'typebox'
+import type { Catalog } from '../catalog/catalog.ts'
 import { json, text } from '../http/answer.ts'
 import { route } from '../http/route.ts'
-import { pageQuery, pageRequest } from './paging.ts'
+import { MAX_LIMIT, pageQuery, pageRequest } from './paging.ts'
 
 const Param = Type.Object({
   name: Type.String(),
@@ -19,6 +20,8 @@ const Param = Type.Object({
   description: Type.String(),
 })
 
+type Param = Static<typeof Param>
+
 const WorkflowSummary = Type.Object(
   {
     name: Type.String(),
@@ -32,20 +35,16 @@ const WorkflowSummary = Type.Object(
     required_params: Type.Array(Type.String()),
     step_count: Type.Integer(),
     module_count: Type.Integer(),
+    hook_count: Type.Integer(),
+    params_json: Type.String({ description: '`params` as JSON text, as clients of Osmedeus read it' }),
+    checksum: Type.String({ description: 'SHA-256 of the file in hex' }),
     valid: Type.Boolean({ description: 'False: it has errors and cannot be started' }),
   },
   { $id: 'WorkflowSummary' },
 )
 
-const summary = (entry: WorkflowEntry) => ({
-  name: entry.name,
-  kind: entry.kind,
-  description: entry.description,
-  tags: [...entry.tags],
-  hidden: entry.hidden,
-  file_path: entry.path,
-  source: entry.source,
-  params: entry.params.map(
+const shownParams = (entry: WorkflowEntry): Param[] =>
+  entry.params.map(
     ({ name, type = 'string', default: value = null, required = false, description = '', ...param }) => ({
       name,
       type,
@@ -56,15 +55,33 @@ const summary = (entry: WorkflowEntry) => ({
       ...(param.max === undefined ? {} : { max: param.max }),
       ...(param.choices === undefined ? {} : { choices: param.choices }),
       ...(param.multiple === undefined ? {} : { multiple: param.multiple }),
+      ...(param.generator === undefined ? {} : { generator: param.generator }),
     }),
-  ),
+  )
+
+const hookCount = ({ workflow }: WorkflowEntry): number =>
+  (workflow?.hooks?.pre_scan_steps ?? []).length + (workflow?.hooks?.post_scan_steps ?? []).length
+
+const summary = async (catalog: Catalog, entry: WorkflowEntry) => ({
+  name: entry.name,
+  kind: entry.kind,
+  description: entry.description,
+  tags: [...entry.tags],
+  hidden: entry.hidden,
+  file_path: entry.path,
+  source: entry.source,
+  params: shownParams(entry),
+  params_json: JSON.stringify(shownParams(entry)),
+  checksum: await catalog.checksum(entry),
+  hook_count: hookCount(entry),
   required_params: entry.params.filter(({ required }) => required === true).map(({ name }) => name),
   step_count: entry.workflow?.steps?.length ?? 0,
   module_count: entry.workflow?.modules?.length ?? 0,
   valid: entry.workflow !== undefined,
 })
 
-const { offset, limit } = pageQuery
+/** As many as clients of Osmedeus expect where they name no number. */
+const DEFAULT_LIMIT = 50
 
 export const listWorkflows = route(
   {
@@ -75,12 +92,23 @@ export const listWorkflows = route(
     role: 'viewer',
     query: Type.Object(
       {
+        source: Type.Optional(
+          Type.Enum(['db', 'filesystem'], {
+            description:
+              'Both list the same workflows: there is no index that could be older than the files. With `filesystem` all of them are returned unless `limit` is given',
+          }),
+        ),
         kind: Type.Optional(WorkflowKind),
         search: Type.Optional(Type.String({ description: 'Part of the name or the description' })),
         tags: Type.Optional(Type.String({ description: 'Separated by commas; one of them is enough' })),
         hidden: Type.Optional(Type.Boolean({ description: 'Also the ones that ask not to be listed' })),
-        offset,
-        limit,
+        offset: pageQuery.offset,
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: `Most records to return, ${DEFAULT_LIMIT} by default; more than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -93,24 +121,87 @@ export const listWorkflows = route(
     },
   },
   async ({ catalog }, { query }) => {
-    const { kind, search = '', tags, hidden = false } = query
-    const words = tags?.split(',').map((tag) => tag.trim().toLowerCase())
+    const { source, kind, search = '', tags = '', hidden = false } = query
+    const words = wordsOf(tags)
     const text = search.toLowerCase()
     const found = (await catalog.list()).filter(
       (entry) =>
         (hidden || !entry.hidden) &&
         (kind === undefined || entry.kind === kind) &&
         `${entry.name}\n${entry.description}`.toLowerCase().includes(text) &&
-        (words === undefined || entry.tags.some((tag) => words.includes(tag.toLowerCase()))),
+        (words.length === 0 || entry.tags.some((tag) => words.includes(tag.toLowerCase()))),
     )
-    const page = pageRequest(query)
+    const page = pageRequest({ limit: source === 'filesystem' ? MAX_LIMIT : DEFAULT_LIMIT, ...query })
+    const shown = found.slice(page.offset, page.offset + page.limit)
     return {
-      data: found.slice(page.offset, page.offset + page.limit).map(summary),
+      data: await Promise.all(shown.map((entry) => summary(catalog, entry))),
       pagination: { total: found.length, offset: page.offset, limit: page.limit },
       count: found.length,
     }
   },
 )
+
+const wordsOf = (list: string): string[] =>
+  list
+    .split(',')
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== '')
+
+export const listWorkflowTags = route(
+  {
+    method: 'get',
+    path: '/workflows/tags',
+    tag: 'Workflows',
+    summary: 'List the tags of all listed workflows',
+    role: 'viewer',
+    responses: { 200: Type.Object({ tags: Type.Array(Type.String()), count: Type.Integer() }) },
+  },
+  async ({ catalog }) => {
+    const listed = (await catalog.list()).filter(({ hidden }) => !hidden)
+    const tags = [...new Set(listed.flatMap((entry) => entry.tags))].sort()
+    return { tags, count: tags.length }
+  },
+)
+
+/** Files named in the answer of a refresh. */
+const MAX_BROKEN = 100
+
+export const refreshWorkflows = route(
+  {
+    method: 'post',
+    path: '/workflows/refresh',
+    tag: 'Workflows',
+    summary: 'Look for new, changed and removed workflow files at once',
+    description:
+      'Changes are found without it too, with the next request that needs a workflow. The counts are those since the last call on this server, or since its start.',
+    role: 'operator',
+    query: Type.Object(
+      { force: Type.Optional(Type.Boolean({ description: 'Makes no difference: every file is looked at' })) },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        message: Type.String(),
+        added: Type.Integer(),
+        updated: Type.Integer(),
+        removed: Type.Integer(),
+        errors: Type.Array(Type.String(), {
+          description: `Files that cannot be started, with their first problem; at most ${MAX_BROKEN}`,
+        }),
+      }),
+    },
+  },
+  async ({ catalog }) => {
+    const { broken, ...counts } = await catalog.refresh()
+    const errors = broken.slice(0, MAX_BROKEN).map(firstProblem)
+    return { message: 'Workflows refreshed', ...counts, errors }
+  },
+)
+
+const firstProblem = ({ path, problems }: WorkflowEntry): string => {
+  const first = problems.find(({ severity }) => severity === 'error')
+  return first === undefined ? path : `${placeOf(first)}: ${first.message}`
+}
 
 const WorkflowDetail = Type.Object({
   ...WorkflowSummary.properties,
@@ -152,7 +243,7 @@ export const getWorkflow = route(
     const entry = await catalog.find(params.name)
     if (query.json !== true) return text(200, 'application/yaml; charset=utf-8', await catalog.yaml(entry))
     return json(200, {
-      ...summary(entry),
+      ...(await summary(catalog, entry)),
       steps: entry.workflow?.steps ?? [],
       modules: entry.workflow?.modules ?? [],
       triggers: entry.triggers,

@@ -1,4 +1,4 @@
-import { logIsolation, openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
+import { logFolders, logIsolation, openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
 import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { openSlots } from './open-slots.ts'
@@ -13,6 +13,7 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
   if (slots === 0) return undefined
   await using scope = new AsyncDisposableStack()
   logIsolation(config, log)
+  logFolders(config, log)
   const runners = scope.use(openRunners(config, await store.farmId()))
   const claim = store.runStore.claimLocal.bind(store.runStore)
   const executor = openSlots(

@@ -1,4 +1,5 @@
 import {
+  MAX_TIMEOUT_MINUTES,
   paramProblem,
   paramsProblems,
   parseSshAddress,
@@ -7,6 +8,8 @@ import {
   type CreateRuns,
   type FieldError,
 } from '@scanfarm/contracts'
+import { repeatProblems } from './repeat.ts'
+import { timeoutOf } from './timeout.ts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
 
@@ -19,6 +22,7 @@ export const fieldProblems = (body: CreateRuns): FieldError[] => [
   ...targetProblems(body),
   ...paramProblems(body),
   ...workspaceProblems(body),
+  ...timeProblems(body),
   ...runnerProblems(body),
   ...cloudProblems(body),
 ]
@@ -35,7 +39,7 @@ const workflowProblems = (body: CreateRuns): FieldError[] => {
 
 const targetProblems = (body: CreateRuns): FieldError[] => {
   const names = given(body, TARGET_FIELDS)
-  if (names.length === 1) return []
+  if (names.length === 1 || (names.length === 0 && body.empty_target === true)) return []
   const message =
     names.length === 0
       ? 'exactly one of target, targets and target_file is required'
@@ -64,6 +68,16 @@ const paramProblems = ({ params: sent }: CreateRuns): FieldError[] => {
 const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
   const message = workspace === undefined ? undefined : workspaceProblem(workspace)
   return message === undefined ? [] : [{ path: '/workspace', message }]
+}
+
+const timeProblems = (body: CreateRuns): FieldError[] => {
+  const minutes = typeof body.timeout === 'string' ? timeoutOf(body) : null
+  return [
+    ...(minutes === null || (minutes >= 1 && minutes <= MAX_TIMEOUT_MINUTES)
+      ? []
+      : [{ path: '/timeout', message: `must be from 1 to ${MAX_TIMEOUT_MINUTES} minutes` }]),
+    ...repeatProblems(body),
+  ]
 }
 
 /** Whether a runner that nobody named fits is seen when the workflow is known. */
@@ -148,6 +162,7 @@ const cloudRunnerProblems = ({ runner_type = 'host', docker_image, ssh_host }: C
 
 /** Every entry is checked when targets are gathered; this is for a request that is refused before that. */
 export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
-  const message = typeof target === 'string' ? targetProblem(target.trim()) : undefined
+  const named = typeof target === 'string' ? target.trim() : ''
+  const message = named === '' ? undefined : targetProblem(named)
   return message === undefined ? [] : [{ path: '/target', message }]
 }

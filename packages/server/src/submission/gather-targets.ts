@@ -5,6 +5,7 @@ import { chunksOf } from './chunks.ts'
 import { linesOf, type Lines } from './lines.ts'
 import { openTargetFile } from './target-file.ts'
 import { TargetList, type ListedTargets } from './target-list.ts'
+import { refuseLostUploads } from './target-uploads.ts'
 import { workspaceOf } from './workspace-name.ts'
 
 /** Longer files are read a second time, for the store, instead of being held in memory. */
@@ -23,7 +24,7 @@ interface Limits {
 /** The targets that a request names, checked, in their order, each once. */
 export async function gatherTargets(
   body: CreateRuns,
-  artifacts: Pick<ArtifactStore, 'get'>,
+  artifacts: Pick<ArtifactStore, 'get' | 'size'>,
   limits: Limits,
 ): Promise<Gathered> {
   const draftOf = (target: string): TargetDraft => ({
@@ -31,6 +32,7 @@ export async function gatherTargets(
     workspace: body.workspace ?? workspaceOf(target),
   })
   if (body.target_file === undefined) {
+    await refuseLostUploads(body, artifacts)
     const listed = await listOf(body, limits.maxTargets)
     return { ...listed, drafts: (listed.targets ?? []).map(draftOf) }
   }

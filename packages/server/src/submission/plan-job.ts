@@ -5,6 +5,7 @@ import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/field-refusal.ts'
 import { machineRunner } from './machine-runner.ts'
 import { chooseRunner } from './runner-choice.ts'
+import { timeoutOf } from './timeout.ts'
 
 /** Modes that this server cannot serve are refused before anything is looked up. */
 export const refuseMode = (mode: RunMode, master: boolean, cloudEnabled: boolean): void => {
@@ -31,12 +32,8 @@ export const refuseManual = ({ resolved }: Pinned): void => {
   if (problem !== undefined) throw new AppError('wrong_state', problem)
 }
 
-export const priorityOf = ({ priority = 'normal' }: CreateRuns): Priority =>
+export const priorityOf = ({ priority = 'normal' }: Pick<CreateRuns, 'priority'>): Priority =>
   priority === 'medium' ? 'normal' : priority
-
-/** Minutes; existing clients send them as text, with or without an `m`. */
-export const timeoutOf = ({ timeout }: CreateRuns): number | null =>
-  timeout === undefined ? null : Number.parseInt(String(timeout), 10)
 
 /**
  * Local runs of a job go one by one unless the caller says otherwise, distributed ones as there are slots, cloud ones
@@ -45,10 +42,21 @@ export const timeoutOf = ({ timeout }: CreateRuns): number | null =>
 export const concurrencyOf = ({ concurrency, run_mode = 'local' }: CreateRuns): number | null =>
   concurrency ?? (run_mode === 'local' ? 1 : null)
 
+/** Fields that are params by another name: workflows read `threads` and `HeuristicsCheck` from them. */
+export const paramsOf = ({
+  params = {},
+  threads_hold,
+  heuristics_check,
+}: CreateRuns): Record<string, string> => ({
+  ...params,
+  ...(threads_hold === undefined || threads_hold === 0 ? {} : { threads_hold: String(threads_hold) }),
+  ...(heuristics_check === undefined ? {} : { heuristics_check }),
+})
+
 /** What is common to all runs of the request. Refuses params and runners that the workflow cannot use. */
 export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
   const { resolved, hash, json } = pinned
-  const params = body.params ?? {}
+  const params = paramsOf(body)
   refuse(checkParams(resolved, params))
   const runner = body.run_mode === 'cloud' ? machineRunner(resolved) : chooseRunner(body, resolved)
   return {

@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, normalize, relative, sep } from 'node:path'
-import { AppError, type ArtifactStore } from '@scanfarm/contracts'
-import { uploadKeyOf } from '../uploads/upload-path.ts'
+import { AppError, uploadKeyOf, type ArtifactStore } from '@scanfarm/contracts'
 
 const refusal = (message: string): AppError =>
   new AppError('invalid_input', `target_file: ${message}`, {

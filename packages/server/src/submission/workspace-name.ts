@@ -11,10 +11,14 @@ const LOOKS_HASHED = /-[0-9a-f]{12}$/
  */
 export const workspaceOf = (target: string): string => {
   const safe = target
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/|^uploads\/[0-9a-f]{16}-/i, '')
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replaceAll(/^[._-]+|[._-]+$/g, '')
   if (safe === target && safe.length <= MAX_LENGTH && !LOOKS_HASHED.test(safe)) return safe
   const hash = createHash('sha256').update(target).digest('hex').slice(0, HASH_CHARS)
   return `${safe.slice(0, MAX_LENGTH - HASH_CHARS - 1) || 'target'}-${hash}`
 }
+
+/** A run without a target has the workspace of its workflow. */
+export const workspaceFor = (target: string, workflowName: string): string =>
+  workspaceOf(target === '' ? workflowName : target)

@@ -45,6 +45,7 @@ export const openTriggerFarm = async (workflows: Readonly<Record<string, string>
         master: true,
         enabled: true,
         log: silentLogger,
+        files: () => ({ workspaces: join(folder, 'workspaces'), paths: [] }),
         signalCancel: async () => undefined,
       })
       masters.use(receiver)

@@ -137,14 +137,14 @@ describe('the event receiver', () => {
   test('names what is wrong with a trigger, and goes on with the others', async () => {
     await farm.write(
       'wrong.yaml',
-      module('wrong', on('custom.load').replace('event_data.host', 'event.nothing')),
+      module('wrong', on('custom.load').replace('event_data.host', 'get_var(event_data.host)')),
     )
     const { broken, ready } = await (await farm.master()).registry.current()
     expect(broken).toMatchObject([
       {
         name: 'main',
         workflow: { name: 'wrong' },
-        problem: expect.stringContaining('event.nothing does not exist'),
+        problem: expect.stringContaining('"get_var" cannot be called by a trigger'),
       },
     ])
     expect(ready.map(({ key }) => key)).toContain('module/first#main')

@@ -1,4 +1,4 @@
-import { rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
@@ -84,12 +84,26 @@ describe('a watch', () => {
     expect((await targets()).slice(3)).toEqual(['c.test'])
   })
 
+  test('watches the files in a folder', async () => {
+    const inbox = join(farm.folder, 'inbox')
+    await mkdir(inbox)
+    await farm.write(
+      'inbox.yaml',
+      module('inbox', `    on: watch\n    path: ${inbox}/\n    input: {target: event_data.name}`),
+    )
+    const watcher = watcherOf(await farm.master())
+    await watcher.lookOnce(0, NEVER)
+    await put('inbox/folder.test', 'x', 1_000)
+    for (const now of [1, 7, 8]) await watcher.lookOnce(now * SECOND, NEVER)
+    expect((await targets()).slice(4)).toEqual(['folder.test'])
+  })
+
   test('tells of a file whose name is no target, and starts nothing for it', async () => {
     const watcher = watcherOf(await farm.master())
     await watcher.lookOnce(0, NEVER)
     await put('$(id).drop', 'x', 1_000)
     for (const now of [1, 7]) await watcher.lookOnce(now * SECOND, NEVER)
-    expect(await targets()).toHaveLength(4)
+    expect(await targets()).toHaveLength(5)
     const [entry] = (await farm.store.events.list({ topic: 'schedule.triggered' }, { offset: 0, limit: 1 }))
       .data
     expect(entry?.error).toContain('a target must not contain')

@@ -295,3 +295,14 @@ describe('POST /login', () => {
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0)
   })
 })
+
+describe('POST /logout', () => {
+  test.each(['/api/logout', '/osm/api/logout'])(
+    '200 at %s deletes the cookie of other dashboards',
+    async (path) => {
+      const response = await server.nobody.post(path).expect(200)
+      expect(response.headers['set-cookie']).toEqual(['osmedeus_session=; Path=/; Max-Age=0; SameSite=Lax'])
+      expect(response.body.message).toContain('it is good until its time is over')
+    },
+  )
+})

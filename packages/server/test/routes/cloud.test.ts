@@ -656,7 +656,7 @@ describe('a copy of a cloud run', () => {
       auto_destroy: true,
       status: 'requested',
     })
-    await fresh.operator.post(`/api/runs/${body.new_run_uuid}/start`).expect(409)
+    await fresh.operator.post(`/api/runs/${body.new_run_uuid}/start`).expect(400)
     expect(await infras(fresh)).toHaveLength(2)
   })
 

@@ -82,7 +82,7 @@ describe('POST /runs 202', () => {
       module: 'probe',
       flow: 'survey',
       target: 'a;id',
-      params: { x: '$(id)' },
+      params: { 'a b': 'x' },
       workspace: '..',
       cloud_region: 'eu',
       bogus: 1,
@@ -91,7 +91,10 @@ describe('POST /runs 202', () => {
       { path: '/bogus', message: 'is not a known field' },
       { path: '/flow', message: 'exactly one of flow and module is required, not both' },
       { path: '/module', message: 'exactly one of flow and module is required, not both' },
-      { path: '/params/x', message: 'a param must not contain the character $' },
+      {
+        path: '/params',
+        message: 'the name of a param has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "a b"',
+      },
       {
         path: '/workspace',
         message: 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."',
@@ -105,7 +108,7 @@ describe('POST /runs 202', () => {
     const response = await post({
       flow: 'survey',
       target: ' https://example.com/a?b=1 ',
-      params: { depth: '2', flags: '-a -b' },
+      params: { depth: '2', flags: '-a -b', agent: 'Mozilla/5.0 (X11; Linux)\n$(id)' },
       priority: 'critical',
       timeout: 30,
       runner_type: 'host',
@@ -121,7 +124,7 @@ describe('POST /runs 202', () => {
     })
     const run = await server.viewer.get(`/api/runs/${response.body.run_uuid}`).expect(200)
     expect(run.body.data).toMatchObject({
-      params: { depth: '2', flags: '-a -b' },
+      params: { depth: '2', flags: '-a -b', agent: 'Mozilla/5.0 (X11; Linux)\n$(id)' },
       workspace: 'mine',
       timeout: 30,
       priority: 'critical',
@@ -334,29 +337,7 @@ describe('POST /runs 400: fields', () => {
       ]),
     ))
 
-  test.each([
-    ['skip_validation', true, 'is not supported: targets and params are always checked'],
-    ['threads_hold', 5, 'is not supported; pass it in params, as {"params": {"threads": "10"}}'],
-    [
-      'heuristics_check',
-      'basic',
-      'is not supported; pass it in params, as {"params": {"heuristics_check": "basic"}}',
-    ],
-    ['empty_target', true, 'is not supported: name a target'],
-    ['repeat', true, 'is not supported; use a schedule'],
-    ['repeat_wait_time', '1h', 'is not supported; use a schedule'],
-    ['schedule', '* * * * *', 'is not supported here; create a schedule with POST /schedules'],
-    ['schedule_enabled', true, 'is not supported here; create a schedule with POST /schedules'],
-    ['notify_on_complete', true, 'is not supported; subscribe to the topic run.completed'],
-  ])('%s of other servers, with what to do instead', (name, value, message) =>
-    refused(
-      { ...good, [name]: value },
-      400,
-      refusal('invalid_input', `${name}: ${message}`, [detail(`/${name}`, message)]),
-    ),
-  )
-
-  test.each([null, [], 5, { a: null }, { a: { b: 'c' } }, { a: 5 }])(
+  test.each([[], 5, { a: { b: 'c' } }, { a: ['c'] }])(
     'params that are %j, also beside other mistakes',
     async (params) => {
       const { body } = await server.operator
@@ -372,22 +353,20 @@ describe('POST /runs 400: fields', () => {
 
   test.each([
     ['module', 5, 'must be string'],
-    ['module', '', 'must NOT have fewer than 1 characters'],
     ['target', ['a'], 'must be string'],
     ['params', ['a'], 'must be object'],
     ['priority', 'urgent', 'must be one of low, normal, medium, high, critical'],
     ['priority', 1, 'must be one of low, normal, medium, high, critical'],
-    ['timeout', 0, 'must be a whole number of minutes from 1 to 525600'],
-    ['timeout', 1.5, 'must be a whole number of minutes from 1 to 525600'],
-    ['timeout', 'soon', 'must be a whole number of minutes from 1 to 525600'],
-    ['timeout', '0', 'must be a whole number of minutes from 1 to 525600'],
+    ['timeout', 0, 'must be a whole number of minutes from 1 to 525600, or a duration such as 2h'],
+    ['timeout', 1.5, 'must be a whole number of minutes from 1 to 525600, or a duration such as 2h'],
+    ['timeout', 'soon', 'must be a whole number of minutes from 1 to 525600, or a duration such as 2h'],
+    ['timeout', '0', 'must be a whole number of minutes from 1 to 525600, or a duration such as 2h'],
     ['concurrency', 0, 'must be >= 1'],
     ['concurrency', '3', 'must be integer'],
     ['runner_type', 'podman', 'must be one of host, docker, ssh'],
     ['run_mode', 'remote', 'must be one of local, distributed, cloud'],
     ['workspace', '../up', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
     ['workspace', 'a b', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
-    ['workspace', '', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
     ['cloud_instances', 0, 'must be >= 1'],
     ['cloud_auto_destroy', 'yes', 'must be boolean'],
   ])('%s = %j', (name, value, message) =>
@@ -411,9 +390,9 @@ describe('POST /runs 400: fields', () => {
     )
   })
 
-  test('params whose values are no text', () =>
+  test('params whose values are lists', () =>
     refused(
-      { ...good, params: { depth: 3 } },
+      { ...good, params: { depth: [3] } },
       400,
       refusal('invalid_input', 'params/depth: must be string', [detail('/params/depth', 'must be string')]),
     ))
@@ -424,24 +403,6 @@ describe('POST /runs 400: fields', () => {
       { ...good, workspace },
       400,
       refusal('invalid_input', `workspace: ${message}`, [detail('/workspace', message)]),
-    )
-  })
-
-  test.each([';', '&', '|', '`', '$', '(', ')', '<', '>'])('params with the character %s', (character) => {
-    const message = `a param must not contain the character ${character}`
-    return refused(
-      { ...good, params: { flags: `a${character}b` } },
-      400,
-      refusal('invalid_input', `params/flags: ${message}`, [detail('/params/flags', message)]),
-    )
-  })
-
-  test('params with line breaks', () => {
-    const message = 'a param must not contain line breaks or NUL'
-    return refused(
-      { ...good, params: { flags: 'a\nb' } },
-      400,
-      refusal('invalid_input', `params/flags: ${message}`, [detail('/params/flags', message)]),
     )
   })
 
@@ -478,13 +439,13 @@ describe('POST /runs 400: fields', () => {
       target: 'a',
       targets: ['b'],
       workspace: '..',
-      params: { a: ';' },
+      params: { list: 'x'.repeat(65_537) },
       cloud_region: 'eu',
     }).expect(400)
     expect((response.body.details as { path: string }[]).map(({ path }) => path)).toEqual([
       '/target',
       '/targets',
-      '/params/a',
+      '/params/list',
       '/workspace',
       '/cloud_region',
     ])

@@ -117,6 +117,7 @@ describe('POST /events/emit', () => {
       topic: 'custom.build',
       event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       triggered_workflows: ['build'],
+      success: true,
     })
     const [run] = await runsOf('build')
     expect(run).toMatchObject({
@@ -235,11 +236,24 @@ describe('POST /events/emit', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
+  test('keeps the source that the caller names, and says api without one', async () => {
+    const send = (more: object) =>
+      server.operator
+        .post('/api/events/emit')
+        .send({ topic: 'custom.sourced', data: {}, ...more })
+        .expect(200)
+    for (const more of [{ source: 'simple-emitter' }, { source: '' }, {}]) await send(more)
+    expect((await logOf('custom.sourced')).map(({ source }) => source)).toEqual([
+      'api',
+      'api',
+      'simple-emitter',
+    ])
+  })
+
   test.each([
     ['a target with a command in it', { host: 'x.test;$(id)' }, 'target: a target must not contain'],
     ['a target that is an option', { host: '--version' }, 'must not begin with "-"'],
     ['no target', {}, 'target: holds no target'],
-    ['a param with a line break', { host: 'x.test', note: 'a\nb' }, 'params/note: a param must not contain'],
   ])('starts nothing for %s, and says why in the log', async (_, data, reason) => {
     const before = (await runsOf('build')).length
     const answer = await emit('custom.build', data)
@@ -254,7 +268,9 @@ describe('POST /events/emit', () => {
     ['with data that is no object', { topic: 'custom.x', data: 'text' }, '/data'],
     ['without a topic', { data: {} }, '/topic'],
     ['with a topic that is no word', { topic: 'a b', data: {} }, '/topic'],
-    ['with a source', { topic: 'custom.x', data: {}, source: 'me' }, '/source'],
+    ['with the source of runs', { topic: 'custom.x', data: {}, source: 'executor' }, '/source'],
+    ['with the source of the scheduler', { topic: 'custom.x', data: {}, source: ' Scheduler' }, '/source'],
+    ['with a source of two lines', { topic: 'custom.x', data: {}, source: 'a\nb' }, '/source'],
   ])('refuses a body %s', async (_, body, path) => {
     const answer = await server.operator.post('/api/events/emit').send(body)
     expect(answer.status).toBe(400)
@@ -275,6 +291,8 @@ describe('the event receiver', () => {
       running: false,
       triggers: { cron: 0, event: 11, watch: 1 },
       workflows_loaded: 12,
+      workflow_count: 12,
+      trigger_count: 12,
       last_event_at: expect.any(String),
     })
   })

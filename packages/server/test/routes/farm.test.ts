@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import SwaggerParser from '@apidevtools/swagger-parser'
-import { testServer, type TestServer } from '../_server.ts'
+import { PROBE, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
 let server: TestServer
@@ -45,15 +45,15 @@ describe('GET /server-info', () => {
     '/api/status',
     '/status',
     '/api/info',
-  ])('200 at %s', async (path) => {
-    const { body } = await server.viewer.get(path).expect(200)
+    '/osm/server-info',
+  ])('200 at %s, without a token too', async (path) => {
+    const { body } = await server.nobody.get(path).expect(200)
     expect(body).toMatchObject({
       name: 'Scanfarm',
       version: '0.1.0',
       master: true,
       run_modes: ['local', 'distributed'],
     })
-    await server.nobody.get(path).expect(401)
   })
 })
 
@@ -101,11 +101,110 @@ describe('GET /workers', () => {
     expect(read.body.data).toMatchObject({
       capabilities: ['label:region=eu', 'tool:nmap', 'tool:unheard-of'],
     })
+    // Clients of Osmedeus read the worker itself.
+    const { data, ...beside } = read.body as { data: object }
+    expect(beside).toEqual(data)
+    expect(data).toMatchObject({ current_task: '', tasks_complete: 0, tasks_failed: 0 })
+  })
+
+  test('200 counts what they did and names what they do', async () => {
+    for (const target of ['one.example', 'two.example', 'three.example'])
+      await server.operator.post('/api/runs').send({ module: 'probe', target }).expect(202)
+    const [one, two, three] = await claimLocalRuns(server.runStore)
+    if (one === undefined || two === undefined || three === undefined)
+      throw new Error('three runs were to be claimed')
+    await endRun(server.runStore, one)
+    await endRun(server.runStore, two, { status: 'failed' })
+    const read = async () =>
+      (await server.viewer.get(`/api/workers/${one.workerId}`).expect(200)).body as object
+    expect(await read()).toMatchObject({ current_task: three.runUuid, tasks_complete: 1, tasks_failed: 1 })
+    await endRun(server.runStore, three)
+    expect(await read()).toMatchObject({ current_task: '', tasks_complete: 2, tasks_failed: 1 })
   })
 
   test('404 for an unknown one', async () => {
     const { body } = await server.viewer.get('/api/workers/nope').expect(404)
     expect(body).toMatchObject({ code: 'not_found', message: 'there is no worker "nope"' })
+  })
+})
+
+describe('GET /registry-info', () => {
+  test('200 lists the programs that workflows ask for, and whether a worker has them', async () => {
+    await using own = await testServer({
+      workflows: {
+        'a.yaml': PROBE.replace('steps:', 'dependencies: {commands: [nmap, httpx]}\nsteps:'),
+        'b.yaml': PROBE.replace('name: probe', 'name: b').replace(
+          'steps:',
+          'dependencies: {commands: [nmap]}\nsteps:',
+        ),
+      },
+    })
+    await own.runStore.join({
+      workerId: randomUUID(),
+      name: 'one',
+      hostname: 'host',
+      pid: 5,
+      version: '1',
+      kind: 'worker',
+      slots: 4,
+      capabilities: ['tool:nmap'],
+      leaseMs: 20_000,
+    })
+    const { body } = await own.viewer.get('/osm/api/registry-info?registry_mode=direct-fetch').expect(200)
+    expect(body).toMatchObject({ registry_mode: 'direct-fetch', registry_url: '', nix_installed: false })
+    expect(body.binaries.httpx).toEqual({
+      desc: expect.stringContaining('probe'),
+      installed: false,
+      optional: false,
+      workers: 0,
+    })
+    expect(body.binaries.nmap).toMatchObject({
+      desc: expect.stringMatching(/\bb\b.*\bprobe\b/),
+      installed: true,
+      workers: 1,
+    })
+  })
+
+  test('400 for the address of another registry', async () => {
+    await server.viewer.get('/api/registry-info?registry_url=http://127.0.0.1/').expect(400)
+  })
+})
+
+describe('GET /database/tables', () => {
+  test('200 counts the records of each table', async () => {
+    const { body } = await server.viewer.get('/osm/api/database/tables').expect(200)
+    const rows = Object.fromEntries(
+      (body.data as { name: string; row_count: number }[]).map(({ name, row_count }) => [name, row_count]),
+    )
+    expect(Object.keys(rows)).toEqual(body.valid_tables)
+    expect(rows).toMatchObject({ step_results: 0, schedules: 0 })
+    const { body: runs } = await server.viewer.get('/api/runs').expect(200)
+    expect(rows.runs).toBe(runs.pagination.total)
+  })
+})
+
+describe('routes of the established API that are not carried out', () => {
+  test.each([
+    ['/registry-install', { type: 'binary', names: ['nmap'] }],
+    ['/database/tables/runs/clear', { force: true }],
+    ['/agent/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
+  ])('501 with the reason for %s', async (path, sent) => {
+    for (const root of ['/api', '/osm/api']) {
+      const { body } = await server.admin
+        .post(root + path)
+        .send(sent)
+        .expect(501)
+      expect(body).toMatchObject({ error: true, code: 'not_implemented' })
+      expect(body.message.length).toBeGreaterThan(40)
+      await server.viewer
+        .post(root + path)
+        .send(sent)
+        .expect(403)
+      await server.nobody
+        .post(root + path)
+        .send(sent)
+        .expect(401)
+    }
   })
 })
 
@@ -159,6 +258,20 @@ describe('GET /event-logs', () => {
 
   test.each(['processed=maybe', 'limit=0', 'offset=-1', 'colour=red'])('400 for %s', async (query) => {
     await server.viewer.get(`/api/event-logs?${query}`).expect(400)
+  })
+})
+
+describe('the documentation', () => {
+  test.each(['/swagger', '/swagger/', '/swagger/index.html'])('200 at %s too', async (path) => {
+    await server.nobody
+      .get(path)
+      .expect(200)
+      .expect('Content-Type', /^text\/html/)
+  })
+
+  test('200 at /swagger/doc.json too', async () => {
+    const { body } = await server.nobody.get('/swagger/doc.json').expect(200)
+    expect(body.openapi).toBe('3.1.0')
   })
 })
 

@@ -167,7 +167,7 @@ const send = async (operation: Operation, address: string, body?: unknown): Prom
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  const isFine = response.status < 500 || response.status === 503
+  const isFine = response.status < 500 || [501, 503].includes(response.status)
   return isFine
     ? undefined
     : `${response.status} ${operation.method} ${address.slice(0, 200)} ${JSON.stringify(body)?.slice(0, 200)}: ${text.slice(0, 200)}`
@@ -242,7 +242,8 @@ describe('a path with an empty or odd segment', () => {
       for (const odd of ODD) {
         const address = operation.path.replaceAll(/\{\w+\}/g, odd)
         const response = await server.admin[operation.method as 'get'](`/api${address}`).send(base as object)
-        expect([400, 401, 404, 413]).toContain(response.status)
+        // 501: there is nothing behind the route, whatever the segment.
+        expect([400, 401, 404, 413, 501]).toContain(response.status)
         if (odd === '') expect(response.status).toBe(404)
       }
     },

@@ -42,6 +42,7 @@ describe('GET /jobs/{job_id}', () => {
       failed: 1,
       pending: 1,
       cancelled: 1,
+      progress: { total: 5, completed: 1, running: 1, failed: 1, pending: 1, cancelled: 1 },
       runs: [
         { run_uuid: one.runUuid, target: 'a.example', status: 'completed' },
         { run_uuid: two.runUuid, target: 'b.example', status: 'failed' },

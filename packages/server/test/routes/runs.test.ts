@@ -416,7 +416,7 @@ describe('DELETE /runs/{id}', () => {
     const run = await server.viewer.get(`/api/runs/${run_uuid}`).expect(200)
     expect(run.body.data.status).toBe('cancelled')
     const again = await server.operator.delete(`/api/runs/${run_uuid}`).expect(200)
-    expect(again.body).toMatchObject({ run_uuid, note: 'The run was cancelled before' })
+    expect(again.body).toMatchObject({ run_uuid, status: 'cancelled', note: 'The run was cancelled before' })
   })
 
   test('200 reports what the owner of a running run killed', async () => {
@@ -455,11 +455,19 @@ describe('DELETE /runs/{id}', () => {
     expect(after.body.data.status).toBe('cancelled')
   })
 
-  test.each(['completed', 'failed'] as const)('409 for a run that is %s', async (status) => {
+  test.each(['completed', 'failed'] as const)('200 leaves a run that is %s as it is', async (status) => {
     const run = await running()
     await endRun(server.runStore, run, { status })
-    const { body } = await server.operator.delete(`/api/runs/${run.runUuid}`).expect(409)
-    expect(body).toEqual(refusal('wrong_state', `the run has ended: it is ${status}`))
+    const { body } = await server.operator.delete(`/osm/api/runs/${run.runUuid}`).expect(200)
+    expect(body).toEqual({
+      message: `Nothing to cancel: the run is ${status}`,
+      id: run.runId,
+      run_uuid: run.runUuid,
+      status,
+      note: 'The run had ended before',
+    })
+    const after = await server.viewer.get(`/api/runs/${run.runUuid}`).expect(200)
+    expect(after.body.data.status).toBe(status)
   })
 })
 
@@ -479,7 +487,7 @@ describe('POST /runs/{id}/duplicate and start', () => {
     expect(body).toMatchObject({ code: 'invalid_input', details: [{ path: '/params/list' }] })
   })
 
-  test('201 copies everything into a pending run of a new job, 202 starts it, 409 starts it no second time', async () => {
+  test('201 copies everything into a pending run of a new job, 202 starts it, 400 starts it no second time', async () => {
     const original = await create({
       params: { depth: '3' },
       priority: 'high',
@@ -522,17 +530,22 @@ describe('POST /runs/{id}/duplicate and start', () => {
     })
     const queued = await server.viewer.get(`/api/runs/${uuid}`).expect(200)
     expect(queued.body.data.status).toBe('queued')
-    const again = await server.operator.post(`/api/runs/${uuid}/start`).expect(409)
+    const again = await server.operator.post(`/api/runs/${uuid}/start`).expect(400)
     expect(again.body).toEqual(
-      refusal('wrong_state', 'only a pending run can be started: this one is queued'),
+      refusal('bad_request', 'only a pending run can be started: this one is queued'),
     )
   })
 
-  test('409 for a run that was cancelled before it was started', async () => {
+  test('400 starts no run that has ended, 404 none that is unknown', async () => {
     const { run_uuid } = await create()
     const copy = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(201)
     await server.operator.delete(`/api/runs/${copy.body.new_run_uuid as string}`).expect(200)
-    await server.operator.post(`/api/runs/${copy.body.new_run_uuid as string}/start`).expect(409)
+    await server.operator.post(`/api/runs/${copy.body.new_run_uuid as string}/start`).expect(400)
+    const run = await running()
+    await endRun(server.runStore, run)
+    const { body } = await server.operator.post(`/osm/api/runs/${run.runUuid}/start`).expect(400)
+    expect(body).toEqual(refusal('bad_request', 'only a pending run can be started: this one is completed'))
+    await server.operator.post('/osm/api/runs/999999/start').expect(404)
   })
 })
 

@@ -205,6 +205,76 @@ describe('one vulnerability', () => {
 })
 
 describe('assets', () => {
+  test('have the columns and filters of existing dashboards', async () => {
+    const workspace = 'columns'
+    const bare = {
+      asset_type: 'http',
+      host_ip: '192.0.2.7',
+      scheme: 'https',
+      status_code: 200,
+      title: '',
+      content_type: 'text/html; charset=utf-8',
+      technologies: ['nginx', 'PHP'],
+      open_ports: [],
+      dns_records: [],
+      remarks: ['login'],
+    }
+    const raw = {
+      input: 'one.example',
+      method: 'GET',
+      content_length: 1256,
+      words: 90,
+      lines: 12,
+      time: '20ms',
+      tls: { tls_version: 'tls13' },
+    }
+    await server.store.assets.import(workspace, 'httpx', [
+      {
+        ...bare,
+        asset_value: 'one',
+        url: 'https://one.example:8443/a/b?c',
+        raw_json_data: JSON.stringify(raw),
+      },
+      { ...bare, asset_value: 'two', url: '', technologies: [], remarks: [], raw_json_data: 'no { json' },
+    ])
+    const list = async (query: string) =>
+      (await server.viewer.get(`/api/assets?workspace=${workspace}&${query}`).expect(200)).body.data as {
+        asset_value: string
+      }[]
+    const names = async (query: string) => (await list(query)).map(({ asset_value }) => asset_value).sort()
+    expect((await list('search=one'))[0]).toMatchObject({
+      tech: ['nginx', 'PHP'],
+      input: 'one.example',
+      method: 'GET',
+      path: '/a/b',
+      content_length: 1256,
+      words: 90,
+      lines: 12,
+      tls: 'tls13',
+      time: '20ms',
+    })
+    expect((await list('search=two'))[0]).toMatchObject({
+      tech: [],
+      content_length: 0,
+      tls: '',
+      path: '',
+      method: '',
+    })
+    for (const query of [
+      'tech=PHP,java',
+      'remarks=login,x',
+      'location=ONE.example',
+      'tls=tls13',
+      'min_content_length=1000',
+      'min_content_length=1&max_content_length=2000',
+    ])
+      expect(await names(query)).toEqual(['one'])
+    expect(await names('max_content_length=1000')).toEqual(['two'])
+    expect(await names('content_type=HTML,json&asset_type=HTTP,x&source=httpx,y')).toEqual(['one', 'two'])
+    expect(await names('content_type=image')).toEqual([])
+    await server.viewer.get('/api/assets?min_content_length=-1').expect(400)
+  })
+
   test('are listed, filtered, read and summed up', async () => {
     await server.store.assets.import('estate', 'httpx', [
       {

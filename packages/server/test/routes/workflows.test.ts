@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PROBE, testServer, type TestServer } from '../_server.ts'
 
@@ -46,10 +49,16 @@ describe('GET /workflows', () => {
           required_params: [],
           step_count: 1,
           module_count: 0,
+          hook_count: 0,
+          params_json: JSON.stringify([
+            { name: 'depth', type: 'string', default: '1', required: false, description: '' },
+            { name: 'flags', type: 'string', default: null, required: false, description: '' },
+          ]),
+          checksum: createHash('sha256').update(PROBE).digest('hex'),
           valid: true,
         },
       ],
-      pagination: { total: 1, offset: 0, limit: 20 },
+      pagination: { total: 1, offset: 0, limit: 50 },
       count: 1,
     })
   })
@@ -63,8 +72,50 @@ describe('GET /workflows', () => {
     expect(body.pagination.total).toBe(body.count)
   })
 
-  test.each(['kind=thing', 'limit=0', 'colour=red'])('400 for %s', async (query) => {
+  test('200 lists the same from both sources, and all of them from the files', async () => {
+    const fromFiles = await server.viewer.get('/osm/api/workflows?source=filesystem').expect(200)
+    expect(fromFiles.body.data).toHaveLength(fromFiles.body.count)
+    expect(await names('source=db')).toEqual(await names('source=filesystem'))
+    expect(await names('search=&tags=')).toEqual(await names())
+  })
+
+  test.each(['kind=thing', 'source=web', 'limit=0', 'colour=red'])('400 for %s', async (query) => {
     await server.viewer.get(`/api/workflows?${query}`).expect(400)
+  })
+})
+
+describe('GET /workflows/tags', () => {
+  test('200 lists each tag once', async () => {
+    const { body } = await server.viewer.get('/osm/api/workflows/tags').expect(200)
+    expect(body.tags).toEqual(expect.arrayContaining(['network', 'quick']))
+    expect(body.tags).toEqual([...new Set(body.tags)].sort())
+    expect(body.count).toBe(body.tags.length)
+  })
+})
+
+describe('POST /workflows/refresh', () => {
+  const refresh = async (): Promise<unknown> =>
+    (await server.operator.post('/osm/api/workflows/refresh?force=true').expect(200)).body
+  test('200 counts new, changed and removed files, and names those that are broken', async () => {
+    await refresh()
+    const file = join(server.folder, 'workflows', 'fresh.yaml')
+    await writeFile(file, MINE.replace('mine', 'fresh'))
+    expect(await refresh()).toEqual({
+      message: 'Workflows refreshed',
+      added: 1,
+      updated: 0,
+      removed: 0,
+      errors: [expect.stringMatching(/^broken\.yaml:5:\d+: /)],
+    })
+    await writeFile(file, MINE.replace('mine', 'fresh').replace('First', 'A second'))
+    expect(await refresh()).toMatchObject({ added: 0, updated: 1, removed: 0 })
+    await rm(file)
+    expect(await refresh()).toMatchObject({ added: 0, updated: 0, removed: 1 })
+    expect(await refresh()).toMatchObject({ added: 0, updated: 0, removed: 0 })
+  })
+
+  test('403 for viewers', async () => {
+    await server.viewer.post('/api/workflows/refresh').expect(403)
   })
 })
 
@@ -99,7 +150,7 @@ describe('GET /workflows/{name}', () => {
     const { body } = await server.viewer.get(`/api/workflows/${name}`).expect(404)
     expect(body).toEqual({
       error: true,
-      message: `there is no workflow named "${decodeURIComponent(name)}"; see GET /workflows`,
+      message: `workflow not found: there is no workflow named "${decodeURIComponent(name)}"; see GET /workflows`,
       code: 'workflow_not_found',
       request_id: expect.any(String),
       details: [],

@@ -18,6 +18,7 @@ const storeOf = (...contents: readonly (() => Iterable<string>)[]) => {
       })()
       return { size: 0, body: Readable.from(chunks) }
     },
+    size: async () => undefined,
   }
 }
 

@@ -16,6 +16,24 @@ const waitsFor = (rule: EventRule, topic: string): boolean => {
   return matches(topic)
 }
 
+const ANY_GROUP = /^(?:$|[^.]*[*?[])/
+const OF_A_RUN = /^(?:run|step)\.|^schedule\.triggered$/
+
+/**
+ * A topic such as `*` is not meant for what runs of the same workflow do, nor for what runs do that an event started:
+ * each of them would start the next one.
+ */
+const wouldLoop = async (
+  { startedByEvent }: Pick<PlanParts, 'startedByEvent'>,
+  waiting: readonly ReadyTrigger[],
+  event: TriggerEvent,
+): Promise<(trigger: ReadyTrigger) => boolean> => {
+  const isWide = ({ event: rule }: ReadyTrigger): boolean => ANY_GROUP.test(rule?.topic ?? '')
+  if (!OF_A_RUN.test(event.topic) || !waiting.some(isWide)) return () => false
+  const byEvent = event.run_uuid !== '' && (await startedByEvent(event.run_uuid))
+  return (trigger) => isWide(trigger) && (byEvent || trigger.workflow.name === event.workflow_name)
+}
+
 export const triggerEvent = (event: EventDraft, timestamp: string): TriggerEvent => ({
   topic: event.topic,
   id: event.eventId,
@@ -39,9 +57,11 @@ export async function consequenceOf(
   event: TriggerEvent,
   signal: AbortSignal,
 ): Promise<Consequence> {
-  const waiting = ready.filter(
+  const matching = ready.filter(
     (trigger) => trigger.enabled && trigger.event !== undefined && waitsFor(trigger.event, event.topic),
   )
+  const loops = await wouldLoop(parts, matching, event)
+  const waiting = matching.filter((trigger) => !loops(trigger))
   const results = await Promise.all(waiting.map((trigger) => firingOf(parts, trigger, event, signal)))
   const errors = results.flatMap((result) => (typeof result === 'string' ? [result] : []))
   return {

@@ -1,12 +1,12 @@
 import { AppError, type CreateRuns } from '@scanfarm/contracts'
 import type { Firing } from '@scanfarm/store'
-import type { Json, TriggerEvent, TriggerLanguage } from '@scanfarm/workflow'
-import type { Catalog } from '../../catalog/catalog.ts'
+import { needsTarget, type Json, type TriggerEvent, type TriggerLanguage } from '@scanfarm/workflow'
+import type { Catalog, Pinned } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { fieldProblems } from '../../submission/field-rules.ts'
 import { planJob } from '../../submission/plan-job.ts'
-import { TargetList } from '../../submission/target-list.ts'
-import { workspaceOf } from '../../submission/workspace-name.ts'
+import { targetOf, TargetList } from '../../submission/target-list.ts'
+import { workspaceFor } from '../../submission/workspace-name.ts'
 import type { ReadyTrigger } from './trigger.ts'
 
 /** Targets that one firing may name. */
@@ -16,6 +16,8 @@ export interface PlanParts {
   readonly catalog: Pick<Catalog, 'pin'>
   readonly language: TriggerLanguage
   readonly master: boolean
+  /** Whether an event trigger started the run. */
+  startedByEvent(runUuid: string): Promise<boolean>
 }
 
 /** The job that a trigger makes of an event. Rejects with what is wrong with it; nothing is written. */
@@ -26,20 +28,22 @@ export async function planFiring(
   signal: AbortSignal,
 ): Promise<Firing> {
   const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
-  const targets = targetsOf(trigger, target ?? null, event)
   const { name, kind } = trigger.workflow
+  const pinned = await catalog.pin(name, kind)
+  const targets = targetsOf(trigger, target ?? null, event, pinned)
   const body: CreateRuns = {
     [kind]: name,
     targets,
-    params: { ...trigger.params, ...textsOf(inputs) },
+    params: paramsOf(trigger, inputs),
     run_mode: trigger.runMode ?? (master ? 'distributed' : 'local'),
     ...(trigger.priority === undefined ? {} : { priority: trigger.priority }),
     ...(trigger.workspace === '' ? {} : { workspace: trigger.workspace }),
+    ...trigger.run,
   }
   refuse(fieldProblems(body))
   if (body.run_mode === 'distributed' && !master)
     throw new Error('its runs are distributed, and this server was started without --master')
-  const draft = planJob(body, await catalog.pin(name, kind))
+  const draft = planJob(body, pinned)
   return {
     triggerKey: trigger.key,
     overlap: trigger.overlap,
@@ -54,7 +58,7 @@ export async function planFiring(
       scheduleId: trigger.scheduleId,
       eventEnvelope: JSON.stringify({ ...event, data_raw: JSON.stringify(event.data) }),
     },
-    targets: targets.map((one) => ({ target: one, workspace: body.workspace ?? workspaceOf(one) })),
+    targets: targets.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) })),
   }
 }
 
@@ -79,18 +83,36 @@ const inputsOf = async (
 
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** What the event does not have is left to the defaults of the workflow. */
-const textsOf = (inputs: Readonly<Record<string, Json>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(inputs).flatMap(([name, value]) => (value === null ? [] : [[name, textOf(value)]])),
-  )
+/** What the event does not have is left to the schedule, else it is "", which is left to the defaults of the workflow. */
+const paramsOf = (
+  { params }: ReadyTrigger,
+  inputs: Readonly<Record<string, Json>>,
+): Record<string, string> => ({
+  ...params,
+  ...Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [
+      name,
+      value === null ? (params[name] ?? '') : textOf(value),
+    ]),
+  ),
+})
 
-/** What the trigger says, or else the schedule, or else the event itself; each target once, all of them checked. */
-const targetsOf = (trigger: ReadyTrigger, mapped: Json, { data }: TriggerEvent): string[] => {
+/**
+ * What the trigger says, or else the schedule, or else the event itself; each target once, all of them checked. Without
+ * any the run has none, where the workflow needs none.
+ */
+const targetsOf = (
+  trigger: ReadyTrigger,
+  mapped: Json,
+  { data }: TriggerEvent,
+  { resolved }: Pinned,
+): string[] => {
   const own = Object.hasOwn(data, 'target') ? (data['target'] ?? null) : null
-  const named = mapped ?? (trigger.target === '' ? own : trigger.target)
+  const fixed = trigger.targets.length > 0 ? [...trigger.targets] : trigger.target
+  const named = mapped ?? (fixed === '' ? own : fixed)
+  const texts = (Array.isArray(named) ? named : named === null ? [] : [named]).map(textOf)
+  if (texts.every((text) => targetOf(text) === undefined) && !needsTarget(resolved)) return ['']
   const list = new TargetList({ maxTargets: MAX_TARGETS, maxHeld: MAX_TARGETS })
-  for (const one of Array.isArray(named) ? named : named === null ? [] : [named])
-    list.add(textOf(one), () => ({ path: '/target', prefix: '' }))
+  for (const text of texts) list.add(text, () => ({ path: '/target', prefix: '' }))
   return [...(list.finish('target').targets ?? [])]
 }

@@ -7,7 +7,16 @@ import {
   type WorkflowKind,
 } from '@scanfarm/contracts'
 import type { StoredSchedule } from '@scanfarm/store'
-import { cronProblem, inputProblem, parseDuration, type Json, type Trigger } from '@scanfarm/workflow'
+import {
+  cronProblem,
+  filterProblem,
+  inputProblem,
+  parseDuration,
+  templateProblem,
+  type Json,
+  type Param,
+  type Trigger,
+} from '@scanfarm/workflow'
 import { topicProblem } from './topics.ts'
 import {
   DEDUPE_WINDOW_MS,
@@ -20,6 +29,7 @@ import {
 interface Owner {
   readonly name: string
   readonly kind: WorkflowKind
+  readonly workflow?: { readonly params?: readonly Param[] } | undefined
 }
 
 export type ReadTrigger = ReadyTrigger | BrokenTrigger
@@ -28,19 +38,25 @@ export type ReadTrigger = ReadyTrigger | BrokenTrigger
 export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number): ReadTrigger | undefined => {
   if (trigger.on === undefined || trigger.on === 'manual') return undefined
   const name = trigger.name ?? `trigger ${index + 1}`
-  const base = { name, type: trigger.on, enabled: trigger.enabled ?? false, workflow }
+  const { kind } = workflow
+  const base = {
+    name,
+    type: trigger.on,
+    enabled: trigger.enabled ?? false,
+    workflow: { name: workflow.name, kind },
+  }
   try {
     return checked({
       ...base,
-      key: `${workflow.kind}/${workflow.name}#${trigger.name ?? index + 1}`,
+      key: `${kind}/${workflow.name}#${trigger.name ?? index + 1}`,
       scheduleId: '',
-      input: inputOf(trigger.input ?? {}),
-      params: {},
-      target: '',
+      ...inputOf(trigger.input ?? {}, workflow.workflow?.params ?? []),
+      targets: [],
       workspace: '',
       overlap: trigger.overlap ?? 'allow',
       runMode: trigger.run_mode,
       priority: undefined,
+      run: {},
       cron: trigger.on === 'cron' ? cronOf(trigger) : undefined,
       event: trigger.on === 'event' ? eventOf(trigger) : undefined,
       watch:
@@ -78,24 +94,54 @@ const durationOf = (field: string, text: string | undefined, fallback: number): 
   return ms
 }
 
-/** `{param: expression}`, or the older `{type: event_data, field, name}` and `{type: function, function, name}`. */
-const inputOf = (input: Readonly<Record<string, Json>>): Record<string, string> => {
-  const { type, name, field, function: call } = input
-  if (type === 'event_data' && typeof field === 'string')
-    return { [typeof name === 'string' ? name : 'target']: `event_data.${field}` }
-  if (type === 'function' && typeof call === 'string')
-    return { [typeof name === 'string' ? name : 'target']: call }
-  if (type === 'param' || type === 'file')
-    throw new Error(
-      `input: the type ${type} is not supported; write {name: expression}, as in {target: event_data.url}`,
-    )
-  return Object.fromEntries(
-    Object.entries(input).map(([key, value]) => [
-      key === 'Target' ? 'target' : key,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  )
+type Inputs = Pick<ReadyTrigger, 'input' | 'params' | 'target'>
+
+/** A value that stands as it is. */
+const fixed = (name: string, value: string): Inputs =>
+  name === 'target'
+    ? { input: {}, params: {}, target: value }
+    : { input: {}, params: { [name]: value }, target: '' }
+
+const textOf = (value: Json | undefined): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+const inputName = (name: Json | undefined): string =>
+  typeof name !== 'string' || name === '' || name === 'Target' ? 'target' : name
+
+/** The older forms, each with one value: `{type: event_data, field, name}` and so on. Undefined: it is none of them. */
+const olderInput = (input: Readonly<Record<string, Json>>, params: readonly Param[]): Inputs | undefined => {
+  const { type, name, field, path, function: call } = input
+  const none = { params: {}, target: '' }
+  switch (type) {
+    case 'event_data':
+      return {
+        ...none,
+        input: { [inputName(name)]: textOf(field) === '' ? '' : `event_data.${textOf(field)}` },
+      }
+    case 'function':
+      return { ...none, input: { [inputName(name)]: textOf(call) } }
+    case 'file':
+      return fixed(inputName(name), textOf(path))
+    case 'param': {
+      // The target is what the param of that name is by itself.
+      const own = params.find((param) => param.name === name)?.default
+      return { ...none, input: {}, target: inputName(name) === 'target' ? '' : textOf(own) }
+    }
+    default:
+      return undefined
+  }
 }
+
+const OLDER_KEYS = new Set(['type', 'name', 'field', 'path', 'function'])
+
+/** `{param: expression}`, or one of the older forms. */
+const inputOf = (input: Readonly<Record<string, Json>>, params: readonly Param[]): Inputs => {
+  const older = Object.keys(input).every((key) => OLDER_KEYS.has(key)) ? olderInput(input, params) : undefined
+  const expressions = Object.entries(input).map(([key, value]) => [inputKey(key), textOf(value)] as const)
+  return older ?? { input: Object.fromEntries(expressions), params: {}, target: '' }
+}
+
+const inputKey = (key: string): string => (key === 'Target' ? 'target' : key)
 
 /** A schedule of the API as a trigger. */
 export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
@@ -110,10 +156,12 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
       input: spec.input ?? {},
       params: schedule.params,
       target: schedule.target,
+      targets: spec.targets ?? [],
       workspace: schedule.workspace,
       overlap: spec.overlap ?? 'allow',
       runMode: spec.runMode,
       priority: spec.priority,
+      run: spec.run ?? {},
       cron:
         schedule.triggerType === 'cron'
           ? {
@@ -150,11 +198,13 @@ const checked = (trigger: ReadyTrigger): ReadyTrigger => {
     trigger.cron && cronProblem(trigger.cron.schedule, trigger.cron.timezone),
     trigger.event && topicProblem(trigger.event.topic),
     trigger.watch && pathProblem(trigger.watch.path),
+    ...(trigger.event?.filters ?? []).map(filterProblem),
+    trigger.event?.dedupe && templateProblem(trigger.event.dedupe.key),
     ...Object.values(trigger.input).map(inputProblem),
     ...paramsProblems(trigger.params).map(({ message }) => message),
     ...paramsProblems(trigger.input, '/input').map(({ message }) => `input: ${message}`),
     ...Object.values(trigger.params).map(paramProblem),
-    trigger.target === '' ? undefined : targetProblem(trigger.target),
+    ...[trigger.target, ...trigger.targets].map((one) => (one === '' ? undefined : targetProblem(one))),
     trigger.workspace === '' ? undefined : workspaceProblem(trigger.workspace),
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new Error(problems.join('; '))

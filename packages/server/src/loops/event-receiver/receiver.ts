@@ -1,6 +1,6 @@
 import type { Logger } from '@scanfarm/platform'
 import type { ClaimedEvent, EventDraft, Fired, Store } from '@scanfarm/store'
-import { Engine, TriggerLanguage } from '@scanfarm/workflow'
+import { Engine, TriggerLanguage, type TriggerFiles } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { consequenceOf, triggerEvent } from './consequence.ts'
 import type { PlanParts } from './plan-firing.ts'
@@ -21,12 +21,14 @@ const FILTER_THREADS = 2
 const START_LIMIT = 100
 
 export interface ReceiverParts {
-  readonly store: Pick<Store, 'triggers' | 'schedules'>
+  readonly store: Pick<Store, 'triggers' | 'schedules' | 'runs'>
   readonly catalog: Catalog
   readonly master: boolean
   /** Whether this server takes events; without it only the scheduler fires. */
   readonly enabled: boolean
   readonly log: Logger
+  /** What functions of triggers may read; missing: nothing. */
+  readonly files?: () => TriggerFiles
   /** Tells the owners of runs that are to end. */
   signalCancel(runIds: readonly number[]): Promise<void>
 }
@@ -51,7 +53,8 @@ export class EventReceiver implements AsyncDisposable {
     this.plan = {
       catalog: parts.catalog,
       master: parts.master,
-      language: new TriggerLanguage(this.#engine),
+      language: new TriggerLanguage(this.#engine, parts.files),
+      startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',
     }
   }
 

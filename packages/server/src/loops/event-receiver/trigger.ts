@@ -1,5 +1,5 @@
 import type { Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
-import type { MissedPolicy, Overlap } from '@scanfarm/store'
+import type { MissedPolicy, Overlap, ScheduledRun } from '@scanfarm/store'
 
 /** What starts a workflow by itself, from a workflow file or from a schedule of the API; ready to be used. */
 export interface ReadyTrigger {
@@ -16,11 +16,15 @@ export interface ReadyTrigger {
   /** Inputs that stand as they are: those of a schedule. */
   readonly params: Readonly<Record<string, string>>
   readonly target: string
+  /** Several, in place of the target. */
+  readonly targets: readonly string[]
   readonly workspace: string
   readonly overlap: Overlap
   /** Missing: distributed on a master, else local. */
   readonly runMode: Exclude<RunMode, 'cloud'> | undefined
   readonly priority: Priority | undefined
+  /** Of a schedule: what its runs are like. */
+  readonly run: ScheduledRun
   readonly cron: CronRule | undefined
   readonly event: EventRule | undefined
   readonly watch: WatchRule | undefined

@@ -1,7 +1,6 @@
-import type { ArtifactStore } from '@scanfarm/contracts'
+import { UPLOADS, type ArtifactStore } from '@scanfarm/contracts'
 import { Loop, type Config, type Logger } from '@scanfarm/platform'
 import type { Store } from '@scanfarm/store'
-import { UPLOADS } from '../../uploads/upload-path.ts'
 
 const EVERY_MS = 60_000
 /** Runs looked at in one batch, and batches of a turn; the next turn goes on. */

@@ -4,11 +4,15 @@ import {
   type ChangeSchedule,
   type CreateSchedule,
   type Schedule,
+  type Warnings,
+  type WorkflowKind,
 } from '@scanfarm/contracts'
-import type { ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
+import type { ScheduledRun, ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
 import { checkParams, parseDuration } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
+import { priorityOf } from '../../submission/plan-job.ts'
+import { timeoutOf } from '../../submission/timeout.ts'
 import { nextTime } from '../event-receiver/cron-times.ts'
 import { planFiring } from '../event-receiver/plan-firing.ts'
 import { triggerOfSchedule } from '../event-receiver/read-trigger.ts'
@@ -36,12 +40,36 @@ const specOf = (body: ChangeSchedule, base: ScheduleSpec): ScheduleSpec => ({
   ...(body.missed_window === undefined ? {} : { missedWindowMs: msOf('missed_window', body.missed_window) }),
   ...(body.overlap === undefined ? {} : { overlap: body.overlap }),
   ...(body.filters === undefined ? {} : { filters: body.filters }),
-  ...(body.dedupe_key === undefined ? {} : { dedupeKey: body.dedupe_key }),
+  ...(body.dedupe_key === undefined ? {} : { dedupeKey: body.dedupe_key || undefined }),
   ...(body.dedupe_window === undefined ? {} : { dedupeWindowMs: msOf('dedupe_window', body.dedupe_window) }),
   ...(body.debounce === undefined ? {} : { settleMs: msOf('debounce', body.debounce) }),
   ...(body.input === undefined ? {} : { input: body.input }),
   ...(body.run_mode === undefined ? {} : { runMode: body.run_mode }),
-  ...(body.priority === undefined ? {} : { priority: body.priority }),
+  ...(body.priority === undefined ? {} : { priority: priorityOf(body) }),
+  ...targetsOf(body, base),
+  run: { ...base.run, ...runOf(body) },
+})
+
+/** One target takes the place of several, and the other way round. */
+const targetsOf = (
+  { target = '', targets }: ChangeSchedule,
+  base: ScheduleSpec,
+): Pick<ScheduleSpec, 'targets'> => {
+  const several = targets ?? (target.trim() === '' ? (base.targets ?? []) : [])
+  if (several.length > 0 && target.trim() !== '')
+    refuse([{ path: '/targets', message: 'goes not with target: send one of them' }])
+  return { targets: several.length === 0 ? undefined : several.map((one) => one.trim()) }
+}
+
+/** A runner takes the image or host of the runner before it away. */
+const runOf = (body: ChangeSchedule): ScheduledRun => ({
+  ...(body.runner_type === undefined
+    ? {}
+    : { runner_type: body.runner_type, docker_image: undefined, ssh_host: undefined }),
+  ...(body.docker_image === undefined ? {} : { docker_image: body.docker_image }),
+  ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
+  ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
+  ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
 })
 
 const NEEDED = { cron: 'schedule', event: 'event_topic', watch: 'watch_path' } as const
@@ -57,6 +85,40 @@ export const changedDraft = async (
   body: ChangeSchedule,
 ): Promise<ScheduleDraft> => draftOf(catalog, body, base)
 
+/** Of a schedule that is never enabled. */
+const ANY_TIME = '@yearly'
+
+/** Forms send `flow` whatever the workflow is; a name that both kinds have is of the kind that was asked for. */
+const kindOf = async (
+  catalog: Pick<Catalog, 'find' | 'pin'>,
+  name: string,
+  asked: WorkflowKind | undefined,
+): Promise<WorkflowKind> => {
+  const { kind } = await catalog.find(name)
+  if (asked === undefined || asked === kind) return kind
+  const hasBoth = await catalog.pin(name, asked).then(
+    () => true,
+    () => false,
+  )
+  return hasBoth ? asked : kind
+}
+
+/** What a body asked for and the schedule is not. `shown`: the schedule as it is now. */
+export const scheduleWarnings = (body: ChangeSchedule, now: Schedule): Warnings => [
+  ...(body.workflow_kind === undefined || body.workflow_kind === now.workflow_kind
+    ? []
+    : [{ field: 'workflow_kind', message: `${now.workflow_name} is a ${now.workflow_kind}` }]),
+  ...(body.trigger_type === 'manual'
+    ? [{ field: 'trigger_type', message: 'the schedule is disabled: POST /schedules/{id}/trigger fires it' }]
+    : []),
+  ...READ_ONLY.flatMap((field) =>
+    body[field] === undefined || body[field] === now[field] ? [] : [{ field, message: 'is read only' }],
+  ),
+]
+
+/** Others change by themselves between a read and a write. */
+const READ_ONLY = ['id', 'created_at'] as const
+
 const draftOf = async (
   catalog: Pick<Catalog, 'find' | 'pin'>,
   body: ChangeSchedule,
@@ -64,22 +126,24 @@ const draftOf = async (
 ): Promise<ScheduleDraft> => {
   const workflowName = body.workflow_name ?? base?.workflowName ?? ''
   const sameWorkflow = body.workflow_name === undefined ? base?.workflowKind : undefined
-  const workflowKind = body.workflow_kind ?? sameWorkflow ?? (await catalog.find(workflowName)).kind
+  const workflowKind = await kindOf(catalog, workflowName, body.workflow_kind ?? sameWorkflow)
   await catalog.pin(workflowName, workflowKind)
   refuse([...paramsProblems(body.params ?? {}), ...paramsProblems(body.input ?? {}, '/input')])
-  const draft = {
+  const { trigger_type: type } = body
+  const byHand = type === 'manual'
+  const draft: ScheduleDraft = {
     name: body.name ?? base?.name ?? '',
     workflowName,
     workflowKind,
-    target: (body.target ?? base?.target ?? '').trim(),
+    target: (body.target ?? ((body.targets ?? []).length > 0 ? '' : base?.target) ?? '').trim(),
     workspace: body.workspace ?? base?.workspace ?? '',
     params: body.params ?? base?.params ?? {},
-    triggerType: body.trigger_type ?? base?.triggerType ?? 'cron',
-    schedule: (body.schedule ?? base?.schedule ?? '').trim(),
+    triggerType: (type === 'manual' ? undefined : type) ?? base?.triggerType ?? 'cron',
+    schedule: (body.schedule ?? base?.schedule ?? '').trim() || (byHand ? ANY_TIME : ''),
     eventTopic: body.event_topic ?? base?.eventTopic ?? '',
     watchPath: body.watch_path ?? base?.watchPath ?? '',
     spec: specOf(body, base?.spec ?? {}),
-    enabled: body.enabled ?? base?.enabled ?? true,
+    enabled: !byHand && (body.enabled ?? base?.enabled ?? true),
   }
   const needed = NEEDED[draft.triggerType]
   const given = { schedule: draft.schedule, event_topic: draft.eventTopic, watch_path: draft.watchPath }
@@ -137,6 +201,7 @@ export const shown = (schedule: StoredSchedule, now: Date = new Date()): Schedul
     workflow_name: schedule.workflowName,
     workflow_kind: schedule.workflowKind,
     target: schedule.target,
+    ...(spec.targets === undefined ? {} : { targets: [...spec.targets] }),
     workspace: schedule.workspace,
     params: { ...schedule.params },
     input_config: { ...schedule.params, ...(schedule.target === '' ? {} : { target: schedule.target }) },
@@ -156,6 +221,7 @@ export const shown = (schedule: StoredSchedule, now: Date = new Date()): Schedul
     input: { ...spec.input },
     ...(spec.runMode === undefined ? {} : { run_mode: spec.runMode }),
     priority: spec.priority ?? 'normal',
+    ...shownRun(spec.run),
     is_enabled: schedule.enabled,
     last_run: schedule.lastRun,
     next_run: fires ? (nextTime(schedule.schedule, timezone, now)?.toISOString() ?? null) : null,
@@ -164,3 +230,11 @@ export const shown = (schedule: StoredSchedule, now: Date = new Date()): Schedul
     updated_at: schedule.updatedAt,
   }
 }
+
+const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
+  ...(run.runner_type === undefined ? {} : { runner_type: run.runner_type }),
+  ...(run.docker_image === undefined ? {} : { docker_image: run.docker_image }),
+  ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
+  ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
+  ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),
+})

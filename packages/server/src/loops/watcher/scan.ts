@@ -1,4 +1,5 @@
 import { glob, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /** Files that one watch may match. */
 export const MAX_FILES = 10_000
@@ -10,10 +11,11 @@ export interface FoundFile {
   readonly modified: Date
 }
 
-/** The regular files that a path or glob matches now. Rejects when there are too many. */
+/** The regular files that a path or glob matches now, those in it where it is a folder. Rejects when there are too many. */
 export async function scanFiles(pattern: string): Promise<Map<string, FoundFile>> {
   const found = new Map<string, FoundFile>()
-  for await (const path of glob(pattern)) {
+  const isFolder = (await stat(pattern).catch(() => undefined))?.isDirectory() === true
+  for await (const path of glob(isFolder ? join(pattern, '*') : pattern)) {
     const about = await stat(path).catch(() => undefined)
     if (about?.isFile() !== true) continue
     if (found.size >= MAX_FILES) throw new Error(`${pattern} matches more than ${MAX_FILES} files`)

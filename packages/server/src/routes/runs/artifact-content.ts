@@ -1,28 +1,8 @@
-import { AppError, type ContentType } from '@scanfarm/contracts'
+import { AppError } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import { bytes, nothing } from '../../http/answer.ts'
-import { attachment } from '../../http/content-disposition.ts'
-import { namesTag, rangeOf } from '../../http/range.ts'
 import { route } from '../../http/route.ts'
 import { RunPath } from './run-path.ts'
-
-/** Whatever could act in a browser is sent as plain bytes or plain text. */
-const MEDIA: Readonly<Record<ContentType, string>> = {
-  json: 'application/json; charset=utf-8',
-  jsonl: 'application/x-ndjson; charset=utf-8',
-  yaml: 'application/yaml; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  md: 'text/markdown; charset=utf-8',
-  log: 'text/plain; charset=utf-8',
-  txt: 'text/plain; charset=utf-8',
-  pdf: 'application/pdf',
-  png: 'image/png',
-  zip: 'application/zip',
-  folder: 'application/x-tar',
-  unknown: 'application/octet-stream',
-}
-
-const SANDBOX = "default-src 'none'; sandbox; frame-ancestors 'none'"
+import { ARTIFACT_RESPONSES, sendArtifact } from './send-artifact.ts'
 
 export const readArtifact = route(
   {
@@ -37,11 +17,7 @@ export const readArtifact = route(
       ...RunPath.properties,
       artifact_id: Type.String({ description: 'id of the artifact' }),
     }),
-    responses: {
-      200: { media: ['*/*'], description: 'The whole content' },
-      206: { media: ['*/*'], description: 'The part that `Range` asks for' },
-      304: { media: [], description: 'Not changed' },
-    },
+    responses: ARTIFACT_RESPONSES,
     errors: ['not_found', 'range_not_satisfiable'],
   },
   async ({ store, artifacts }, { params, http }) => {
@@ -51,23 +27,6 @@ export const readArtifact = route(
         'not_found',
         `there is no artifact ${JSON.stringify(params.artifact_id)} of this run`,
       )
-    const tag = `"${artifact.sha256}"`
-    const { 'if-none-match': known, 'if-range': ifRange, range: wanted } = http.headers
-    if (namesTag(known, tag)) return nothing(304, { ETag: tag })
-    const size = await artifacts.size(artifact.store_key)
-    const range = ifRange === undefined || ifRange === tag ? rangeOf(wanted, size ?? 0) : undefined
-    const content = await artifacts.get(artifact.store_key, range)
-    if (size === undefined || content === undefined)
-      throw new AppError('not_found', 'the content of this artifact is no longer kept')
-    return bytes(range === undefined ? 200 : 206, content.body, {
-      'Content-Type': MEDIA[artifact.content_type],
-      'Content-Length': range === undefined ? size : range.end - range.start + 1,
-      ...(range === undefined ? {} : { 'Content-Range': `bytes ${range.start}-${range.end}/${size}` }),
-      'Content-Disposition': attachment(artifact.name),
-      'Content-Security-Policy': SANDBOX,
-      'Accept-Ranges': 'bytes',
-      'Cache-Control': 'private, no-cache',
-      ETag: tag,
-    })
+    return sendArtifact(artifacts, artifact, http.headers)
   },
 )

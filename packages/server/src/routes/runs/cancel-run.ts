@@ -1,4 +1,4 @@
-import { AppError, type RunDetail } from '@scanfarm/contracts'
+import { isTerminal, RunStatus, type RunDetail } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel/signal-cancel.ts'
 import { waitForEnd } from '../../cancel/wait-for-end.ts'
@@ -18,6 +18,7 @@ const Cancelled = Type.Object({
   processes_terminated: Type.Optional(Type.Integer()),
   kill_method: Type.Optional(Type.Enum(['registry', 'database_pid'])),
   note: Type.Optional(Type.String({ description: 'Only when no active process was found' })),
+  status: Type.Optional(RunStatus),
 })
 
 export const cancelRun = route(
@@ -27,24 +28,23 @@ export const cancelRun = route(
     tag: 'Runs',
     summary: 'Cancel a run and terminate its processes',
     description:
-      'Waits up to 5 seconds for the process that owns the run to report what it killed; then the run is `cancelled` anyway, and whatever that process still writes is refused.',
+      'Waits up to 5 seconds for the process that owns the run to report what it killed; then the run is `cancelled` anyway, and whatever that process still writes is refused. A run that has ended stays as it is: the answer carries its `status` and a `note`.',
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
-    errors: ['not_found', 'wrong_state'],
+    errors: ['not_found'],
   },
   async (context, { params }) => {
     const { store, wake } = context
     const request = await store.runs.requestCancel(params.id)
     if (request === undefined) throw noRun(params.id)
-    if (request.was === 'cancelled') return answer(request, 'The run was cancelled before')
-    if (request.was === 'completed' || request.was === 'failed') throw ended(request.was)
+    if (isTerminal(request.was)) return ended(request, request.was)
     if (request.status === 'cancelled') return answer(request, NO_PROCESS)
 
     await signalCancel(context, [request.id])
     const run = await waitForEnd(store.runs, wake, request.runUuid, OWNER_MS)
-    if (run?.status === 'completed' || run?.status === 'failed') throw ended(run.status)
     if (run?.status === 'cancelled') return reported(run)
+    if (run !== undefined && isTerminal(run.status)) return ended(request, run.status)
     await store.runs.forceCancel(request.id)
     return answer(request, 'The process that owns the run did not answer; the stored status was updated')
   },
@@ -52,13 +52,23 @@ export const cancelRun = route(
 
 const NO_PROCESS = 'No active process was found; the stored status was updated'
 
-const ended = (status: string): AppError => new AppError('wrong_state', `the run has ended: it is ${status}`)
+interface Identity {
+  readonly id: number
+  readonly runUuid: string
+}
 
-const answer = ({ id, runUuid }: { id: number; runUuid: string }, note: string) => ({
+const answer = ({ id, runUuid }: Identity, note: string) => ({
   message: 'Run cancelled successfully',
   id,
   run_uuid: runUuid,
   note,
+})
+
+/** As clients of the established API expect: there is nothing to stop, and nothing changes. */
+const ended = (run: Identity, status: RunStatus) => ({
+  ...answer(run, status === 'cancelled' ? 'The run was cancelled before' : 'The run had ended before'),
+  ...(status === 'cancelled' ? {} : { message: `Nothing to cancel: the run is ${status}` }),
+  status,
 })
 
 const reported = ({ id, run_uuid, killed_pids }: RunDetail) =>

@@ -1,4 +1,4 @@
-import { CreateRuns, needsOf, REFUSED_FIELDS, RunsCreated } from '@scanfarm/contracts'
+import { CreateRuns, needsOf, RunsCreated, type Warnings } from '@scanfarm/contracts'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import { text, type Answer } from '../../http/answer.ts'
 import { refuse } from '../../http/field-refusal.ts'
@@ -8,8 +8,12 @@ import { fieldProblems, singleTargetProblems } from '../../submission/field-rule
 import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
 import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
 import { toolsAmong } from '../../submission/machine-runner.ts'
+import { withoutTarget } from '../../submission/no-target.ts'
 import { cloudFields, planCloud } from '../../submission/plan-cloud.ts'
 import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
+import { readRunsForm } from '../../submission/read-forms.ts'
+import { planRepetition } from '../../submission/repeat.ts'
+import { warningsOf } from '../../submission/warnings.ts'
 import { statusUrl } from '../cloud/cloud-path.ts'
 
 const ACCEPTED = 202
@@ -25,13 +29,13 @@ export const createRuns = route(
     tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:
-      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and repetitions are dropped.',
+      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and repetitions are dropped. Clients of the established server are understood: fields that are null or "" count as not sent, numbers and booleans in params become text, and what cannot be obeyed is taken with a warning in `warnings`.',
     role: 'operator',
     body: CreateRuns,
     bodyBytes: MAX_BODY_BYTES,
     // Targets and params have rules of their own.
     anyText: true,
-    refusedFields: REFUSED_FIELDS,
+    reads: readRunsForm,
     rules: (body) => [...fieldProblems(body), ...singleTargetProblems(body)],
     headers: {
       'Idempotency-Key': 'The same key with the same body returns the first answer and starts nothing again',
@@ -54,7 +58,7 @@ export const createRuns = route(
     ],
   },
   async (context, { body, caller, http }) => {
-    const { store, catalog, artifacts, config, master, wake } = context
+    const { store, catalog, artifacts, config, master, receiver, wake } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -67,18 +71,24 @@ export const createRuns = route(
     const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)
     refuseManual(pinned)
     const draft = planJob(body, pinned)
-    const gathered = await gatherTargets(body, artifacts, {
-      folders: config.targetFile.folders,
-      maxTargets: config.jobs.maxTargets,
-    })
+    const targetless = withoutTarget(body, pinned)
+    const gathered =
+      targetless?.gathered ??
+      (await gatherTargets(body, artifacts, {
+        folders: config.targetFile.folders,
+        maxTargets: config.jobs.maxTargets,
+      }))
+    const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
+    const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings]
     const fields = cloudFields(body)
     const machines =
       draft.runMode === 'cloud'
         ? await planCloud(context, fields, toolsAmong(needsOf(draft.requirementClass)))
         : undefined
     const answer = (job: SubmittedJob): string =>
-      JSON.stringify(created(body, draft, gathered, job, http.root))
+      JSON.stringify(created(body, draft, gathered, job, http.root, taken))
     const submitted = await store.jobs.submit(draft, gathered.drafts, {
+      ...(schedule && { schedule }),
       ...(machines && { cloud: { ...machines, fields } }),
       ...(key !== undefined && {
         idempotency: {
@@ -88,6 +98,7 @@ export const createRuns = route(
         },
       }),
     })
+    if (schedule !== undefined) await receiver.registry.current()
     wake.ring()
     return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
   },
@@ -99,12 +110,13 @@ const created = (
   { count, targets = [], dropped }: Gathered,
   job: SubmittedJob,
   root: string,
+  warnings: Warnings,
 ): RunsCreated => {
   const single = count === 1
-  const { infra } = job
+  const { infra, scheduleId } = job
   const concurrency = draft.concurrency ?? infra?.instances
   return {
-    message: single ? 'Run queued' : `${count} runs queued`,
+    message: `${single ? 'Run' : `${count} runs`} queued${scheduleId === undefined ? '' : `, and scheduled as ${scheduleId}`}`,
     workflow: draft.workflowName,
     kind: draft.workflowKind,
     ...(single ? { target: targets[0] } : {}),
@@ -126,5 +138,19 @@ const created = (
       cloud_provider: infra.provider,
       cloud_instances: infra.instances,
     }),
+    ...echoed(body),
+    ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
+    ...(warnings.length === 0 ? {} : { warnings }),
   }
 }
+
+/** Clients of the established server find what they sent in the answer. */
+const echoed = (body: CreateRuns): Partial<RunsCreated> => ({
+  ...(body.threads_hold === undefined ? {} : { threads_hold: body.threads_hold }),
+  ...(body.heuristics_check === undefined ? {} : { heuristics_check: body.heuristics_check }),
+  ...(body.empty_target === true ? { empty_target: true } : {}),
+  ...(body.repeat === true ? { repeat: true } : {}),
+  ...(body.repeat_wait_time === undefined ? {} : { repeat_wait_time: body.repeat_wait_time }),
+  ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
+  ...(body.schedule_enabled === undefined ? {} : { schedule_enabled: body.schedule_enabled }),
+})

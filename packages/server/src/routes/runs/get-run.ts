@@ -2,6 +2,7 @@ import { Artifact, RunDetail, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { noRun, RunPath } from './run-path.ts'
+import { shownRun } from './shown-run.ts'
 
 const MORE = 'The list ended at its bound of bytes:'
 
@@ -33,14 +34,14 @@ export const getRun = route(
     responses: { 200: Type.Object({ data: WithParts }) },
     errors: ['not_found'],
   },
-  async ({ store }, { params, query }) => {
+  async ({ store }, { params, query, http }) => {
     const run = await store.runs.find(params.id)
     if (run === undefined) throw noRun(params.id)
     const steps = query.include_steps ? await store.runs.steps(params.id) : undefined
     const artifacts = query.include_artifacts ? await store.runs.artifacts(params.id) : undefined
     return {
       data: {
-        ...run,
+        ...shownRun(http.root, run),
         ...(steps && { steps: steps.data }),
         ...(steps?.truncated && { steps_truncated: true as const }),
         ...(artifacts && { artifacts: artifacts.data }),

@@ -2,7 +2,9 @@ import { page, Run, RunMode, RunStatus } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { aliased } from '../alias.ts'
+import { orgOf, orgQuery } from '../org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { shownRun } from './shown-run.ts'
 
 export const listRuns = route(
   {
@@ -21,18 +23,22 @@ export const listRuns = route(
         run_mode: Type.Optional(RunMode),
         job_id: Type.Optional(Type.String()),
         run_group_id: Type.Optional(Type.String({ description: 'Other name of job_id' })),
+        ...orgQuery,
         ...pageQuery,
       },
       { additionalProperties: false },
     ),
     responses: { 200: page(Run) },
+    errors: ['invalid_input'],
   },
-  async ({ store }, { query }) => {
+  async ({ store }, { query, http }) => {
     const { status, target, workspace, run_mode: runMode } = query
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const jobId = aliased(query, 'job_id', 'run_group_id')
     const request = pageRequest(query)
-    const filter = { status, workflowName, target, workspace, runMode, jobId }
-    return pageBody(await store.runs.list(filter, request), request)
+    const org = await orgOf(store, query.org)
+    const filter = { status, workflowName, target, workspace, runMode, jobId, org }
+    const found = await store.runs.list(filter, request)
+    return pageBody({ ...found, data: found.data.map((run) => shownRun(http.root, run)) }, request)
   },
 )

@@ -75,6 +75,7 @@ export const startRun = route(
     },
     errors: [
       'not_found',
+      'bad_request',
       'wrong_state',
       'master_required',
       'cloud_disabled',
@@ -106,7 +107,7 @@ export const startRun = route(
 )
 
 const notPending = (status: string): AppError =>
-  new AppError('wrong_state', `only a pending run can be started: this one is ${status}`)
+  new AppError('bad_request', `only a pending run can be started: this one is ${status}`)
 
 /** Those that were asked for when the run was submitted, asked for anew; undefined for other runs. */
 const machinesFor = async (context: ServerContext, id: string): Promise<CloudChoice | undefined> => {

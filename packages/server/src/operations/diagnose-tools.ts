@@ -1,0 +1,75 @@
+import { readdir } from 'node:fs/promises'
+import { findIsolation, folderProblems, homesOf, openToolFolders, openUsers } from '@scanfarm/executor'
+import { errorText, type Config } from '@scanfarm/platform'
+import type { Finding } from './diagnose.ts'
+
+const MOST_NAMES = 20
+
+const sampleOf = (config: Config) => openUsers(findIsolation(config), '', async () => {}).sample
+
+const named = (names: readonly string[]): string =>
+  names.length <= MOST_NAMES
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`
+
+const failed = (part: string, error: unknown): Finding => ({
+  part,
+  status: 'failed',
+  message: errorText(error),
+})
+
+/** The folders for tools, with the programs that are in them. */
+export const checkFolders = async (config: Config): Promise<Finding> => {
+  const part = 'folders'
+  try {
+    const sample = sampleOf(config)
+    const folders = openToolFolders(config.folders, sample)
+    const problems = folderProblems(folders, sample)
+    if (problems.length > 0) return { part, status: 'warning', message: problems.join('; ') }
+    const programs = (await readdir(folders.binaries)).sort()
+    const tools = programs.length === 0 ? 'no programs in it yet' : `with ${named(programs)}`
+    return {
+      part,
+      status: 'ok',
+      message: `${folders.base}; commands may read them; ${folders.binaries} ${tools}`,
+    }
+  } catch (error) {
+    return failed(part, error)
+  }
+}
+
+/** Where `HOME` of commands is. */
+export const checkHome = (config: Config): Finding => {
+  const part = 'home'
+  const { home, homeMode } = config.runner
+  if (home === undefined)
+    return {
+      part,
+      status: 'ok',
+      message: 'none: each attempt has an empty one (runner.home gives one that stays)',
+    }
+  try {
+    homesOf(config, findIsolation(config))
+    const problems = folderProblems({ home }, sampleOf(config))
+    if (problems.length > 0) return { part, status: 'warning', message: problems.join('; ') }
+    return { part, status: 'ok', message: `${home}, ${homeMode}` }
+  } catch (error) {
+    return failed(part, error)
+  }
+}
+
+/** Variables that runs are to get. */
+export const checkVariables = ({ runner, workflows }: Config): Finding => {
+  const part = 'variables'
+  const all = [...runner.env, ...workflows.variables]
+  const missing = all.filter(({ value }) => value === undefined).map(({ name }) => name)
+  if (missing.length > 0)
+    return { part, status: 'warning', message: `not in the environment of this program: ${named(missing)}` }
+  const masked = all.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+  const open = all.filter(({ isSecret }) => !isSecret).map(({ name }) => name)
+  const texts = [
+    ...(masked.length === 0 ? [] : [`masked: ${named(masked)}`]),
+    ...(open.length === 0 ? [] : [`not masked: ${named(open)}`]),
+  ]
+  return { part, status: 'ok', message: texts.length === 0 ? 'none' : texts.join('; ') }
+}

@@ -1,0 +1,135 @@
+import { AppError, Artifact, type ArtifactStore, page } from '@scanfarm/contracts'
+import { NEWEST_RUNS, type StoredArtifact } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { refuse } from '../../http/field-refusal.ts'
+import { route } from '../../http/route.ts'
+import { aliased } from '../alias.ts'
+import { MAX_LIST_LENGTH, nameList, wordsOf } from '../comma-list.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { ARTIFACT_RESPONSES, sendArtifact } from '../runs/send-artifact.ts'
+
+const TYPES = ['report', 'state_file', 'output', 'screenshot'] as const
+const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
+
+/** Most artifacts of a page whose content is looked for, and how many at the same time. */
+const MAX_VERIFIED = 1_000
+const VERIFIED_AT_ONCE = 16
+
+const withoutPlace = ({ store_key: _, sha256: __, ...artifact }: StoredArtifact): Artifact => artifact
+
+/** Those whose content is kept, in order. */
+const verified = async (artifacts: ArtifactStore, found: readonly StoredArtifact[]) => {
+  const kept = new Array<boolean>(found.length)
+  const queue = found.entries()
+  const look = async (): Promise<void> => {
+    for (const [place, { store_key }] of queue) kept[place] = (await artifacts.size(store_key)) !== undefined
+  }
+  await Promise.all(Array.from({ length: VERIFIED_AT_ONCE }, look))
+  return found
+    .filter((_, place) => kept[place])
+    .map((artifact) => ({
+      ...withoutPlace(artifact),
+      path_exists: true,
+      path_is_dir: artifact.content_type === 'folder',
+    }))
+}
+
+const ListedArtifact = Type.Object({
+  ...Artifact.properties,
+  path_exists: Type.Optional(Type.Boolean({ description: 'Only with verify_exist' })),
+  path_is_dir: Type.Optional(Type.Boolean({ description: 'Only with verify_exist' })),
+})
+
+export const listAllArtifacts = route(
+  {
+    method: 'get',
+    path: '/artifacts',
+    tag: 'Workspaces',
+    summary: 'List the artifacts of several runs, newest runs first',
+    description: `Of the latest attempts. Only the newest ${NEWEST_RUNS} runs that workspace and run leave are read.`,
+    role: 'viewer',
+    query: Type.Object(
+      {
+        workspace: List('Exact; several separated by commas'),
+        artifact_type: List(`One or more of ${TYPES.join(', ')}, separated by commas`),
+        search: Type.Optional(
+          Type.String({
+            maxLength: 1024,
+            description: 'Part of name, path or description, in upper or lower case',
+          }),
+        ),
+        run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
+        run_id: Type.Optional(Type.String({ description: 'Other name of run_uuid' })),
+        verify_exist: Type.Optional(
+          Type.Boolean({
+            description: `Leave out what is no longer kept; a limit above ${MAX_VERIFIED} counts as ${MAX_VERIFIED}`,
+          }),
+        ),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(ListedArtifact) },
+    errors: ['invalid_input'],
+  },
+  async ({ store, artifacts }, { query }) => {
+    const verify = query.verify_exist === true
+    const asked = pageRequest(query)
+    const request = verify ? { ...asked, limit: Math.min(asked.limit, MAX_VERIFIED) } : asked
+    const filter = {
+      workspaces: nameList(query.workspace),
+      types: wordsOf('artifact_type', query.artifact_type, TYPES),
+      search: query.search,
+      run: aliased(query, 'run_uuid', 'run_id'),
+    }
+    const found = await store.runs.allArtifacts(filter, request)
+    const data = verify ? await verified(artifacts, found.data) : found.data.map(withoutPlace)
+    return pageBody({ ...found, data }, request)
+  },
+)
+
+/** A path is compared with those of artifacts and never opened; one that climbs is refused all the same. */
+const cleanPath = (path: string): string => {
+  const parts = path.replaceAll('\\', '/').split('/')
+  const kept = parts.filter((part) => part !== '' && part !== '.')
+  if (parts.includes('..') || kept.length === 0)
+    refuse([{ path: '/artifact_path', message: 'must be a path below the workspace, without ".."' }])
+  return kept.join('/')
+}
+
+export const readWorkspaceArtifact = route(
+  {
+    method: 'get',
+    path: '/artifacts/{workspace}',
+    tag: 'Workspaces',
+    summary: 'Download the newest artifact with a path below the workspace',
+    description:
+      'Takes `Range` and `If-None-Match`. Always an attachment: artifacts may hold hostile content. A folder is a tar.',
+    role: 'viewer',
+    params: Type.Object({ workspace: Type.String() }),
+    query: Type.Object(
+      {
+        artifact_path: Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: '`artifact_path` of an artifact after `/<workspace>/`',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    responses: ARTIFACT_RESPONSES,
+    errors: ['invalid_input', 'not_found', 'range_not_satisfiable'],
+  },
+  async ({ store, artifacts }, { params, query, http }) => {
+    const path = cleanPath(query.artifact_path)
+    const artifact = await store.runs.artifactAt(params.workspace, path)
+    if (artifact === undefined) throw noArtifact(params.workspace, path)
+    return sendArtifact(artifacts, artifact, http.headers)
+  },
+)
+
+const noArtifact = (workspace: string, path: string): AppError =>
+  new AppError(
+    'not_found',
+    `the workspace ${JSON.stringify(workspace)} has no artifact ${JSON.stringify(path)}; see GET /artifacts`,
+  )

@@ -1,0 +1,47 @@
+import { page, StepResult, type StepStatus } from '@scanfarm/contracts'
+import { NEWEST_RUNS } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { aliased } from '../alias.ts'
+import { MAX_LIST_LENGTH, nameList, wordsOf } from '../comma-list.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+
+const WORDS = ['pending', 'running', 'completed', 'success', 'failed', 'skipped', 'cancelled'] as const
+const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
+
+const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
+  wordsOf('status', text, WORDS)?.map((word) => (word === 'success' ? 'completed' : word))
+
+export const listStepResults = route(
+  {
+    method: 'get',
+    path: '/step-results',
+    tag: 'Runs',
+    summary: 'List the steps of several runs',
+    description: `Newest runs first, the steps of each in order, of its latest attempt. Only the newest ${NEWEST_RUNS} runs that workspace and run leave are read.`,
+    role: 'viewer',
+    query: Type.Object(
+      {
+        workspace: List('Exact; several separated by commas'),
+        status: List(`One or more of ${WORDS.join(', ')}; success is completed`),
+        step_type: List('Exact, such as bash; several separated by commas'),
+        run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
+        run_id: Type.Optional(Type.String({ description: 'Other name of run_uuid' })),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(StepResult) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const filter = {
+      workspaces: nameList(query.workspace),
+      statuses: statusesOf(query.status),
+      types: nameList(query.step_type),
+      run: aliased(query, 'run_uuid', 'run_id'),
+    }
+    return pageBody(await store.runs.stepResults(filter, request), request)
+  },
+)

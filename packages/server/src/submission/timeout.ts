@@ -1,0 +1,12 @@
+import type { CreateRuns } from '@scanfarm/contracts'
+import { parseDuration } from '@scanfarm/workflow'
+
+const MINUTE_MS = 60_000
+
+/** Minutes; existing clients send them as text, bare or as a duration. Null: none, or no duration at all. */
+export const timeoutOf = ({ timeout }: Pick<CreateRuns, 'timeout'>): number | null => {
+  if (timeout === undefined) return null
+  if (/^\d+$/.test(String(timeout))) return Number(timeout)
+  const ms = parseDuration(String(timeout))
+  return ms === undefined ? null : Math.ceil(ms / MINUTE_MS)
+}

@@ -1,0 +1,160 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+let server: TestServer
+let lists = ''
+beforeAll(async () => {
+  lists = join('/tmp', `scanfarm-lists-${process.pid}`)
+  await mkdir(lists, { recursive: true })
+  await writeFile(join(lists, 'hosts.txt'), 'a.example\n\nb.example\n')
+  server = await testServer({ settings: { 'target_file.folders': [lists] } })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const evaluate = (body: object) => server.operator.post('/osm/api/functions/eval').send(body)
+
+describe('GET /functions/list', () => {
+  test('200 lists the functions of the language with what they take and answer', async () => {
+    const { body } = await server.viewer.get('/osm/api/functions/list').expect(200)
+    expect(body.total).toBe(body.functions.length)
+    expect(body.functions).toContainEqual({
+      name: 'trim(text)',
+      function: 'trim',
+      parameters: '(text)',
+      description: expect.any(String),
+      return_type: 'text',
+      example: 'trim(text)',
+      tags: ['text'],
+      aliases: [],
+      eval: true,
+    })
+    expect(body.functions).toContainEqual(expect.objectContaining({ function: 'exec_cmd', eval: false }))
+  })
+})
+
+describe('POST /functions/eval', () => {
+  test('200 gives the result, the script with its values and what it printed', async () => {
+    const { body } = await evaluate({
+      script: 'log_info("at {{target}}"); trim("  {{target}} ") + depth',
+      target: 'a.example',
+      params: { depth: '2' },
+    }).expect(200)
+    expect(body).toEqual({
+      result: 'a.example2',
+      rendered_script: 'log_info("at a.example"); trim("  a.example ") + depth',
+      output: '[INFO] at a.example\n',
+    })
+  })
+
+  test('200 takes values as values, never as code', async () => {
+    const target = '"); while(true){} ("'
+    const { body } = await evaluate({ script: 'len("{{target}}")', target }).expect(200)
+    expect(body.result).toBe(target.length)
+  })
+
+  test('200 reads files in the folders of target_file.folders', async () => {
+    const script = `file_length("${lists}/hosts.txt")`
+    expect((await evaluate({ script }).expect(200)).body.result).toBe(2)
+  })
+
+  test.each([
+    ['/etc/passwd', ''],
+    ['/usr/share/../../etc/passwd', ''],
+    ['/usr/share/base-passwd/passwd.master', ''],
+    ['{{target}}/../../etc/passwd', 'lists'],
+  ])('400 for the file %s outside of them', async (path, target) => {
+    const { body } = await evaluate({
+      script: `read_file("${path}")`,
+      target: target === '' ? '' : lists,
+    }).expect(400)
+    expect(body.message).toContain('target_file.folders')
+  })
+
+  test.each([
+    'exec_cmd("id")',
+    'execCmd("id")',
+    'exec_python("print(1)")',
+    'os_getenv("PATH")',
+    'http_get("http://127.0.0.1/")',
+    'save_content("x", "/tmp/x")',
+    'rm_rf("/tmp/x")',
+    'db_select_assets("w", "json")',
+    'run_module("probe", "a.example")',
+    'llm_invoke("hello")',
+    'ssh_exec("h", "id")',
+    'jq("{}", ".")',
+    'sleep(1)',
+    'true ? 1 : exec_cmd("id")',
+  ])('400 for %s, which says where it belongs', async (script) => {
+    const { body } = await evaluate({ script }).expect(400)
+    expect(body.details[0].path).toBe('/script')
+    expect(body.message).toContain('use it in a step of a workflow')
+  })
+
+  test.each([
+    'this["exec_cmd"]("id")',
+    'globalThis.exec_cmd("id")',
+    'Function("return exec_cmd")()("id")',
+    'process.env',
+    'require("fs")',
+    '(',
+  ])('400 for %s, which is nothing there', async (script) => {
+    await evaluate({ script }).expect(400)
+  })
+
+  test('400 for an endless script, while other requests are answered', async () => {
+    let done = false
+    const endless = Promise.all(
+      ['while(true){}', 'while(true){ trim("a") }'].map((script) => evaluate({ script }).expect(400)),
+    ).then((answers) => {
+      done = true
+      return answers
+    })
+    const waits: number[] = []
+    while (!done) {
+      const from = performance.now()
+      await server.nobody.get('/api/health').expect(200)
+      waits.push(performance.now() - from)
+    }
+    for (const { body } of await endless) expect(body.message).toContain('took longer than 5s')
+    expect(Math.max(...waits)).toBeLessThan(1_000)
+  }, 30_000)
+
+  test.each([
+    ['memory', 'let a = []; while (true) a.push("x".repeat(1 << 20))'],
+    ['a result', '"x".repeat(1 << 20)'],
+    ['an argument', 'trim("x".repeat(1 << 20))'],
+    ['an answer', 'replace("x".repeat(1 << 17), "x", "yyyyyyyy")'],
+  ])('400 for %s beyond the bound', async (_what, script) => {
+    await evaluate({ script }).expect(400)
+  })
+
+  test('output beyond the bound is dropped', async () => {
+    const { body } = await evaluate({
+      script: 'for (let i = 0; i < 20; i++) printf("x".repeat(100000)); 1',
+    }).expect(200)
+    expect(body.output).toHaveLength(262_144)
+  })
+
+  test('503 with Retry-After while four others are evaluated', async () => {
+    const script = 'let end = Date.now() + 1500; while (Date.now() < end) {} 1'
+    const answers = await Promise.all(Array.from({ length: 8 }, () => evaluate({ script })))
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.headers['retry-after']).toBe('5')
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
+  }, 30_000)
+
+  test('400 for a script of more than 32,768 characters, 413 for a body of more than 256 KiB', async () => {
+    await evaluate({ script: ' '.repeat(32_769) }).expect(400)
+    await evaluate({ script: ' '.repeat(300_000) }).expect(413)
+  })
+
+  test('403 for viewers', async () => {
+    await server.viewer.post('/api/functions/eval').send({ script: '1' }).expect(403)
+  })
+})

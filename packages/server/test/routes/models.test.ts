@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { json } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testServer, type TestServer } from '../_server.ts'
+
+const KEY = 'sk-very-secret-key'
+
+interface Asked {
+  readonly url: string
+  readonly authorization: string
+  readonly body: Record<string, unknown>
+}
+
+let endpoint: Server
+let server: TestServer
+const asked: Asked[] = []
+let reply: { status: number; body: unknown } = { status: 200, body: {} }
+
+beforeAll(async () => {
+  endpoint = createServer((request: IncomingMessage, response) => {
+    void json(request).then((body) => {
+      asked.push({
+        url: request.url ?? '',
+        authorization: request.headers.authorization ?? '',
+        body: body as Asked['body'],
+      })
+      response.writeHead(reply.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(reply.body))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(endpoint, 'listening')
+  const { port } = endpoint.address() as AddressInfo
+  server = await testServer({
+    settings: {
+      'llm.base_url': `http://127.0.0.1:${port}/v1`,
+      'llm.api_key': KEY,
+      'llm.model': 'house-model',
+    },
+  })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  endpoint.closeAllConnections()
+  endpoint.close()
+  await once(endpoint, 'close')
+})
+
+const chat = (body: object) => server.operator.post('/osm/api/llm/v1/chat/completions').send(body)
+const HELLO = { messages: [{ role: 'user', content: 'hello' }] }
+
+describe('POST /llm/v1/chat/completions', () => {
+  test('200 passes the request on with the key and model of the settings', async () => {
+    reply = {
+      status: 200,
+      body: {
+        id: 'c1',
+        model: 'house-model',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+      },
+    }
+    const { body } = await chat({ ...HELLO, temperature: 0.5 }).expect(200)
+    expect(asked.at(-1)).toEqual({
+      url: '/v1/chat/completions',
+      authorization: `Bearer ${KEY}`,
+      body: { model: 'house-model', ...HELLO, temperature: 0.5 },
+    })
+    expect(body).toMatchObject({
+      id: 'c1',
+      model: 'house-model',
+      content: 'hi',
+      finish_reason: 'stop',
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+      choices: [{ message: { content: 'hi' } }],
+    })
+  })
+
+  test('200 gives the calls of tools', async () => {
+    const call = { id: 't1', type: 'function', function: { name: 'look', arguments: '{}' } }
+    reply = {
+      status: 200,
+      body: {
+        choices: [
+          { message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+        ],
+      },
+    }
+    const { body } = await chat(HELLO).expect(200)
+    expect(body).toMatchObject({ content: null, finish_reason: 'tool_calls', tool_calls: [call] })
+  })
+
+  test('an endpoint that refuses: 400 with its words, and never with the key', async () => {
+    reply = { status: 400, body: { error: { message: `bad model for ${KEY}` } } }
+    const { body, text } = await chat({ ...HELLO, model: 'other' }).expect(400)
+    expect(body.message).toBe('default answered 400: bad model for ***')
+    expect(text).not.toContain(KEY)
+  })
+
+  test('an endpoint that fails: 503, and never with the key', async () => {
+    reply = { status: 401, body: { error: { message: `wrong key ${KEY}` } } }
+    const { text } = await chat(HELLO).expect(503)
+    expect(text).not.toContain(KEY)
+  })
+
+  test('an answer that repeats the key is masked', async () => {
+    reply = { status: 200, body: { choices: [{ message: { content: KEY } }] } }
+    const { body } = await chat(HELLO).expect(200)
+    expect(body.content).toBe('***')
+  })
+
+  test.each([{}, { messages: [] }, { ...HELLO, stream: true }, { ...HELLO, colour: 'red' }])(
+    '400 for %j',
+    async (body) => {
+      await chat(body).expect(400)
+    },
+  )
+
+  test('403 for viewers, 501 where no model is set up', async () => {
+    await server.viewer.post('/api/llm/v1/chat/completions').send(HELLO).expect(403)
+    await using without = await testServer()
+    const { body } = await without.operator.post('/api/llm/v1/chat/completions').send(HELLO).expect(501)
+    expect(body.code).toBe('not_implemented')
+    expect(body.message).toContain('llm.base_url')
+  })
+})
+
+describe('POST /llm/v1/embeddings', () => {
+  test('200 gives the vectors', async () => {
+    reply = {
+      status: 200,
+      body: {
+        model: 'e',
+        data: [{ index: 0, embedding: [1, 2] }],
+        usage: { prompt_tokens: 4, total_tokens: 4 },
+      },
+    }
+    const { body } = await server.operator
+      .post('/api/llm/v1/embeddings')
+      .send({ input: ['a'] })
+      .expect(200)
+    expect(asked.at(-1)?.url).toBe('/v1/embeddings')
+    expect(body).toMatchObject({
+      model: 'e',
+      embeddings: [[1, 2]],
+      usage: { prompt_tokens: 4, total_tokens: 4 },
+    })
+  })
+})

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ConfigError, readConfig, type Config } from '@scanfarm/platform'
+import { testServer, type TestServer } from '../_server.ts'
+
+const SECRETS = {
+  'auth.initial_token': 'sft_not_to_be_shown',
+  'notify.telegram_token': 'tg_not_to_be_shown',
+  'notify.webhooks': ['https://hooks.example/not_to_be_shown'],
+}
+
+let server: TestServer
+let now: () => Config
+beforeAll(async () => {
+  server = await testServer({ settings: SECRETS, reread: () => now() })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const written = (changes: Record<string, unknown> = {}): Config =>
+  readConfig({
+    env: {},
+    argvOverrides: {
+      data_dir: `${server.folder}/data`,
+      'workflows.folders': [`${server.folder}/workflows`],
+      'http.port': 0,
+      ...SECRETS,
+      ...changes,
+    },
+  })
+
+describe('GET /settings/yaml', () => {
+  test.each(['/api/settings/yaml', '/osm/api/settings/yaml/'])('200 at %s, secrets masked', async (path) => {
+    const { text } = await server.admin
+      .get(path)
+      .expect(200)
+      .expect('Content-Type', /^text\/yaml/)
+    expect(text).toMatch(/^cloud:\n {2}enabled: false$/m)
+    expect(text).toMatch(/^auth:\n {2}initial_token: "\*\*\*"\n {2}session_hours: 24$/m)
+    expect(text).toMatch(/^ {2}webhooks:\n {4}- https:\/\/hooks\.example\/\*\*\*$/m)
+    expect(text).not.toContain('not_to_be_shown')
+    expect(text).not.toContain('null')
+  })
+
+  test('403 for operators, 405 for PUT', async () => {
+    await server.operator.get('/api/settings/yaml').expect(403)
+    await server.admin.put('/api/settings/yaml').expect(405)
+  })
+})
+
+describe('GET /settings/status and POST /settings/reload', () => {
+  test('200 when nothing has changed', async () => {
+    now = () => written()
+    const { body } = await server.admin.get('/osm/api/settings/status').expect(200)
+    expect(body).toMatchObject({
+      hot_reload_enabled: false,
+      config_path: '/etc/scanfarm/scanfarm.yaml',
+      restart_required: [],
+      problems: [],
+      telegram_configured: true,
+      llm_configured: false,
+    })
+    const reloaded = await server.admin.post('/osm/api/settings/reload').expect(200)
+    expect(reloaded.body).toMatchObject({ reloaded: ['workflows'], restart_required: [] })
+  })
+
+  test('200 names the settings that need a restart, secrets without their values', async () => {
+    now = () => written({ 'log.level': 'debug', 'notify.telegram_token': 'tg_another' })
+    const { body, text } = await server.admin.post('/api/settings/reload').expect(200)
+    expect(body.restart_required).toEqual(['notify.telegram_token', 'log.level'])
+    expect(body.message).toContain('restart the server for notify.telegram_token, log.level')
+    expect(text).not.toContain('tg_')
+    expect((await server.admin.get('/api/settings/status')).body.restart_required).toEqual(
+      body.restart_required,
+    )
+  })
+
+  test('400 when a restart would fail, and the status says why', async () => {
+    now = () => {
+      throw new ConfigError(['http.port must be an integer'])
+    }
+    const { body } = await server.admin.post('/api/settings/reload').expect(400)
+    expect(body.message).toContain('http.port must be an integer')
+    expect((await server.admin.get('/api/settings/status').expect(200)).body.problems).toEqual([
+      'http.port must be an integer',
+    ])
+  })
+
+  test('403 for operators', async () => {
+    await server.operator.get('/api/settings/status').expect(403)
+    await server.operator.post('/api/settings/reload').expect(403)
+  })
+})
