@@ -1,4 +1,5 @@
 import { runProgram } from './program.ts'
-import { processTerminal } from './terminal.ts'
+import { endWithoutReader, processTerminal } from './terminal.ts'
 
+endWithoutReader()
 process.exitCode = await runProgram(process.argv.slice(2), processTerminal())

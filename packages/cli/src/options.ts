@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 
 /** For options that may be given again. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
@@ -10,10 +10,42 @@ export const collectParam = (
 ): Record<string, string> => {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('must have the form name=value')
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+  const name = text.slice(0, at)
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice; give it once`)
+  return { ...before, [name]: text.slice(at + 1) }
+}
+
+const COLLECTING: ReadonlySet<unknown> = new Set([collect, collectParam])
+
+/** An option with a value that is given twice, where once is meant, is a slip: the last one does not win silently. */
+export const refuseRepetitions = (command: Command): void => {
+  for (const option of command.options) {
+    if (COLLECTING.has(option.parseArg) || option.variadic || !(option.required || option.optional)) continue
+    let given = false
+    command.on(`option:${option.name()}`, () => {
+      if (given) command.error(`error: option '${option.flags}' is given twice; give it once`)
+      given = true
+    })
+  }
 }
 
 export const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
   return Number(text)
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const MAX_DAYS = 365
+
+/** Milliseconds of `2h`, `1h30m`, `90s`, `1.5d`; a number alone is minutes. */
+export const duration = (text: string): number => {
+  const parts = /^\d+$/.test(text) ? `${text}m` : text
+  if (!/^(\d+(\.\d+)?(ms|[smhd]))+$/.test(parts))
+    throw new InvalidArgumentError('must be a duration like 2h, 1h30m or 1d; a number alone is minutes')
+  const ms = parts
+    .matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)
+    .reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNIT_MS[unit] ?? 0), 0)
+  if (ms < 1 || ms > MAX_DAYS * 86_400_000)
+    throw new InvalidArgumentError(`must be longer than nothing and at most ${MAX_DAYS}d`)
+  return ms
 }

@@ -7,8 +7,10 @@ import { cloudCommand } from './commands/cloud.ts'
 import { configCommand } from './commands/config.ts'
 import { eventsCommand } from './commands/events.ts'
 import { execCommand } from './commands/exec.ts'
+import { functionCommand } from './commands/function.ts'
 import { assetsCommand, findingsCommand } from './commands/findings.ts'
 import { healthCommand } from './commands/health.ts'
+import { importBaseCommand } from './commands/import-base.ts'
 import { jobCommand } from './commands/job.ts'
 import { runsCommand, stepsCommand, workersCommand, workflowsCommand } from './commands/lists.ts'
 import { doctorCommand, migrateCommand } from './commands/operations.ts'
@@ -20,6 +22,7 @@ import { serverCommand } from './commands/server.ts'
 import { workflowCommand } from './commands/workflow.ts'
 import { workerCommand } from './commands/worker.ts'
 import { CliError, EXIT } from './exit.ts'
+import { refuseRepetitions } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 const EXIT_HELP = `
@@ -32,6 +35,7 @@ const COMMANDS = [
   configCommand,
   migrateCommand,
   doctorCommand,
+  importBaseCommand,
   healthCommand,
   runCommand,
   runsCommand,
@@ -52,10 +56,12 @@ const COMMANDS = [
   tokenCommand,
   workflowCommand,
   execCommand,
+  functionCommand,
 ]
 
 /** Commands that were made on their own learn where to write, and to throw instead of ending the process. */
 const inherit = (command: Command): void => {
+  refuseRepetitions(command)
   for (const child of command.commands) inherit(child.copyInheritedSettings(command))
 }
 

@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import type { Terminal } from '../src/index.ts'
 
 export interface CapturedTerminal extends Terminal {
@@ -17,8 +17,18 @@ const capture = (): { stream: Writable; text: () => string } => {
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-/** What a command would print where there is no terminal. */
-export const captureTerminal = (env: Readonly<Record<string, string>> = {}): CapturedTerminal => {
+/** What a command would print where there is no terminal; `piped` is its standard input. */
+export const captureTerminal = (
+  env: Readonly<Record<string, string>> = {},
+  piped?: string,
+): CapturedTerminal => {
   const [out, err] = [capture(), capture()]
-  return { env, out: out.stream, err: err.stream, stdout: out.text, stderr: err.text }
+  return {
+    env,
+    out: out.stream,
+    err: err.stream,
+    ...(piped === undefined ? {} : { in: { piped: true, stream: () => Readable.from([piped]) } }),
+    stdout: out.text,
+    stderr: err.text,
+  }
 }

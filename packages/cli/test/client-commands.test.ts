@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { JobStatus, Run, RunsCreated } from '@scanfarm/contracts'
+import type { JobStatus, Run, RunsCreated, Step } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
@@ -25,13 +25,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 }, START_MS)
 
-const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const terminal = captureTerminal({
-    SCANFARM_DATA_DIR: folder,
-    SCANFARM_URL: farm.client.url,
-    SCANFARM_TOKEN: TOKEN,
-    ...env,
-  })
+const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}, piped?: string) => {
+  const terminal = captureTerminal(
+    {
+      SCANFARM_DATA_DIR: folder,
+      SCANFARM_URL: farm.client.url,
+      SCANFARM_TOKEN: TOKEN,
+      ...env,
+    },
+    piped,
+  )
   const code = await runProgram(args, terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
@@ -68,6 +71,94 @@ describe('starting runs', () => {
     const { code, err } = await run(['jobs', created.job_id, '--wait'])
     expect(code).toBe(1)
     expect(err).toMatch('1 of 1 runs did not complete')
+  })
+
+  test('targets come from -t, a file and standard input together or alone', async () => {
+    const file = join(folder, 'more.txt')
+    writeFileSync(file, 'f.example\ng.example\n')
+    expect(await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'h.example', '-T', file)).toMatchObject({
+      target_count: 3,
+    })
+    const piped = await run(['run', '-m', 'noop', '--json'], {}, 'i.example\nj.example\n')
+    expect(JSON.parse(piped.out)).toMatchObject({ target_count: 2 })
+  })
+
+  test('options become fields and params of the request, which --dry-run prints and does not send', async () => {
+    const file = join(folder, 'params.yaml')
+    writeFileSync(file, 'word: hello\nrate: 5\n')
+    const before = (await parsed<{ data: Run[] }>('runs', '--limit', '1000')).data.length
+    const options = ['-P', file, '-p', 'rate=6', '-S', 'mine', '-c', '2', '--timeout', '2h']
+    const tuned = ['-x', 'a', '-x', 'b', '-X', 'scan', '-B', 'gently', '--threads-hold', '3']
+    const dry = await run(['run', '-m', 'noop', '-t', 'k.example', ...options, ...tuned, '--dry-run'])
+    expect(JSON.parse(dry.out)).toEqual({
+      module: 'noop',
+      target: 'k.example',
+      params: {
+        word: 'hello',
+        rate: '6',
+        exclude_modules: 'a,b',
+        fuzzy_exclude_modules: 'scan',
+        tactic: 'gently',
+        threads_hold: '3',
+      },
+      workspace: 'mine',
+      concurrency: 2,
+      timeout: 120,
+    })
+    expect(dry.err).toContain('nothing was sent')
+    expect((await parsed<{ data: Run[] }>('runs', '--limit', '1000')).data).toHaveLength(before)
+    const unknown = await run(['run', '-m', 'no-such', '-t', 'k.example', '--dry-run'])
+    expect(unknown).toMatchObject({ code: 3, err: expect.stringContaining('no-such') })
+    expect(await run(['run', '-f', 'noop', '-t', 'k.example', '--dry-run'])).toMatchObject({ code: 3 })
+    const odd = await run(['run', '-m', 'noop', '-t', 'k.example', '--timeout', '90s'])
+    expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('whole minutes') })
+  })
+
+  test('several modules run one after the other, which takes --wait', async () => {
+    const args = ['run', '-m', 'noop', '-m', 'noop', '-t', 'l.example']
+    expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('add --wait') })
+    const { code, out } = await run([...args, '--wait', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject([{ completed: 1 }, { completed: 1 }])
+    const { data } = await parsed<{ data: Run[] }>('runs', '--target', 'l.example')
+    const [second, first] = data
+    expect(Date.parse(second?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(first?.completed_at ?? ''))
+  })
+
+  test('a file as the target is uploaded, and read where the run works', async () => {
+    const workflow = join(folder, 'count-lines.yaml')
+    writeFileSync(
+      workflow,
+      `kind: module
+name: count-lines
+dependencies: {target_types: [file]}
+steps:
+  - {name: count, type: bash, command: 'wc -l < {{Target}}'}
+  - {name: read, type: function, function: 'log_info(read_file("{{Target}}"))'}
+  - {name: kind, type: bash, command: 'echo {{TargetType}} {{TargetRootDomain}}'}
+`,
+    )
+    expect((await run(['upload', '--workflow', workflow])).code).toBe(0)
+    const list = join(folder, 'my_list.txt')
+    writeFileSync(list, 'one\ntwo\n')
+    const { code, err } = await run(['run', '-m', 'count-lines', '-t', list, '--wait'])
+    const { data } = await parsed<{ data: Run[] }>('runs', '--workflow', 'count-lines')
+    const steps = await run(['steps', String(data[0]?.id)])
+    expect({ code, err: code === 0 ? '' : err + steps.out }).toEqual({ code: 0, err: '' })
+    expect(data).toMatchObject([
+      {
+        target: expect.stringMatching(/^uploads\/[0-9a-f]{16}-my_list\.txt$/),
+        workspace: expect.stringMatching(/^my_list\.txt-[0-9a-f]{12}$/),
+      },
+    ])
+    const kept = await parsed<{ data: Step[] }>('steps', String(data[0]?.id))
+    expect(kept.data.map(({ output }) => output.trim())).toEqual([
+      '2',
+      expect.stringContaining('one\ntwo'),
+      'file my-list-file',
+    ])
+    const lost = await run(['run', '-m', 'count-lines', '-t', 'uploads/0123456789abcdef-gone.txt'])
+    expect(lost).toMatchObject({ code: 3, err: expect.stringContaining('names no upload') })
   })
 
   test('a copy of a run waits until it is started', async () => {

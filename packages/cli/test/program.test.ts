@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -32,6 +32,10 @@ describe('usage', () => {
       ['run', '-f', 'x', '-t', 'y', '--priority', 'urgent'],
       /Allowed choices are low, normal, high, critical/,
     ],
+    [['runs', '--target', 'a', '--target', 'b'], /option '--target <target>' is given twice/],
+    [['server', '--port', '1', '--port', '1'], /option '--port <number>' is given twice/],
+    [['run', '-f', 'x', '-f', 'y', '-t', 'z'], /option '-f, --flow <name>' is given twice/],
+    [['run', '-f', 'x', '-t', 'y', '-p', 'a=1', '-p', 'a=2'], /a is given twice/],
     [['run', '-f', 'x', '-t', 'y', '-p', 'word'], /must have the form name=value/],
     [['run', '-t', 'y'], /either a flow with -f or a module with -m/],
     [['run', '-f', 'x', '-m', 'x', '-t', 'y'], /either a flow with -f or a module with -m/],
@@ -78,5 +82,30 @@ describe('scanfarm config', () => {
 
   test('--docs prints the table of all settings', async () => {
     expect((await run(['config', '--docs'])).out).toMatch('| `queue.kind` |')
+  })
+})
+
+describe('import-base', () => {
+  test('writes the settings that carry over to a new file for its owner, and asks for one before anything else', async () => {
+    const base = join(folder, 'base')
+    const out = join(folder, 'out.yaml')
+    mkdirSync(base)
+    writeFileSync(join(base, 'osm-settings.yaml'), 'server: {port: 9000}\n')
+    const imported = (...args: string[]) => run(['import-base', base, ...args])
+    expect(await imported('--only', 'settings', '--dry-run', '--settings-out', out)).toMatchObject({
+      code: 0,
+      err: `${out} was not written: this was a dry run\n`,
+    })
+    expect(await imported('--only', 'settings', '--settings-out', out)).toMatchObject({ code: 0 })
+    expect(readFileSync(out, 'utf8')).toBe('http:\n  port: 9000\n')
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    expect(await imported('--settings-out', out)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('name a new file'),
+    })
+    expect(await imported('--only', 'runs', '--settings-out', join(folder, 'b.yaml'))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('needs the part settings'),
+    })
   })
 })

@@ -85,6 +85,15 @@ describe('scanfarm workflow', () => {
     expect(code).toBe(1)
     expect(err).toMatch('no-such-workflow')
   })
+
+  test('a file with another extension is refused with how it has to be named', async () => {
+    write('greet.json', '{"kind": "module", "name": "greet", "steps": []}')
+    const { code, err } = await run('exec', join(folder, 'greet.json'), '-t', 'a.test')
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /greet\.json is not read as one: the names of workflow files end with \.yaml or \.yml/,
+    )
+  })
 })
 
 describe('scanfarm exec', () => {
@@ -208,14 +217,14 @@ steps: [{name: read, type: function, function: 'read_file("{{list}}")'}]
   })
 
   test('params are checked as a server does: exit code 2, and nothing is run', async () => {
-    const unsafe = await exec('-p', 'word=x;id')
-    expect(unsafe).toMatchObject({ code: 2, out: '' })
-    expect(unsafe.err).toContain('params/word: a param must not contain the character ;')
     const file = join(folder, 'needs.yaml')
     write('needs.yaml', GREET.replace('default: hello', 'required: true'))
-    const missing = await run('exec', file, '-t', 'example.com', '-p', 'other=a|b')
+    const missing = await run('exec', file, '-t', 'example.com', '-p', 'a b=x')
     expect(missing).toMatchObject({ code: 2, out: '' })
-    expect(missing.err).toContain('params/word: required parameter missing: word (and 1 more)')
+    expect(missing.err).toContain('the name of a param has 1 to 128 characters')
+    const absent = await run('exec', file, '-t', 'example.com')
+    expect(absent).toMatchObject({ code: 2, out: '' })
+    expect(absent.err).toContain('params/word: required parameter missing: word')
   })
 
   test('a workflow that people may not start is refused as by a server', async () => {

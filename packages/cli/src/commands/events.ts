@@ -64,14 +64,24 @@ const dataOf = (text: string): unknown => {
   }
 }
 
+interface EmitOptions extends ClientOptions {
+  readonly source?: string
+  readonly dataType?: string
+}
+
 const emitCommand = (terminal: Terminal): Command =>
   clientCommand('emit', 'Emit an event and start the workflows that wait for it.')
     .argument('<topic>', 'such as custom.build')
     .argument('[data]', 'JSON object', '{}')
-    .action(async (topic: string, data: string, options: ClientOptions) => {
+    .option('--source <name>', 'where the event comes from (default: api)')
+    .option('--data-type <word>', 'what its data is about (default: by topic)')
+    .action(async (topic: string, data: string, options: EmitOptions) => {
+      const { source, dataType } = options
       const answer = await connect(terminal, options).post<EventEmitted>('/events/emit', {
         topic,
         data: dataOf(data),
+        ...(source === undefined ? {} : { source }),
+        ...(dataType === undefined ? {} : { data_type: dataType }),
       })
       if (wantsJson(options)) printJson(terminal, answer)
       else printFields(terminal, { ...answer })

@@ -1,4 +1,4 @@
-import { createLogger, runMain } from '@scanfarm/platform'
+import { createLogger, findConfigFile, runMain } from '@scanfarm/platform'
 import { Command } from 'commander'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
@@ -21,15 +21,21 @@ export const serverCommand = (terminal: Terminal): Command =>
     .option('--port <number>', 'port to listen on')
     .option('--config <file>', 'settings file')
     .action(async (options: ServerOptions) => {
-      const { config } = loadSettings(terminal, options.config, {
-        'server.master': options.master,
-        'http.host': options.host,
-        'http.port': options.port,
-      })
+      const file = findConfigFile(terminal.env, options.config)
+      const read = () =>
+        loadSettings(terminal, file, {
+          'server.master': options.master,
+          'http.host': options.host,
+          'http.port': options.port,
+        }).config
+      const config = read()
       const log = createLogger(config.log)
       const { startServer } = await import('@scanfarm/server')
-      await runMain(() => startServer(config, { master: config.server.master }, { log }), {
-        log,
-        stopMs: config.server.drainMs + CLOSE_MS,
-      })
+      await runMain(
+        () => startServer(config, { master: config.server.master, settings: { file, read } }, { log }),
+        {
+          log,
+          stopMs: config.server.drainMs + CLOSE_MS,
+        },
+      )
     })

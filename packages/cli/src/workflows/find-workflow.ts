@@ -1,8 +1,14 @@
-import { existsSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { WorkflowKind } from '@scanfarm/contracts'
 import type { Config } from '@scanfarm/platform'
-import { openLibrary, resolveWorkflow, WorkflowError, type ResolvedWorkflow } from '@scanfarm/workflow'
+import {
+  openFile,
+  openLibrary,
+  resolveWorkflow,
+  WorkflowError,
+  type ResolvedWorkflow,
+} from '@scanfarm/workflow'
 import { CliError, EXIT } from '../exit.ts'
 import { problemLines } from './problems.ts'
 
@@ -27,7 +33,7 @@ export const folderOfFile = (name: string): string | undefined =>
 export const workflowFolders = (config: Config): string[] => [...config.workflows.folders, SHIPPED]
 
 /**
- * The workflow with everything it refers to: a file (whose neighbours may be referred to), or a name in the folders of
+ * The workflow with everything it refers to: a file (with what it refers to around it), or a name in the folders of
  * the settings and among the shipped ones.
  */
 export const findWorkflow = async (
@@ -36,7 +42,19 @@ export const findWorkflow = async (
   kind?: WorkflowKind,
 ): Promise<ResolvedWorkflow> => {
   const folders = workflowFolders(config)
-  const folder = folderOfFile(name)
-  if (folder === undefined) return resolved(await openLibrary(folders), { name, kind })
-  return resolved(await openLibrary([folder, ...folders]), { name: basename(name), kind })
+  const library = isFile(name) ? await openFile(name, { folders }) : await openLibrary(folders)
+  try {
+    return resolved(library, { name, kind })
+  } catch (error) {
+    if (
+      !(error instanceof CliError) ||
+      isFile(name) ||
+      statSync(name, { throwIfNoEntry: false })?.isFile() !== true
+    )
+      throw error
+    throw new CliError(
+      EXIT.failed,
+      `${error.message} The file ${name} is not read as one: the names of workflow files end with .yaml or .yml.`,
+    )
+  }
 }

@@ -34,9 +34,10 @@ export const createNarrator = (terminal: Terminal): RunRecorder => {
   }
 }
 
-/** The same as one JSON object a line. */
-export const createJsonNarrator = (terminal: Terminal): RunRecorder => {
-  const tell = (what: string, facts: object): void => printLine(terminal, JSON.stringify({ what, ...facts }))
+/** The same as one JSON object a line; `about` is in each of them. */
+export const createJsonNarrator = (terminal: Terminal, about: object = {}): RunRecorder => {
+  const tell = (what: string, facts: object): void =>
+    printLine(terminal, JSON.stringify({ what, ...about, ...facts }))
   return {
     plan: (totalSteps) => tell('plan', { totalSteps }),
     stepOpened: (step) => tell('step-opened', step),

@@ -31,6 +31,7 @@ export interface RunFacts {
   readonly workflow: string
   readonly kind: string
   readonly target: string
+  readonly workspace: string
   readonly dryRun: boolean
   readonly folder: string
 }
@@ -38,7 +39,7 @@ export interface RunFacts {
 export interface RunDocument {
   readonly recorder: RunRecorder
   /** The run with its steps as plain JSON, in the words of the API. */
-  finish(facts: RunFacts, result: ExecuteResult): object
+  finish(facts: RunFacts, result: Pick<ExecuteResult, 'status' | 'errorMessage'>): object
 }
 
 const stepJson = ({ name, type, module, command, startedAt, closed, output }: Step) => ({
@@ -91,11 +92,12 @@ export const createRunDocument = (live: RunRecorder): RunDocument => {
   }
   return {
     recorder,
-    finish: ({ uuid, workflow, kind, target, dryRun, folder }, { status, errorMessage }) => ({
+    finish: ({ uuid, workflow, kind, target, workspace, dryRun, folder }, { status, errorMessage }) => ({
       run_uuid: uuid,
       workflow_name: workflow,
       workflow_kind: kind,
       target,
+      workspace,
       dry_run: dryRun,
       folder,
       status,

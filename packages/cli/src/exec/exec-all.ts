@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import type { Config } from '@scanfarm/platform'
+import {
+  checkParams,
+  Engine,
+  localSpace,
+  manualRefusal,
+  needsTarget,
+  targetSpace,
+  type AllowedPath,
+  type ResolvedWorkflow,
+} from '@scanfarm/workflow'
+import type { ExecOptions } from '../commands/exec.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { readParams } from '../scan/params.ts'
+import { spaceOf, type Choice } from '../scan/scan-options.ts'
+import { loadSettings } from '../settings.ts'
+import type { Terminal } from '../terminal.ts'
+import { findWorkflow, folderOfFile } from '../workflows/find-workflow.ts'
+import { createOwnRunners } from '../workflows/own-runners.ts'
+import { gatherTargets, namedTargets } from './gather-targets.ts'
+import type { ExecTarget, PlannedRun } from './planned.ts'
+import { documentReporter, linesReporter, textReporter } from './reporters.ts'
+import { runAll } from './run-all.ts'
+import { lostRuns } from './summary.ts'
+
+/** Aborts with the first Ctrl-C, so that commands are killed and everything is tidied up. */
+const untilInterrupted = (): Disposable & { readonly signal: AbortSignal } => {
+  const abort = new AbortController()
+  const stop = (): void => abort.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  return {
+    signal: abort.signal,
+    [Symbol.dispose]: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
+  }
+}
+
+/** What a server refuses is refused here too, with the same words. */
+const refuse = (workflow: ResolvedWorkflow, params: Readonly<Record<string, string>>): void => {
+  const shut = manualRefusal(workflow.root)
+  if (shut !== undefined) throw new CliError(EXIT.usage, shut)
+  const [first, ...more] = checkParams(workflow, params)
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+  throw new CliError(EXIT.usage, `${first.path.slice(1)}: ${first.message}${others}`)
+}
+
+/** Who wants a module left out must not see it run because of a slip in its name. */
+const refuseExclusions = (workflows: readonly ResolvedWorkflow[], { exclude = [] }: ExecOptions): void => {
+  const known = new Set(workflows.flatMap(({ root }) => (root.modules ?? []).map(({ name }) => name)))
+  const unknown = exclude.find((name) => !known.has(name))
+  if (unknown === undefined) return
+  const there = known.size === 0 ? 'there are none: -x is for flows' : `there are ${[...known].join(', ')}`
+  throw new CliError(EXIT.usage, `-x ${unknown}: no such module; ${there}`)
+}
+
+const spaceFor = ({ text, local }: ExecTarget, workflow: ResolvedWorkflow): string => {
+  if (text === '') return targetSpace(workflow.root.name)
+  return local === undefined ? targetSpace(text) : localSpace(text, local)
+}
+
+const planRuns = (
+  targets: readonly ExecTarget[],
+  workflows: readonly ResolvedWorkflow[],
+  options: ExecOptions,
+): PlannedRun[][] => {
+  const given = spaceOf(options)
+  const workspaces = resolve(options.folder ?? options.workspacesFolder)
+  const alone = options.folder !== undefined && targets.length === 1
+  return targets.map((target) =>
+    workflows.map((workflow): PlannedRun => {
+      const space = given ?? spaceFor(target, workflow)
+      const run = { uuid: randomUUID(), workflow, target, space }
+      return alone ? { ...run, output: workspaces } : { ...run, output: join(workspaces, space), workspaces }
+    }),
+  )
+}
+
+const pathsOf = (
+  choices: readonly Choice[],
+  { targetFile, folder, workspacesFolder }: ExecOptions,
+): AllowedPath[] => [
+  { path: resolve(folder ?? workspacesFolder), write: true },
+  ...choices.flatMap(({ name }) => {
+    const sources = folderOfFile(name)
+    return sources === undefined ? [] : [{ path: sources, write: false }]
+  }),
+  ...(targetFile === undefined || targetFile === '-' ? [] : [{ path: resolve(targetFile), write: false }]),
+]
+
+const findAll = async (config: Config, choices: readonly Choice[]): Promise<ResolvedWorkflow[]> => {
+  const workflows: ResolvedWorkflow[] = []
+  for (const { name, kind } of choices) workflows.push(await findWorkflow(config, name, kind))
+  return workflows
+}
+
+/** Runs what was chosen on every target; rejects with the exit code when one of the runs did not complete. */
+export const execAll = async (
+  terminal: Terminal,
+  choices: readonly Choice[],
+  options: ExecOptions,
+): Promise<void> => {
+  const { config } = loadSettings(terminal, options.config)
+  const named = await namedTargets(terminal, options)
+  const workflows = await findAll(config, choices)
+  const { targetFile, dryRun = false, skipValidation = false } = options
+  const params = {
+    ...(await readParams(options)),
+    ...(targetFile === undefined || targetFile === '-' ? {} : { target_file: resolve(targetFile) }),
+  }
+  for (const workflow of workflows) refuse(workflow, params)
+  refuseExclusions(workflows, options)
+  const targets = await gatherTargets(terminal, options, named, workflows.some(needsTarget))
+  const planned = planRuns(targets, workflows, options)
+  const scale = { runs: planned.flat().length, workflows: workflows.length, dryRun }
+  const create =
+    options.json === true ? documentReporter : options.output === 'json' ? linesReporter : textReporter
+  const reporter = create(terminal, scale)
+  using interrupted = untilInterrupted()
+  await using engine = new Engine()
+  await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
+  const ended = await runAll(planned, options.concurrency ?? 1, reporter, {
+    terminal,
+    config,
+    engine,
+    runners,
+    params,
+    paths: pathsOf(choices, options),
+    skipValidation,
+    dryRun,
+    timeoutMs: options.timeout,
+    signal: interrupted.signal,
+  })
+  reporter.finish(ended)
+  const [lost, ...more] = lostRuns(ended)
+  if (lost === undefined) return
+  const { status, errorMessage } = lost.result
+  if (ended.length === 1)
+    throw new CliError(EXIT.failed, `the run ${status}${errorMessage && `: ${errorMessage}`}`)
+  throw new CliError(EXIT.failed, `${more.length + 1} of ${ended.length} runs did not complete`)
+}

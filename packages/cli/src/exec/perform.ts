@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunnerProvider, RunRecorder } from '@scanfarm/contracts'
+import type { Config } from '@scanfarm/platform'
+import {
+  execute,
+  parseAllowedPaths,
+  type AllowedPath,
+  type Engine,
+  type ExecuteResult,
+} from '@scanfarm/workflow'
+import type { Terminal } from '../terminal.ts'
+import { ownEnvironment } from '../workflows/own-environment.ts'
+import type { PlannedRun } from './planned.ts'
+
+/** What all runs of one command share. */
+export interface Around {
+  readonly terminal: Terminal
+  readonly config: Config
+  readonly engine: Engine
+  readonly runners: RunnerProvider
+  readonly params: Readonly<Record<string, string>>
+  /** Paths besides the caller's folder that functions may use. */
+  readonly paths: readonly AllowedPath[]
+  readonly skipValidation: boolean
+  readonly dryRun: boolean
+  readonly timeoutMs: number | undefined
+  /** Aborted by the caller: ends all runs. */
+  readonly signal: AbortSignal
+}
+
+/** Longer waits overflow the timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+const limited = (outer: AbortSignal, ms: number | undefined): { signal: AbortSignal; end: () => void } => {
+  if (ms === undefined) return { signal: outer, end: () => undefined }
+  const limit = new AbortController()
+  let timer: NodeJS.Timeout
+  const wait = (left: number): void => {
+    const turn = Math.min(left, MAX_TIMER_MS)
+    timer = setTimeout(() => (left > turn ? wait(left - turn) : limit.abort('timeout')), turn)
+  }
+  wait(ms)
+  return { signal: AbortSignal.any([outer, limit.signal]), end: () => clearTimeout(timer) }
+}
+
+/** Executes one run on this machine, in folders of its own. */
+export const perform = async (
+  run: PlannedRun,
+  recorder: RunRecorder,
+  around: Around,
+): Promise<ExecuteResult> => {
+  const { terminal, config, engine, runners, params } = around
+  const { target, output, uuid, workspaces } = run
+  const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
+  const { signal, end } = limited(around.signal, around.timeoutMs)
+  try {
+    if (!around.dryRun) await mkdir(output, { recursive: true })
+    const own = { target: target.text, workspace: run.space, output, temp }
+    const { folders, ...given } = await ownEnvironment(config, terminal.env, own)
+    return await execute({
+      workflow: run.workflow,
+      target: target.text,
+      ...(target.local === undefined ? {} : { localTarget: target.local }),
+      params,
+      strictParams: config.workflows.strictParams,
+      workspace: run.space,
+      runUuid: uuid,
+      runId: 0,
+      attempt: 1,
+      ...given,
+      folders: { ...folders, ...(workspaces === undefined ? {} : { workspaces }) },
+      paths: [
+        { path: process.cwd(), write: true },
+        ...(target.local === undefined ? [] : [{ path: target.text, write: false }]),
+        ...around.paths,
+        ...parseAllowedPaths(config.runner.paths),
+      ],
+      openRunner: (spec) =>
+        runners.open(spec, {
+          runUuid: uuid,
+          attempt: 1,
+          folder: temp,
+          workspace: output,
+          marker: `${uuid}.1`,
+          signal,
+          log: (line) => recorder.log('info', line),
+        }),
+      recorder,
+      engine,
+      signal,
+      dryRun: around.dryRun,
+      skipValidation: around.skipValidation,
+      limits: { graceMs: config.runs.cancelGraceMs },
+    })
+  } finally {
+    end()
+    await rm(temp, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,97 @@
+import { printJson } from '../client/table.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+import { createJsonNarrator, createNarrator } from '../workflows/narrator.ts'
+import { createRunDocument, type RunDocument } from '../workflows/run-document.ts'
+import { labelled } from './labelled.ts'
+import { labelOf, type EndedRun, type PlannedRun } from './planned.ts'
+import type { Reporter } from './run-all.ts'
+import { countsOf, printSummary } from './summary.ts'
+
+/** Also hears of the end of all runs. */
+export interface CommandReporter extends Reporter {
+  finish(ended: readonly EndedRun[]): void
+}
+
+export interface Scale {
+  readonly runs: number
+  readonly workflows: number
+  readonly dryRun: boolean
+}
+
+/** Steps and output as they happen, with the name of the run before each line where there are several. */
+export const textReporter = (terminal: Terminal, { runs, workflows, dryRun }: Scale): CommandReporter => {
+  const open = new Map<PlannedRun, { flush(): void }>()
+  return {
+    begin(run) {
+      if (runs === 1) return createNarrator(terminal)
+      const own = labelled(terminal, labelOf(run, workflows))
+      open.set(run, own)
+      return createNarrator(own)
+    },
+    ended({ run }) {
+      open.get(run)?.flush()
+      open.delete(run)
+    },
+    finish(ended) {
+      if (runs > 1) return printSummary(terminal, ended)
+      if (!dryRun) for (const { run } of ended) printLine(terminal, `files: ${run.output}`)
+    },
+  }
+}
+
+/** The same as one JSON object a line; of several runs each object names its own. */
+export const linesReporter = (terminal: Terminal, { runs }: Scale): CommandReporter => {
+  const facts = ({ uuid, target, workflow }: PlannedRun): object =>
+    runs === 1 ? {} : { run: uuid, target: target.text, workflow: workflow.root.name }
+  const print = (object: object): void => printLine(terminal, JSON.stringify(object))
+  return {
+    begin: (run) => createJsonNarrator(terminal, facts(run)),
+    ended: ({ run, result: { status, errorMessage } }) =>
+      print({ what: 'ended', ...facts(run), status, errorMessage }),
+    finish: (ended) => void (runs > 1 && print({ what: 'summary', ...countsOf(ended) })),
+  }
+}
+
+/**
+ * One JSON document on standard output: that of the run, or of several runs a list, written as they end, with their
+ * counts. People see the steps on the other stream.
+ */
+export const documentReporter = (terminal: Terminal, scale: Scale): CommandReporter => {
+  const { runs, dryRun } = scale
+  const open = new Map<PlannedRun, RunDocument>()
+  const live = textReporter({ ...terminal, out: terminal.err }, scale)
+  let before = '{"runs":[\n'
+  return {
+    begin(run) {
+      const document = createRunDocument(live.begin(run))
+      open.set(run, document)
+      return document.recorder
+    },
+    ended(ended) {
+      const { run, result } = ended
+      live.ended(ended)
+      const { name, kind } = run.workflow.root
+      const document = open.get(run)?.finish(
+        {
+          uuid: run.uuid,
+          workflow: name,
+          kind,
+          target: run.target.text,
+          workspace: run.space,
+          dryRun,
+          folder: run.output,
+        },
+        result,
+      )
+      open.delete(run)
+      if (runs === 1) return printJson(terminal, document)
+      terminal.out.write(`${before}${JSON.stringify(document)}`)
+      before = ',\n'
+    },
+    finish(ended) {
+      if (runs === 1) return
+      const start = before === ',\n' ? '' : before
+      printLine(terminal, `${start}\n],${JSON.stringify(countsOf(ended)).slice(1)}`)
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { printTable } from '../client/table.ts'
+import { printLine, type Terminal } from '../terminal.ts'
+import type { EndedRun } from './planned.ts'
+
+/** Of more runs only those that did not complete are listed, and of these no more. */
+const MAX_ROWS = 100
+
+const STATUSES = ['completed', 'failed', 'cancelled'] as const
+
+/** In the words of a job of the API. */
+export const countsOf = (ended: readonly EndedRun[]) => {
+  const count = (status: (typeof STATUSES)[number]): number =>
+    ended.filter(({ result }) => result.status === status).length
+  return {
+    total_runs: ended.length,
+    completed: count('completed'),
+    failed: count('failed'),
+    cancelled: count('cancelled'),
+  }
+}
+
+export const lostRuns = (ended: readonly EndedRun[]): EndedRun[] =>
+  ended.filter(({ result }) => result.status !== 'completed')
+
+/** What became of every target and workflow. */
+export const printSummary = (terminal: Terminal, ended: readonly EndedRun[]): void => {
+  const { total_runs: total, ...counts } = countsOf(ended)
+  const shown = (ended.length <= MAX_ROWS ? ended : lostRuns(ended)).slice(0, MAX_ROWS)
+  if (shown.length > 0)
+    printTable(
+      terminal,
+      [
+        { title: 'STATUS', value: ({ result }) => result.status },
+        { title: 'SECONDS', value: ({ seconds }) => seconds.toFixed(1) },
+        { title: 'WORKFLOW', value: ({ run }) => run.workflow.root.name },
+        { title: 'TARGET', value: ({ run }) => run.target.text },
+        { title: 'FOLDER', value: ({ run }) => run.output },
+        { title: 'WHY', value: ({ result }) => result.errorMessage },
+      ],
+      shown,
+    )
+  const words = STATUSES.filter((status) => counts[status] > 0).map((status) => `${counts[status]} ${status}`)
+  printLine(terminal, `${total} runs: ${words.join(', ')}`)
+}

@@ -1,0 +1,40 @@
+import { targetProblem } from '@scanfarm/contracts'
+import type { Api } from '../client/api.ts'
+import { printJson } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Request } from './request.ts'
+import type { Choice } from './scan-options.ts'
+
+interface Known {
+  readonly kind: string
+  readonly valid: boolean
+}
+
+const checkWorkflow = async (api: Api, { name, kind }: Choice): Promise<void> => {
+  const known = await api.get<Known>(`/workflows/${encodeURIComponent(name)}`, { json: true })
+  if (kind !== undefined && known.kind !== kind)
+    throw new CliError(EXIT.refused, `"${name}" is a ${known.kind}, not a ${kind}`)
+  if (!known.valid)
+    throw new CliError(
+      EXIT.refused,
+      `"${name}" has errors; see: scanfarm workflow lint, and GET /workflows/${name}`,
+    )
+}
+
+/** Instead of sending them: asks the server about the workflows, checks the targets and prints the requests. */
+export const checkRequests = async (
+  terminal: Terminal,
+  api: Api,
+  choices: readonly Choice[],
+  requests: readonly Request[],
+): Promise<void> => {
+  for (const choice of choices) await checkWorkflow(api, choice)
+  const [{ target, targets = [] } = {}] = requests
+  for (const one of target === undefined ? targets : [target]) {
+    const problem = targetProblem(one)
+    if (problem !== undefined) throw new CliError(EXIT.usage, `${one}: ${problem}`)
+  }
+  printJson(terminal, requests.length === 1 ? requests[0] : requests)
+  terminal.err.write('scanfarm: dry run: nothing was sent\n')
+}

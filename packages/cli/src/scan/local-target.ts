@@ -1,0 +1,36 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { LocalTarget } from '@scanfarm/workflow'
+import type { Terminal } from '../terminal.ts'
+
+export interface LocalPath {
+  readonly path: string
+  readonly kind: LocalTarget
+}
+
+const kindOf = (text: string): LocalTarget | undefined => {
+  try {
+    const facts = statSync(text, { throwIfNoEntry: false })
+    if (facts?.isFile() === true) return 'file'
+    return facts?.isDirectory() === true && text.includes('/') ? 'folder' : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The file beside the caller that a target names, or a folder that is written as a path. A domain stays one though a
+ * file is called like it.
+ */
+export const localTarget = async (terminal: Terminal, text: string): Promise<LocalPath | undefined> => {
+  const kind = text === '' ? undefined : kindOf(text)
+  if (kind === undefined) return undefined
+  if (!text.includes('/')) {
+    const { isKnownDomain } = await import('@scanfarm/workflow')
+    if (isKnownDomain(text)) {
+      terminal.err.write(`scanfarm: ${text} is taken for a domain; write ./${text} for the file\n`)
+      return undefined
+    }
+  }
+  return { path: resolve(text), kind }
+}

@@ -1,0 +1,51 @@
+import { readFile, stat } from 'node:fs/promises'
+import { errorText } from '@scanfarm/platform'
+import { parse } from 'yaml'
+import { CliError, EXIT } from '../exit.ts'
+import type { ScanOptions } from './scan-options.ts'
+
+const MAX_BYTES = 1 << 20
+
+const textOf = (file: string, name: string, value: unknown): string => {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value === null) return ''
+  throw new CliError(EXIT.usage, `${file}: the param ${name} must be a text, a number, true or false`)
+}
+
+/** A JSON or YAML file of names and values; JSON is YAML. */
+const readParamsFile = async (file: string): Promise<Record<string, string>> => {
+  let value: unknown
+  try {
+    const { size } = await stat(file)
+    if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
+    value = parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} cannot be read as JSON or YAML: ${errorText(error)}`)
+  }
+  if (value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new CliError(EXIT.usage, `${file} must hold params as name: value`)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]: [string, unknown]) => [name, textOf(file, name, one)]),
+  )
+}
+
+/** All params of the runs: those of the file, over them single ones, over them what has an option of its own. */
+export const readParams = async (options: ScanOptions): Promise<Record<string, string>> => {
+  const { paramsFile, param = {}, exclude, fuzzyExclude, tactic, threadsHold, heuristicsCheck } = options
+  const steering = {
+    exclude_modules: exclude?.join(','),
+    fuzzy_exclude_modules: fuzzyExclude?.join(','),
+    tactic,
+    threads_hold: threadsHold?.toString(),
+    heuristics_check: heuristicsCheck,
+  }
+  return {
+    ...(paramsFile === undefined ? {} : await readParamsFile(paramsFile)),
+    ...param,
+    ...Object.fromEntries(
+      Object.entries(steering).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+  }
+}

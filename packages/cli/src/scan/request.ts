@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { CreateRuns } from '@scanfarm/contracts'
+import type { Api } from '../client/api.ts'
+import type { ClientOptions } from '../client/connect.ts'
+import { readBlob } from '../client/read-blob.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+import { localTarget } from './local-target.ts'
+import { readParams } from './params.ts'
+import { refuseTargets, spaceOf, type ScanOptions } from './scan-options.ts'
+import { readTargetLines, standardInput } from './target-lines.ts'
+
+/** What `run` takes besides the words of all scans. */
+export interface RunOptions extends ClientOptions, ScanOptions {
+  readonly priority?: CreateRuns['priority']
+  readonly mode?: CreateRuns['run_mode']
+  readonly runner?: CreateRuns['runner_type']
+  readonly image?: string
+  readonly sshHost?: string
+  readonly cloudProvider?: CreateRuns['cloud_provider']
+  readonly instances?: number
+  readonly instanceType?: string
+  readonly region?: string
+  readonly spot?: boolean
+  readonly autoDestroy?: boolean
+  readonly reuse?: string
+  readonly wait?: boolean
+}
+
+/** The body of `POST /runs`, but for the workflow. */
+export type Request = Omit<CreateRuns, 'flow' | 'module'> & { readonly empty_target?: boolean }
+
+const MINUTE_MS = 60_000
+
+const minutesOf = (ms: number | undefined): number | undefined => {
+  if (ms === undefined) return undefined
+  if (ms % MINUTE_MS === 0) return ms / MINUTE_MS
+  throw new CliError(EXIT.usage, '--timeout: a server counts whole minutes; give a number of them, or 2h')
+}
+
+/** Sends a file to the server, which reads it from there. */
+const upload = async (api: Api, name: string, content: Blob): Promise<string> =>
+  (await api.upload<{ path: string }>('/upload-file', name, content)).path
+
+const blobOf = async (terminal: Terminal, file: string): Promise<Blob> =>
+  file === '-' ? new Blob([Uint8Array.from(await buffer(standardInput(terminal)))]) : await readBlob(file)
+
+/** Targets of the command line; a file beside the caller becomes an upload, which workers fetch. */
+const named = async (
+  terminal: Terminal,
+  api: Api,
+  { target = [], dryRun }: RunOptions,
+): Promise<string[]> => {
+  const targets: string[] = []
+  for (const text of target) {
+    const local = await localTarget(terminal, text)
+    const sent = local?.kind === 'file' && dryRun !== true
+    targets.push(sent ? await upload(api, basename(local.path), await readBlob(local.path)) : text)
+  }
+  return targets
+}
+
+const targetsOf = async (
+  terminal: Terminal,
+  api: Api,
+  options: RunOptions,
+): Promise<Pick<Request, 'target' | 'targets' | 'target_file' | 'empty_target'>> => {
+  refuseTargets(options)
+  if (options.emptyTarget === true) return { empty_target: true }
+  const piped = options.target === undefined && terminal.in?.piped === true
+  const file = options.targetFile ?? (piped ? '-' : undefined)
+  if (options.target === undefined && file === undefined)
+    throw new CliError(
+      EXIT.usage,
+      'name the targets: either with -t (which may be given again) or with -T FILE; --empty-target for none',
+    )
+  const targets = await named(terminal, api, options)
+  if (file === undefined) return targets.length === 1 ? { target: targets[0] } : { targets }
+  if (options.dryRun === true) return { targets: [...targets, ...(await readTargetLines(terminal, file))] }
+  const list = await blobOf(terminal, file)
+  const all = targets.length === 0 ? list : new Blob([`${targets.join('\n')}\n`, list])
+  return { target_file: await upload(api, file === '-' ? 'targets.txt' : basename(file), all) }
+}
+
+export const requestOf = async (terminal: Terminal, api: Api, options: RunOptions): Promise<Request> => {
+  const timeout = minutesOf(options.timeout)
+  const params = await readParams(options)
+  return {
+    ...(await targetsOf(terminal, api, options)),
+    ...(Object.keys(params).length === 0 ? {} : { params }),
+    priority: options.priority,
+    run_mode: options.mode,
+    timeout,
+    concurrency: options.concurrency,
+    runner_type: options.runner,
+    docker_image: options.image,
+    ssh_host: options.sshHost,
+    workspace: spaceOf(options),
+    cloud_provider: options.cloudProvider,
+    cloud_instances: options.instances,
+    cloud_instance_type: options.instanceType,
+    cloud_region: options.region,
+    cloud_use_spot: options.spot,
+    cloud_auto_destroy: options.autoDestroy,
+    cloud_reuse_infra: options.reuse,
+  }
+}

@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { targetProblem } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import { CliError, EXIT } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** Targets that one command holds. */
+const MAX_TARGETS = 1_000_000
+
+/** What is piped into the command; without anything that is a slip and not a reason to wait. */
+export const standardInput = ({ in: input }: Terminal): NodeJS.ReadableStream => {
+  if (input === undefined) throw new CliError(EXIT.usage, 'there is no standard input to read targets from')
+  return input.stream()
+}
+
+const openList = async (file: string): Promise<NodeJS.ReadableStream> => {
+  const handle = await open(file)
+  if (!(await handle.stat()).isDirectory()) return handle.createReadStream()
+  await handle.close()
+  throw new Error('it is a folder')
+}
+
+/** The targets of a file, or of standard input for `-`: one a line, blank lines and those with `#` left out. */
+export const readTargetLines = async (terminal: Terminal, file: string): Promise<string[]> => {
+  const name = file === '-' ? 'standard input' : file
+  const targets: string[] = []
+  let number = 0
+  try {
+    const input = file === '-' ? standardInput(terminal) : await openList(file)
+    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+      number += 1
+      const target = line.replace(/^\ufeff/, '').trim()
+      if (target === '' || target.startsWith('#')) continue
+      const problem = targetProblem(target)
+      if (problem !== undefined) throw new CliError(EXIT.usage, `${name}, line ${number}: ${problem}`)
+      if (targets.length === MAX_TARGETS)
+        throw new CliError(EXIT.usage, `${name} has more than ${MAX_TARGETS} targets: split it`)
+      targets.push(target)
+    }
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError(EXIT.usage, `${name} cannot be read: ${errorText(error)}`)
+  }
+  return targets
+}

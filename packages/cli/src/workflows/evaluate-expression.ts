@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunRecorder } from '@scanfarm/contracts'
+import type { Config } from '@scanfarm/platform'
+import { evaluateAlone, parseAllowedPaths, type AloneResult } from '@scanfarm/workflow'
+import { printLine, type Terminal } from '../terminal.ts'
+import { ownEnvironment } from './own-environment.ts'
+import { createOwnRunners } from './own-runners.ts'
+
+export interface Expression {
+  readonly source: string
+  readonly target: string
+  readonly params: Readonly<Record<string, string>>
+}
+
+const nothing = (): void => undefined
+
+/** Shows what functions print, and why they had no result; steps, artifacts and events have no place to be kept. */
+const createShower = ({ out, err }: Terminal): RunRecorder => ({
+  plan: nothing,
+  stepOpened: nothing,
+  stepClosed: nothing,
+  currentPid: nothing,
+  output: (_key, stream, chunk) => void (stream === 'stdout' ? out : err).write(chunk),
+  artifact: ({ path }) => void err.write(`artifact: ${path}\n`),
+  event: ({ topic, data }) => void err.write(`event ${topic}: ${JSON.stringify(data)}\n`),
+  log(level, line) {
+    // Functions of the log print their line as well.
+    if (level === 'warn' || level === 'error') err.write(`${level}: ${line}\n`)
+  },
+})
+
+/** Evaluates an expression in the current folder, which it may read and write besides what the settings allow. */
+export const evaluateExpression = async (
+  terminal: Terminal,
+  config: Config,
+  { source, target, params }: Expression,
+): Promise<AloneResult> => {
+  const temp = await mkdtemp(join(tmpdir(), 'scanfarm-function-'))
+  const abort = new AbortController()
+  const stop = (): void => abort.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  const runUuid = randomUUID()
+  const output = process.cwd()
+  const recorder = createShower(terminal)
+  try {
+    await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
+    return await evaluateAlone(source, {
+      target,
+      params,
+      strictParams: config.workflows.strictParams,
+      workspace: 'eval',
+      runUuid,
+      runId: 0,
+      attempt: 1,
+      ...(await ownEnvironment(config, terminal.env, { target, workspace: 'eval', output, temp })),
+      paths: parseAllowedPaths(config.runner.paths),
+      openRunner: (spec) =>
+        runners.open(spec, {
+          runUuid,
+          attempt: 1,
+          folder: temp,
+          workspace: output,
+          marker: `${runUuid}.1`,
+          signal: abort.signal,
+          log: (line) => printLine({ ...terminal, out: terminal.err }, line),
+        }),
+      recorder,
+      signal: abort.signal,
+      limits: { graceMs: config.runs.cancelGraceMs },
+    })
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    await rm(temp, { recursive: true, force: true })
+  }
+}

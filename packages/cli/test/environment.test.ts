@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-environment-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const SECRET = 'hunter2-secret'
+const environment = (more: Record<string, string>) => ({
+  SCANFARM_DATA_DIR: join(folder, 'data'),
+  PATH: '/usr/bin:/bin',
+  ...more,
+})
+const run = async (more: Record<string, string>, ...args: string[]) => {
+  const terminal = captureTerminal(environment(more))
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
+}
+const exec = (more: Record<string, string>, command: string) => {
+  const file = join(folder, 'a.yaml')
+  const step = `{name: a, type: bash, std_file: copy.txt, command: ${JSON.stringify(command)}}`
+  writeFileSync(file, `kind: module\nname: a\nsteps: [${step}]\n`)
+  return run(more, 'exec', file, '-t', 'example.com', '--folder', join(folder, 'out'), '--json')
+}
+const outputOf = ({ out }: { out: string }): string =>
+  (JSON.parse(out) as { steps: { stdout: string }[] }).steps[0]?.stdout ?? ''
+
+test('exec gives commands what runner.env says, and shows no secret of it', async () => {
+  const more = { MY_KEY: SECRET, OTHER_KEY: 'not passed', SCANFARM_RUNNER_ENV: 'MY_KEY,MODE=fast' }
+  const ran = await exec(more, 'echo "$MODE $MY_KEY $OTHER_KEY" ; printf %s "$MY_KEY" | wc -c')
+  expect(outputOf(ran)).toBe(`fast *** \n${SECRET.length}\n`)
+  expect(ran.out + ran.err).not.toContain(SECRET)
+  expect(readFileSync(join(folder, 'out/copy.txt'), 'utf8')).not.toContain(SECRET)
+})
+
+test('exec knows the version of the program, as servers and workers do', async () => {
+  const { out } = await run({}, '--version')
+  expect(outputOf(await exec({}, 'echo {{Version}}'))).toBe(out)
+  expect(out).toMatch(/^\d+\.\d+/)
+})
+
+test('exec knows the variables and the folders of the settings', async () => {
+  const data = join(folder, 'data/base/external-data')
+  mkdirSync(data, { recursive: true })
+  writeFileSync(join(data, 'words.txt'), 'a word\n')
+  const ran = await exec(
+    { SCANFARM_WORKFLOWS_VARIABLES: 'region=eu' },
+    'cat {{Data}}/words.txt; ls -d {{ExternalScripts}}; echo {{region}} {{BaseFolder}}',
+  )
+  const base = join(folder, 'data/base')
+  expect(outputOf(ran)).toBe(`a word\n${base}/external-scripts\neu ${base}\n`)
+})
+
+test('exec has the home of the person, or the one that runner.home names, over two runs', async () => {
+  const command = 'cat ~/state 2>/dev/null; echo "$HOME" | tee ~/state'
+  const own = join(folder, 'person')
+  mkdirSync(own)
+  expect(outputOf(await exec({ HOME: own }, command))).toBe(`${own}\n`)
+  expect(existsSync(join(own, 'state'))).toBe(true)
+  const more = { HOME: own, SCANFARM_RUNNER_HOME: join(folder, 'homes') }
+  const first = outputOf(await exec(more, command))
+  expect(first).toContain(join(folder, 'homes'))
+  expect(outputOf(await exec(more, command))).toBe(first + first)
+})
+
+test('config shows variables masked, and all folders', async () => {
+  const { out } = await run({ SCANFARM_RUNNER_ENV: `MY_KEY=${SECRET},MODE=fast` }, 'config')
+  expect(out).toContain('runner.env: ["MY_KEY=***","MODE=fast"]')
+  expect(out).toContain(`folders.templates: "${join(folder, 'data/base/markdown-report-templates')}"`)
+  expect(out).not.toContain(SECRET)
+})
+
+test('doctor names folders with their programs, the home, and variables that are missing', async () => {
+  const tools = join(folder, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, 'mytool'), '#!/bin/sh\n', { mode: 0o755 })
+  const more = {
+    SCANFARM_FOLDERS_BINARIES: tools,
+    SCANFARM_RUNNER_HOME: join(folder, 'homes'),
+    SCANFARM_RUNNER_ENV: `MISSING,MY_KEY=${SECRET}`,
+    SCANFARM_RUNNER_ISOLATION: 'none',
+    DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d',
+  }
+  const { out } = await run(more, 'doctor', '-o', 'json')
+  const findings = new Map(
+    (JSON.parse(out) as { part: string; message: string }[]).map(({ part, message }) => [part, message]),
+  )
+  expect(findings.get('folders')).toContain(`${tools} with mytool`)
+  expect(findings.get('home')).toBe(`${join(folder, 'homes')}, workspace`)
+  expect(findings.get('variables')).toBe('not in the environment of this program: MISSING')
+  expect(out).not.toContain(SECRET)
+})
