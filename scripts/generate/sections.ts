@@ -1,5 +1,6 @@
 import { settingsMarkdown } from '@scanfarm/platform'
 import { commandReference } from './command-reference.ts'
+import { compatibilityTable } from './compatibility.ts'
 
 /** A part of a document that is written by the code. It stands between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
 export interface Section {
@@ -12,4 +13,5 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { file: 'docs/operations.md', mark: 'settings', render: settingsMarkdown },
   { file: 'docs/commands.md', mark: 'commands', render: commandReference },
+  { file: 'docs/migrating.md', mark: 'endpoints', render: compatibilityTable },
 ]

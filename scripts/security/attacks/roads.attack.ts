@@ -137,10 +137,7 @@ describe('a value in a request of an http step', () => {
     ]
     for (const v of lines) {
       heard.length = 0
-      await runToEnd({ module, params: { v } }).catch((error: unknown) =>
-        // A param with control characters may be refused.
-        expect(String(error)).toMatch(/400.*params/),
-      )
+      await runToEnd({ module, params: { v } })
       expect(heard.length).toBeLessThanOrEqual(1)
       for (const { url, headers } of heard) {
         expect(headers).not.toHaveProperty('x-pwned')

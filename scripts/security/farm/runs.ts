@@ -13,6 +13,7 @@ export interface StepRow {
 export interface EndedRun {
   readonly id: number
   readonly run_uuid: string
+  readonly workspace: string
   readonly target: string
   readonly status: string
   readonly error_message: string
