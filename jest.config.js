@@ -18,6 +18,10 @@ export default {
       },
     ],
   },
+  // Jest keeps some memory of every file that it ran; a process that holds this much is replaced before its next file.
+  // One process: tests of docker share its network, and tests of time share the machine.
+  maxWorkers: 1,
+  workerIdleMemoryLimit: '1GB',
   // Only ends a hang: on a busy machine a test takes many times as long as on a quiet one.
   testTimeout: 120_000,
 }
