@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ClaimedRun } from '@scanfarm/contracts'
 import type pg from 'pg'
 import { openRunStore } from '../src/index.ts'
+import { cloudJob } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { closedStep, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
 
@@ -22,6 +23,7 @@ const deadlocks = () =>
     )
     return Number(rows[0]?.deadlocks)
   }, db.url)
+const statusOf = async (id: number | undefined) => (await db.store.runs.find(String(id)))?.status
 
 describe('batched statements', () => {
   test('over the same runs in any order, from many sides at once, wait for each other and never deadlock', async () => {
@@ -114,5 +116,25 @@ describe('batched statements', () => {
     }, db.url)
     await until(async () => (await deadlocks()) - before === 1)
     expect((await db.store.runs.find(a.runUuid))?.total_steps).toBe(5)
+  })
+
+  test('a machine that is lost waits for a run that is being ended before it touches what waits for it', async () => {
+    const before = await deadlocks()
+    const { runIds, instances } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
+    const ended = JSON.stringify([{ id: runIds[0], status: 'cancelled', error: '' }])
+    await asSuperuser(async (ending) => {
+      await ending.query('begin')
+      await ending.query('select from runs where id = $1 for update', [runIds[0]])
+      const losing = db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'gone')
+      const waiting =
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      await asSuperuser((watcher) => until(async () => (await watcher.query(waiting)).rowCount === 1), db.url)
+      await ending.query('select end_runs($1::jsonb)', [ended])
+      await ending.query('commit')
+      expect(await losing).toEqual({ moved: 0 })
+    }, db.url)
+    expect((await deadlocks()) - before).toBe(0)
+    expect(await statusOf(runIds[0])).toBe('cancelled')
+    expect(await statusOf(runIds[1])).toBe('queued')
   })
 })

@@ -24,6 +24,7 @@ import * as eventData from './0025-event-data.ts'
 import * as eventIdentity from './0026-event-identity.ts'
 import * as orgs from './0027-orgs.ts'
 import * as history from './0032-history.ts'
+import * as machineLocks from './0033-machine-locks.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -52,4 +53,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0026-event-identity': eventIdentity,
   '0027-orgs': orgs,
   '0032-history': history,
+  '0033-machine-locks': machineLocks,
 }
