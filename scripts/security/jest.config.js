@@ -5,5 +5,4 @@ export default {
   ...config,
   rootDir: '../..',
   testMatch: ['<rootDir>/scripts/security/attacks/*.attack.ts'],
-  maxWorkers: 1,
 }
