@@ -7,12 +7,29 @@ export interface Road extends AsyncDisposable {
   /** Connections that are under way. */
   readonly travellers: number
   freeze(): void
+  /** New connections pass again; those that fell silent stay so. */
+  thaw(): void
+  /** Cuts the connections that fell silent: only now does the far side notice. */
+  cutSilent(): void
   /** New connections pass again; the old ones are cut. */
   repair(): void
 }
 
 export async function buildRoad(to: number): Promise<Road> {
   const pairs = new Set<readonly [Socket, Socket]>()
+  const silent = new Set<readonly [Socket, Socket]>()
+  const halt = (pair: readonly [Socket, Socket]): void => {
+    const [near, far] = pair
+    silent.add(pair)
+    near.unpipe(far).pause()
+    far.unpipe(near).pause()
+  }
+  const cut = (some: ReadonlySet<readonly [Socket, Socket]>): void => {
+    for (const [near, far] of some) {
+      near.destroy()
+      far.destroy()
+    }
+  }
   let frozen = false
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1')
@@ -26,6 +43,7 @@ export async function buildRoad(to: number): Promise<Road> {
       socket.once('close', () => {
         for (const each of pair) each.destroy()
         pairs.delete(pair)
+        silent.delete(pair)
       })
     }
   })
@@ -41,12 +59,13 @@ export async function buildRoad(to: number): Promise<Road> {
       frozen = true
       for (const pair of pairs) halt(pair)
     },
+    thaw() {
+      frozen = false
+    },
+    cutSilent: () => cut(silent),
     repair() {
       frozen = false
-      for (const [near, far] of pairs) {
-        near.destroy()
-        far.destroy()
-      }
+      cut(pairs)
     },
     async [Symbol.asyncDispose]() {
       for (const [near] of pairs) near.destroy()
@@ -54,9 +73,4 @@ export async function buildRoad(to: number): Promise<Road> {
       await once(server, 'close')
     },
   }
-}
-
-function halt([near, far]: readonly [Socket, Socket]): void {
-  near.unpipe(far).pause()
-  far.unpipe(near).pause()
 }

@@ -58,12 +58,13 @@ describe('the ssh runner', () => {
     log: () => {},
   })
 
-  async function text(runner: Runner, script: string) {
+  async function text(runner: Runner, script: string, heard: () => void = () => {}) {
     let said = ''
-    const outcome = await runner.run(
-      { argv: ['sh', '-c', script], env: {} },
-      { signal: NEVER, onOutput: (_, chunk) => void (said += chunk.toString()) },
-    )
+    const onOutput = (_: string, chunk: Buffer) => {
+      said += chunk.toString()
+      heard()
+    }
+    const outcome = await runner.run({ argv: ['sh', '-c', script], env: {} }, { signal: NEVER, onOutput })
     return { outcome, said }
   }
 
@@ -231,8 +232,9 @@ describe('the ssh runner', () => {
       // Three seconds without a turn on the processor are no reason to give the host up.
       { keepAlive: { intervalMs: 300, count: 10 }, attempts: 5 },
     )
-    const lost = text(runner, `sleep ${word}`)
+    const lost = text(runner, `exec sleep ${word}`)
     await until(async () => (await alive(word)).length > 0)
+    const [asleep] = await alive(word)
     road.freeze()
     const frozenAt = Date.now()
     expect((await lost).outcome).toEqual({
@@ -241,8 +243,11 @@ describe('the ssh runner', () => {
     })
     // By the usual keep-alive it takes longer.
     expect(Date.now() - frozenAt).toBeLessThan(30_000)
-    road.repair()
-    expect(await text(runner, 'echo back')).toEqual({ outcome: { kind: 'exited', code: 0 }, said: 'back\n' })
+    road.thaw()
+    // The host notices its loss, and kills what it lost, when the next command has begun.
+    const untilGone = `while [ -n "$(tr -d '\\0' </proc/${asleep}/cmdline)" ]; do :; done 2>/dev/null`
+    const next = text(runner, `echo begun; ${untilGone}; echo back`, () => road.cutSilent())
+    expect(await next).toEqual({ outcome: { kind: 'exited', code: 0 }, said: 'begun\nback\n' })
     await until(async () => (await alive(word)).length === 0)
     for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
   })

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import type { Container } from 'dockerode'
 import { RunnerUnavailableError, type Outcome } from '@scanfarm/contracts'
+import { commandMarker } from '../marker.ts'
 import { ControlLane } from '../shell/control-lane.ts'
 import type { ShellPlace } from '../shell/follow-command.ts'
 import { LanePool } from '../shell/lane-pool.ts'
@@ -18,17 +19,17 @@ const HIJACK = { stdin: true, stdout: true, stderr: true, hijack: true, stream: 
 export class DockerPlace implements ShellPlace, AsyncDisposable {
   readonly container: Container
   readonly commands: ShellCommands
-  readonly marker: string
   readonly cwd: string
   readonly graceMs: number
   readonly #control: ControlLane
+  readonly #attempt: string
   readonly #memoryBytes: number
   #oomKills = 0
 
   constructor(container: Container, plan: ContainerPlan, graceMs: number, control: ControlLane) {
     this.container = container
     this.#control = control
-    this.marker = plan.context.marker
+    this.#attempt = plan.context.marker
     this.cwd = plan.spec.workdir ?? startFolder(plan.context)
     this.graceMs = graceMs
     this.#memoryBytes = plan.limits.memoryBytes
@@ -49,6 +50,10 @@ export class DockerPlace implements ShellPlace, AsyncDisposable {
       await remove(container)
       throw error
     }
+  }
+
+  async nextMarker(number: number): Promise<string> {
+    return commandMarker(this.#attempt, number)
   }
 
   kill(marker: string, leader: number, graceMs: number): Promise<number[]> {

@@ -4,8 +4,8 @@ import type { Lane, LaneEnd, LaneWatcher } from './lane.ts'
 
 /** What a place with shells tells about itself. */
 export interface ShellPlace {
-  /** The attempt's marker. */
-  readonly marker: string
+  /** The marker of the attempt's `number`th command; rejects when there is no way to kill by it. */
+  nextMarker(number: number): Promise<string>
   /** Where commands work that name no folder. */
   readonly cwd: string
   readonly graceMs: number

@@ -1,5 +1,4 @@
 import type { Command, CommandIo, Outcome } from '@scanfarm/contracts'
-import { commandMarker } from '../marker.ts'
 import { followCommand, type ShellPlace } from './follow-command.ts'
 import type { Lane } from './lane.ts'
 import type { LanePool } from './lane-pool.ts'
@@ -38,13 +37,22 @@ export class ShellCommands implements AsyncDisposable {
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled', killed: [] }
-    const marker = commandMarker(this.#place.marker, ++this.#commands)
     const lane = await this.#take(signal)
     if ('kind' in lane) return lane
     try {
+      const marker = await this.#marker()
+      if (typeof marker !== 'string') return marker
       return await followCommand(this.#place, lane, marker, command, io, signal)
     } finally {
       this.#lanes.giveBack(lane)
+    }
+  }
+
+  async #marker(): Promise<string | Outcome> {
+    try {
+      return await this.#place.nextMarker(++this.#commands)
+    } catch (error) {
+      return { kind: 'not-started', reason: messageOf(error) }
     }
   }
 

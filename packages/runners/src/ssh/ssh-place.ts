@@ -1,5 +1,5 @@
 import type { Outcome } from '@scanfarm/contracts'
-import { attemptPrefix } from '../marker.ts'
+import { attemptPrefix, commandGroup, commandMarker } from '../marker.ts'
 import { ControlLane } from '../shell/control-lane.ts'
 import type { ShellPlace } from '../shell/follow-command.ts'
 import { LanePool } from '../shell/lane-pool.ts'
@@ -27,17 +27,18 @@ export interface SshPlaceOptions {
 /** The shells of one run on an ssh host. */
 export class SshPlace implements ShellPlace {
   readonly commands: ShellCommands
-  readonly marker: string
   readonly cwd: string
   readonly graceMs: number
   readonly #host: SshHost
   readonly #name: string
+  readonly #attempt: string
   #control: Promise<ControlLane> | undefined
+  #controls = 0
 
   constructor(host: SshHost, options: SshPlaceOptions) {
     this.#host = host
     this.#name = options.name
-    this.marker = options.marker
+    this.#attempt = options.marker
     this.cwd = options.cwd
     this.graceMs = options.graceMs
     this.commands = new ShellCommands(this, new LanePool(() => this.#openLane(), MOST_LANES))
@@ -51,6 +52,19 @@ export class SshPlace implements ShellPlace {
     // Another command that saw the same may have opened a new one already.
     if (this.#control === opening) this.#control = undefined
     return await this.connect(signal)
+  }
+
+  async nextMarker(number: number): Promise<string> {
+    await this.connect(NEVER)
+    return commandMarker(this.#watched, number)
+  }
+
+  /**
+   * What commands under the present control shell begin with. The last words of an earlier one may be spoken when the
+   * host notices that its connection is gone, long after commands under the next one have begun.
+   */
+  get #watched(): string {
+    return commandGroup(this.#attempt, this.#controls)
   }
 
   async kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
@@ -84,13 +98,14 @@ export class SshPlace implements ShellPlace {
     const control = await this.#control?.catch(() => undefined)
     if (control === undefined) return
     const remove = folder === undefined ? '' : `rm -rf -- ${quote(folder)}`
-    const said = control.finish(`${killAll(this.marker)}\n${remove}`)
+    const said = control.finish(`${killAll(this.#attempt)}\n${remove}`)
     if (!(await settlesWithin(said, FAREWELL_MS))) control.close()
   }
 
   async #openControl(signal: AbortSignal): Promise<ControlLane> {
+    this.#controls += 1
     try {
-      const lastWords = `trap ${quote(killAll(this.marker))} EXIT\ntrap exit HUP TERM PIPE`
+      const lastWords = `trap ${quote(killAll(this.#watched))} EXIT\ntrap exit HUP TERM PIPE`
       return new ControlLane(await this.#openShell(signal), lastWords)
     } catch (error) {
       this.#control = undefined
@@ -110,4 +125,5 @@ export class SshPlace implements ShellPlace {
   }
 }
 
-const killAll = (marker: string): string => `scanfarm_kill_all - ${quote(attemptPrefix(marker))} 0 0`
+/** `group`: an attempt's marker, or a group of its commands. */
+const killAll = (group: string): string => `scanfarm_kill_all - ${quote(attemptPrefix(group))} 0 0`
