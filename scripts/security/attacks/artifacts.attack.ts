@@ -94,7 +94,9 @@ describe('artifacts of a hostile tool', () => {
     'are not reached by the path %s',
     async (id) => {
       expect([400, 404]).toContain((await content(id)).status)
-      expect([400, 404]).toContain((await call('get', `/runs/${id}/artifacts`)).status)
+      // A client turns `/runs/../artifacts` into the list of all artifacts before it asks.
+      if (decodeURIComponent(id) !== '..')
+        expect([400, 404]).toContain((await call('get', `/runs/${id}/artifacts`)).status)
     },
   )
 

@@ -128,7 +128,7 @@ const success = (response: TSchema | MediaResponse, components: Map<string, Json
   const shape = (type: string): Json =>
     response.schema !== undefined && type === 'application/json'
       ? schemaOf(response.schema, components)
-      : type.startsWith('text/')
+      : type.startsWith('text/') && type !== 'text/yaml'
         ? { type: 'string' }
         : ANYTHING
   const content = Object.fromEntries(response.media.map((type) => [type, { schema: shape(type) }]))
