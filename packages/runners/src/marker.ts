@@ -8,8 +8,8 @@ export const MARKER_VARIABLE = 'SCANFARM_MARKER'
  */
 export const commandMarker = (attempt: string, number: number): string => `${attempt}#${number};`
 
-/** Stands for the attempt where some of its commands are to be swept without the others. */
-export const commandGroup = (attempt: string, group: number): string => `${attempt}#${group}`
+/** Marker of a part of an attempt's commands, which can be killed without the others; it takes the place of the attempt's. */
+export const commandGroup = (attempt: string, group: number): string => attemptPrefix(attempt) + String(group)
 
 /** Whether a process that carries `value` belongs to `marker`: a command's marker or an attempt's. */
 export const belongsTo = (value: string, marker: string): boolean =>

@@ -56,14 +56,14 @@ export class SshPlace implements ShellPlace {
 
   async nextMarker(number: number): Promise<string> {
     await this.connect(NEVER)
-    return commandMarker(this.#watched, number)
+    return commandMarker(this.#group, number)
   }
 
   /**
-   * What commands under the present control shell begin with. The last words of an earlier one may be spoken when the
-   * host notices that its connection is gone, long after commands under the next one have begun.
+   * The markers of all commands that start under the current control shell begin with this. A control shell kills its
+   * commands when the host notices that the connection is lost; by then, commands of the next one may already run.
    */
-  get #watched(): string {
+  get #group(): string {
     return commandGroup(this.#attempt, this.#controls)
   }
 
@@ -105,7 +105,7 @@ export class SshPlace implements ShellPlace {
   async #openControl(signal: AbortSignal): Promise<ControlLane> {
     this.#controls += 1
     try {
-      const lastWords = `trap ${quote(killAll(this.#watched))} EXIT\ntrap exit HUP TERM PIPE`
+      const lastWords = `trap ${quote(killAll(this.#group))} EXIT\ntrap exit HUP TERM PIPE`
       return new ControlLane(await this.#openShell(signal), lastWords)
     } catch (error) {
       this.#control = undefined
@@ -125,5 +125,5 @@ export class SshPlace implements ShellPlace {
   }
 }
 
-/** `group`: an attempt's marker, or a group of its commands. */
+/** `group`: the marker of an attempt, or of a group of its commands. */
 const killAll = (group: string): string => `scanfarm_kill_all - ${quote(attemptPrefix(group))} 0 0`

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * Runs leave their machines in the order of locks that cloud mode has (see 0014): runs by their ids, over all machines
- * that are left at once, and then the outbox.
+ * Taking runs off their machines follows the lock order of cloud mode (see 0014): runs by id, over all machines of the
+ * call together, then the outbox.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql.raw(LEAVE).execute(db)
@@ -71,8 +71,8 @@ begin
   return v_before.id is not null;
 end $$;
 
--- A machine is gone though nobody destroyed it. Runs that are still on it move even when that was known. Returns how
--- many moved.
+-- Marks a machine as lost that was not destroyed on request. Runs that are still on it move, also when the loss was
+-- known before. Returns how many moved.
 create or replace function lose_instance(p_instance_no bigint, p_message text) returns int
 language plpgsql as $$
 declare
