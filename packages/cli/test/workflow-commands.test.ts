@@ -104,6 +104,29 @@ describe('scanfarm exec', () => {
     expect(readFileSync(join(folder, 'out/said.txt'), 'utf8')).toBe('bye example.com\n')
   })
 
+  test('shows a message that a function logs, prints and answers once, and what only looks like it', async () => {
+    write(
+      'log.yaml',
+      `kind: module
+name: log
+steps:
+  - { name: note, type: function, function: 'log_info("at {{Target}}")' }
+  - { name: quiet, type: function, suppress_details: true, function: 'log_warn("quiet")' }
+  - { name: say, type: bash, command: 'echo at {{Target}}' }
+`,
+    )
+    const { out } = await run(
+      'exec',
+      join(folder, 'log.yaml'),
+      '-t',
+      'a.test',
+      '--folder',
+      join(folder, 'out'),
+    )
+    const lines = out.split('\n').filter((line) => !/^[<>]|^files:/.test(line))
+    expect(lines).toEqual(['[INFO] at a.test', 'warn: quiet', 'at a.test', ''])
+  })
+
   test('refuses a param that does not fit its type, and splits one without a type unless params are strict', async () => {
     write(
       'typed.yaml',

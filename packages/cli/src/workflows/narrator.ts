@@ -13,6 +13,9 @@ const RESET = '\x1b[0m'
 /** Tells what happens in a run as it happens: steps, their output, artifacts. */
 export const createNarrator = (terminal: Terminal): RunRecorder => {
   const names = new Map<string, string>()
+  // log_info() and its siblings print their message, log it, and answer it as output of the step: it is shown once.
+  let printed: { readonly key: string; readonly chunk: Buffer } | undefined
+  let answer: { readonly key: string; readonly chunk: Buffer } | undefined
   const say = (line: string): void => printLine(terminal, line)
   const word = (status: string): string =>
     hasColours(terminal) ? `${COLOURS[status] ?? ''}${status}${RESET}` : status
@@ -22,15 +25,25 @@ export const createNarrator = (terminal: Terminal): RunRecorder => {
       names.set(key, name)
       say(`> ${plain(name)}${command === '' ? '' : `: ${plain(command)}`}`)
     },
-    output: (_key, stream, chunk) => void (stream === 'stdout' ? terminal.out : terminal.err).write(chunk),
+    output: (key, stream, chunk) => {
+      const again = answer?.key === key && answer.chunk.equals(chunk)
+      answer = undefined
+      printed = { key, chunk }
+      if (!again) (stream === 'stdout' ? terminal.out : terminal.err).write(chunk)
+    },
     stepClosed: ({ key, status, errorMessage, durationMs }) => {
+      if (answer?.key === key) answer = undefined
       const why = errorMessage === '' ? '' : `: ${plain(errorMessage)}`
       say(`< ${plain(names.get(key) ?? key)} ${word(status)} (${durationMs} ms)${why}`)
     },
     currentPid: () => undefined,
     artifact: ({ type, path }) => say(`* ${type}: ${plain(path)}`),
     event: ({ topic, name }) => say(`! ${plain(topic)} ${plain(name)}`),
-    log: (level, line) => say(`${level}: ${plain(line)}`),
+    log: (level, line) => {
+      if (printed?.chunk.equals(Buffer.from(`[${level.toUpperCase()}] ${line}\n`)) === true)
+        answer = { key: printed.key, chunk: Buffer.from(`${line}\n`) }
+      else say(`${level}: ${plain(line)}`)
+    },
   }
 }
 
