@@ -76,7 +76,7 @@ test('config shows variables masked, and all folders', async () => {
   expect(out).not.toContain(SECRET)
 })
 
-test('doctor names folders with their programs, the home, and variables that are missing', async () => {
+test('doctor names folders with their programs, the home, and variables that are missing or masked', async () => {
   const tools = join(folder, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'mytool'), '#!/bin/sh\n', { mode: 0o755 })
@@ -93,6 +93,6 @@ test('doctor names folders with their programs, the home, and variables that are
   )
   expect(findings.get('folders')).toContain(`${tools} with mytool`)
   expect(findings.get('home')).toBe(`${join(folder, 'homes')}, workspace`)
-  expect(findings.get('variables')).toBe('not in the environment of this program: MISSING')
+  expect(findings.get('variables')).toBe('not in the environment of this program: MISSING; masked: MY_KEY')
   expect(out).not.toContain(SECRET)
 })

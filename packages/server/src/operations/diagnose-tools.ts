@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { findIsolation, folderProblems, homesOf, openToolFolders, openUsers } from '@scanfarm/executor'
-import { errorText, type Config } from '@scanfarm/platform'
+import { errorText, type Config, type Variable } from '@scanfarm/platform'
 import type { Finding } from './diagnose.ts'
 
 const MOST_NAMES = 20
@@ -62,14 +62,19 @@ export const checkHome = (config: Config): Finding => {
 export const checkVariables = ({ runner, workflows }: Config): Finding => {
   const part = 'variables'
   const all = [...runner.env, ...workflows.variables]
-  const missing = all.filter(({ value }) => value === undefined).map(({ name }) => name)
-  if (missing.length > 0)
-    return { part, status: 'warning', message: `not in the environment of this program: ${named(missing)}` }
-  const masked = all.filter(({ isSecret }) => isSecret).map(({ name }) => name)
-  const open = all.filter(({ isSecret }) => !isSecret).map(({ name }) => name)
+  const namesOf = (some: readonly Variable[]): string[] => some.map(({ name }) => name)
+  const there = all.filter(({ value }) => value !== undefined)
+  const missing = namesOf(all.filter(({ value }) => value === undefined))
+  const masked = namesOf(there.filter(({ isSecret }) => isSecret))
+  const open = namesOf(there.filter(({ isSecret }) => !isSecret))
   const texts = [
+    ...(missing.length === 0 ? [] : [`not in the environment of this program: ${named(missing)}`]),
     ...(masked.length === 0 ? [] : [`masked: ${named(masked)}`]),
     ...(open.length === 0 ? [] : [`not masked: ${named(open)}`]),
   ]
-  return { part, status: 'ok', message: texts.length === 0 ? 'none' : texts.join('; ') }
+  return {
+    part,
+    status: missing.length === 0 ? 'ok' : 'warning',
+    message: texts.length === 0 ? 'none' : texts.join('; '),
+  }
 }
