@@ -1,7 +1,7 @@
 import { EventReceiverStatus, ReceiverWorkflow, type ReceiverTrigger } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../http/route.ts'
-import { nextTime } from '../loops/event-receiver/cron-times.ts'
+import { upcomingTime } from '../loops/event-receiver/cron-times.ts'
 import type { BrokenTrigger, ReadyTrigger } from '../loops/event-receiver/trigger.ts'
 import { refuseWithoutReceiver } from './events.ts'
 
@@ -48,12 +48,15 @@ export const eventReceiverWorkflows = route(
     },
     errors: ['unavailable'],
   },
-  async ({ receiver }) => {
+  async ({ receiver, store }) => {
     refuseWithoutReceiver(receiver)
     const { ready, broken } = await receiver.registry.current()
-    const now = new Date()
+    const clocks = await store.triggers.clocks(ready.flatMap(({ key, cron }) => (cron ? [key] : [])))
     const triggers = [
-      ...ready.map((trigger) => ({ workflow: trigger.workflow, shown: readyTrigger(trigger, now) })),
+      ...ready.map((trigger) => ({
+        workflow: trigger.workflow,
+        shown: readyTrigger(trigger, clocks.get(trigger.key)),
+      })),
       ...broken.map((trigger) => ({ workflow: trigger.workflow, shown: brokenTrigger(trigger) })),
     ]
     const groups = Map.groupBy(triggers, ({ workflow: { name, kind } }) => `${name}\n${kind}`)
@@ -68,7 +71,7 @@ export const eventReceiverWorkflows = route(
   },
 )
 
-const readyTrigger = (trigger: ReadyTrigger, now: Date): ReceiverTrigger => {
+const readyTrigger = (trigger: ReadyTrigger, decidedUntil: Date | undefined): ReceiverTrigger => {
   const { name, type, enabled, cron, event, watch, scheduleId } = trigger
   return {
     name,
@@ -77,7 +80,7 @@ const readyTrigger = (trigger: ReadyTrigger, now: Date): ReceiverTrigger => {
     ...(cron && {
       schedule: cron.schedule,
       timezone: cron.timezone,
-      next_run: nextTime(cron.schedule, cron.timezone, now)?.toISOString() ?? null,
+      next_run: upcomingTime(cron, decidedUntil),
     }),
     ...(event && { topic: event.topic }),
     ...(watch && { path: watch.path }),

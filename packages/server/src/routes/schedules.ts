@@ -31,8 +31,29 @@ const Changed = Type.Object({
   warnings: Type.Optional(Warnings),
 })
 
-const changed = (message: string, schedule: StoredSchedule, body: ChangeSchedule) => {
-  const data = shown(schedule)
+const shownAll = async (
+  { store }: Pick<ServerContext, 'store'>,
+  schedules: readonly StoredSchedule[],
+): Promise<Schedule[]> => {
+  const clocks = await store.triggers.clocks(schedules.map(({ id }) => id))
+  return schedules.map((schedule) => shown(schedule, clocks.get(schedule.id)))
+}
+
+const shownOne = async (
+  context: Pick<ServerContext, 'store'>,
+  schedule: StoredSchedule,
+): Promise<Schedule> => {
+  const clocks = await context.store.triggers.clocks([schedule.id])
+  return shown(schedule, clocks.get(schedule.id))
+}
+
+const changed = async (
+  context: Pick<ServerContext, 'store'>,
+  message: string,
+  schedule: StoredSchedule,
+  body: ChangeSchedule,
+) => {
+  const data = await shownOne(context, schedule)
   const warnings = scheduleWarnings(body, data)
   return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
 }
@@ -59,7 +80,7 @@ export const listSchedules = route(
   async ({ store }, { query }) => {
     const request = pageRequest(query)
     const { data, ...rest } = await store.schedules.list(request)
-    return pageBody({ ...rest, data: data.map((schedule) => shown(schedule)) }, request)
+    return pageBody({ ...rest, data: await shownAll({ store }, data) }, request)
   },
 )
 
@@ -83,7 +104,7 @@ export const createSchedule = route(
     const data = await context.store.schedules.add(draft)
     if (data === undefined) throw tooManySchedules()
     await context.receiver.registry.current()
-    return changed('Schedule created', data, body)
+    return await changed(context, 'Schedule created', data, body)
   },
 )
 
@@ -98,7 +119,7 @@ export const getSchedule = route(
     responses: { 200: wrapped(Schedule) },
     errors: ['not_found'],
   },
-  async (context, { params }) => ({ data: shown(await found(context, params.id)) }),
+  async (context, { params }) => ({ data: await shownOne(context, await found(context, params.id)) }),
 )
 
 export const changeSchedule = route(
@@ -120,7 +141,7 @@ export const changeSchedule = route(
     const data = await context.store.schedules.replace(params.id, draft)
     if (data === undefined) throw noSchedule(params.id)
     await context.receiver.registry.current()
-    return changed('Schedule updated', data, body)
+    return await changed(context, 'Schedule updated', data, body)
   },
 )
 
@@ -161,7 +182,7 @@ const switching = (word: 'enable' | 'disable') =>
       })
       if (data === undefined) throw noSchedule(params.id)
       await context.receiver.registry.current()
-      return { message: `Schedule ${word}d`, data: shown(data) }
+      return { message: `Schedule ${word}d`, data: await shownOne(context, data) }
     },
   )
 

@@ -231,6 +231,12 @@ describe('POST /runs with repeat or schedule', () => {
     })
     const next = Date.parse(schedule.next_run ?? '') - before
     expect(next).toBeGreaterThanOrEqual(2 * 3_600_000 - 1_000)
+    const begun = new Date(before - 3_600_000)
+    await server.store.triggers.startClock(schedule.id, 'any', begun)
+    const due = new Date(before + 3_600_000).toISOString()
+    expect((await scheduleOf(created)).next_run).toBe(due)
+    const { body: receiver } = await server.viewer.get('/api/event-receiver/workflows').expect(200)
+    expect(JSON.stringify(receiver)).toContain(`"next_run":"${due}"`)
     expect(await runOf(created)).toMatchObject({ trigger_type: 'manual', schedule_id: schedule.id })
     const early = await server.admin.post(`/api/schedules/${schedule.id}/trigger`).expect(409)
     expect(early.body.message).toContain('have not ended')

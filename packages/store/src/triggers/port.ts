@@ -81,6 +81,8 @@ export interface Triggers {
   wantTopics(topics: readonly string[]): Promise<void>
   /** Up to when the firings of a cron trigger are decided; `now` for one that is new or whose `specHash` changed. */
   startClock(key: string, specHash: string, now: Date): Promise<Date>
+  /** The same of triggers that have begun, by their keys. */
+  clocks(keys: readonly string[]): Promise<ReadonlyMap<string, Date>>
   /** Forgets a clock: the trigger begins anew when it is enabled again. */
   stopClocks(keys: readonly string[]): Promise<void>
   /** Decides the firings after `from` up to `until`. Undefined: somebody else has. */

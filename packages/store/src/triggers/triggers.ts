@@ -58,12 +58,18 @@ export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
 
 const clocks = (
   db: Kysely<unknown>,
-): Pick<Triggers, 'startClock' | 'stopClocks' | 'fireCron' | 'fireNow'> => ({
+): Pick<Triggers, 'startClock' | 'clocks' | 'stopClocks' | 'fireCron' | 'fireNow'> => ({
   startClock: async (key, specHash, now) => {
     const { rows } = await sql<{ at: string }>`
       select start_clock(${key}, ${specHash}, ${now.toISOString()}::timestamptz) as at
     `.execute(db)
     return new Date(rows[0]?.at ?? now)
+  },
+  clocks: async (keys) => {
+    const { rows } = await sql<{ key: string; at: string }>`
+      select trigger_key as key, handled_until as at from trigger_clocks where trigger_key = any(${keys}::text[])
+    `.execute(db)
+    return new Map(rows.map(({ key, at }) => [key, new Date(at)]))
   },
   stopClocks: async (keys) => {
     if (keys.length === 0) return

@@ -7,6 +7,19 @@ const MAX_TIMES = 10_000
 export const nextTime = (schedule: string, timezone: string, after: Date): Date | null =>
   parseCron(schedule, timezone).nextRun(after)
 
+/**
+ * The next firing as people see it: after `decidedUntil`, from which intervals count, where that is still to come.
+ * Missing: the trigger is about to begin.
+ */
+export const upcomingTime = (
+  { schedule, timezone }: { readonly schedule: string; readonly timezone: string },
+  decidedUntil: Date | undefined,
+  now: Date = new Date(),
+): string | null => {
+  const time = nextTime(schedule, timezone, decidedUntil ?? now)
+  return ((time ?? now) > now ? time : nextTime(schedule, timezone, now))?.toISOString() ?? null
+}
+
 /** The firings after `from` up to and with `until`, oldest first; only the newest when they are very many. */
 export const timesBetween = (schedule: string, timezone: string, from: Date, until: Date): Date[] => {
   const cron = parseCron(schedule, timezone)

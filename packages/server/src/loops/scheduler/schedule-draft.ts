@@ -13,7 +13,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
 import { timeoutOf } from '../../submission/timeout.ts'
-import { nextTime } from '../event-receiver/cron-times.ts'
+import { upcomingTime } from '../event-receiver/cron-times.ts'
 import { planFiring } from '../event-receiver/plan-firing.ts'
 import { triggerOfSchedule } from '../event-receiver/read-trigger.ts'
 import type { EventReceiver } from '../event-receiver/receiver.ts'
@@ -190,8 +190,8 @@ const CHECK_MS = 10_000
 
 const durationText = (ms: number): string => (ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`)
 
-/** As the API shows it. */
-export const shown = (schedule: StoredSchedule, now: Date = new Date()): Schedule => {
+/** As the API shows it. `decidedUntil`: its clock, once the scheduler has begun it. */
+export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined): Schedule => {
   const { spec } = schedule
   const timezone = spec.timezone ?? 'UTC'
   const fires = schedule.enabled && schedule.triggerType === 'cron'
@@ -224,7 +224,7 @@ export const shown = (schedule: StoredSchedule, now: Date = new Date()): Schedul
     ...shownRun(spec.run),
     is_enabled: schedule.enabled,
     last_run: schedule.lastRun,
-    next_run: fires ? (nextTime(schedule.schedule, timezone, now)?.toISOString() ?? null) : null,
+    next_run: fires ? upcomingTime({ schedule: schedule.schedule, timezone }, decidedUntil) : null,
     run_count: schedule.runCount,
     created_at: schedule.createdAt,
     updated_at: schedule.updatedAt,
