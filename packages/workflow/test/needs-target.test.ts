@@ -22,6 +22,14 @@ describe('a workflow needs a target', () => {
       'an expression uses it',
       module('steps:\n  - {name: s, type: function, function: "log_info(Target)"}\n'),
     ],
+    [
+      'a command uses another name than that of its own target, which has a default',
+      bash('echo {{ target }} {{ TargetHost }}', 'params: [{name: target, default: x}]'),
+    ],
+    [
+      'a template names it after a variable of its own',
+      bash('echo {{ target + Target }}', 'params: [{name: target, default: x}]'),
+    ],
     ['it declares a required target', bash('id', 'params: [{name: target, required: true}]')],
     ['it depends on a type of target', bash('id', 'dependencies: {target_types: [domain]}')],
     [

@@ -3,17 +3,15 @@ import type { Param, Workflow } from '../model.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
 
 /** `TargetSpace` names the workspace, which every run has. */
-const TARGET_VARIABLE = /(?<![\w.])(?:Target(?!Space\b)\w*|target|Org)(?!\w)/
+const TARGET_VARIABLE = /(?<![\w.])(?:Target(?!Space\b)\w*|target|Org)(?!\w)/g
 const TARGET_IN_ENVIRONMENT = /\$\{?SCANFARM_TARGET\b/
 const TEMPLATE = /\{\{.*?\}\}|\{%.*?%\}/gs
 
-const usesTarget = ({ text, kind, names }: AuthorText): boolean => {
+const usesTarget = ({ text, kind, names }: AuthorText, own: string | undefined): boolean => {
   if (kind === 'shell' && TARGET_IN_ENVIRONMENT.test(text)) return true
   const code = kind === 'expression' || kind === 'export' ? [text] : (text.match(TEMPLATE) ?? [])
-  return code.some((part) => {
-    const name = TARGET_VARIABLE.exec(part)?.[0]
-    return name !== undefined && !names.includes(name)
-  })
+  const used = code.flatMap((part) => part.match(TARGET_VARIABLE) ?? [])
+  return used.some((name) => name !== own && !names.includes(name))
 }
 
 const isTarget = (name = ''): boolean => /^target$/i.test(name)
@@ -24,18 +22,20 @@ const hasValue = ({ default: value, generator = '' }: Param): boolean =>
 const asksForTarget = (workflow: Workflow): boolean => {
   const { params = [], dependencies = {} } = workflow
   const ownTarget = params.find(({ name }) => isTarget(name))
-  if (ownTarget !== undefined) return !hasValue(ownTarget)
+  if (ownTarget !== undefined && !hasValue(ownTarget)) return true
+  // A default is the value of that name alone; everything else that is made from the target stays empty.
+  const own = ownTarget?.name
   return (
     (dependencies.target_types ?? []).length > 0 ||
-    (dependencies.variables ?? []).some(({ name }) => isTarget(name)) ||
-    textsUseTarget(workflow)
+    (dependencies.variables ?? []).some(({ name }) => isTarget(name) && name !== own) ||
+    textsUseTarget(workflow, own)
   )
 }
 
 /** Most workflows name it in their first steps or nowhere. */
-const textsUseTarget = (workflow: Workflow): boolean => {
+const textsUseTarget = (workflow: Workflow, own: string | undefined): boolean => {
   if (!/target|\bOrg\b/i.test(JSON.stringify(workflow))) return false
-  for (const text of authorTexts(workflow)) if (usesTarget(text)) return true
+  for (const text of authorTexts(workflow)) if (usesTarget(text, own)) return true
   return false
 }
 
