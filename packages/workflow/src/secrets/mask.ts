@@ -4,13 +4,11 @@ const MASK = '***'
 /** Lines of a longer secret, such as a key file, that count by themselves. */
 const SHORTEST_LINE = 8
 
-/** A secret as it may stand in texts: as it is, in JSON, in a URL, in Base64. */
+/** A secret as it may occur in texts: as it is, in JSON, in a URL, in Base64. Its line break at the end is not part of it. */
 const formsOf = (secret: string): string[] => {
-  const lines = secret.split(/\r?\n/)
-  const parts =
-    lines.length === 1
-      ? [secret]
-      : lines.map((line) => line.trim()).filter(({ length }) => length >= SHORTEST_LINE)
+  const whole = secret.trim()
+  const lines = whole.split(/\r?\n/).map((line) => line.trim())
+  const parts = [whole, ...(lines.length === 1 ? [] : lines.filter(({ length }) => length >= SHORTEST_LINE))]
   return parts.flatMap((part) => [
     part,
     JSON.stringify(part).slice(1, -1),
@@ -26,7 +24,7 @@ export class Mask {
   readonly #bytes: readonly string[]
 
   constructor(secrets: readonly string[]) {
-    const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
+    const forms = new Set(secrets.filter((secret) => secret.trim() !== '').flatMap(formsOf))
     this.#forms = [...forms].sort((one, other) => other.length - one.length)
     this.#bytes = this.#forms.map((form) => Buffer.from(form).toString('latin1'))
   }
@@ -69,29 +67,39 @@ export class Mask {
 /** Keeps back what may be the beginning of a secret until the rest comes. */
 export class MaskedChunks {
   readonly #forms: readonly string[]
+  readonly #pattern: RegExp
   readonly #keepLength: boolean
   #kept = ''
 
+  /** `forms`: the longest first. */
   constructor(forms: readonly string[], keepLength: boolean) {
     this.#forms = forms
+    this.#pattern = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
     this.#keepLength = keepLength
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.#forms.length === 0) return chunk
-    let text = this.#kept + chunk.toString('latin1')
-    for (const form of this.#forms)
-      text = text.replaceAll(form, this.#keepLength ? '*'.repeat(form.length) : MASK)
-    const length = text.length - this.#beginning(text)
-    this.#kept = text.slice(length)
-    return Buffer.from(text.slice(0, length), 'latin1')
+    return this.#forms.length === 0 ? chunk : this.#take(this.#kept + chunk.toString('latin1'), true)
   }
 
   /** What was kept back, when nothing more comes. */
   end(): Buffer {
-    const rest = Buffer.from(this.#kept, 'latin1')
-    this.#kept = ''
-    return rest
+    return this.#take(this.#kept, false)
+  }
+
+  #take(text: string, isMore: boolean): Buffer {
+    const longest = this.#forms[0]?.length ?? 0
+    let [masked, from] = ['', 0]
+    const open = () => (isMore ? text.length - this.#beginning(text.slice(from)) : text.length)
+    for (const { index, 0: found } of text.matchAll(this.#pattern)) {
+      // It may be the beginning of a longer secret.
+      if (index + longest > text.length && index >= open()) break
+      masked += text.slice(from, index) + (this.#keepLength ? '*'.repeat(found.length) : MASK)
+      from = index + found.length
+    }
+    const end = open()
+    this.#kept = text.slice(end)
+    return Buffer.from(masked + text.slice(from, end), 'latin1')
   }
 
   /** Characters at the end that a secret begins with. */
