@@ -275,6 +275,7 @@ const ANSWERS: readonly (readonly [string, Json])[] = [
   ["nmap_to_jsonl('none','out/nm2')", false],
   ["nmap_to_jsonl('a.txt','out/nm3')", false],
   ["nmap_to_jsonl('n.gnmap','out/nm4')", true],
+  ["nmap_to_jsonl('cut.xml','out/nm5')", false],
   ["read_file('out/nm4')", "{\"asset_value\":\"10.0.0.5\",\"host_ip\":\"10.0.0.5\",\"asset_type\":\"ip\",\"open_ports\":[\"22/tcp\",\"53/udp\"],\"ports\":{\"22\":{\"protocol\":\"tcp\",\"state\":\"open\",\"service\":\"ssh\",\"version\":\"OpenSSH 9\"},\"53\":{\"protocol\":\"udp\",\"state\":\"filtered\",\"service\":\"domain\"}}}\n"],
   ["sort_unix('so', 'out/so')", true],
   ["read_file('out/so')", "B\na\nb\n"],
@@ -326,6 +327,7 @@ const ANSWERS: readonly (readonly [string, Json])[] = [
   ["read_file('out/s.md')", "# SARIF Results — lint\n\n**Total: 2 findings** | Critical: 0 | High: 1 | Medium: 0 | Low: 1\n\n| Severity | Location | Title | Description |\n| --- | --- | --- | --- |\n| high | `a.c:3` | R1 | bad \\| thing |\n| low | `R2` | Two | low one |\n"],
   ["convert_sarif_to_markdown('none','out/s2.md')", false],
   ["convert_sarif_to_markdown('s0.sarif','out/s0.md')", true],
+  ["convert_sarif_to_markdown('lines.sarif','out/s3.md') && read_file('out/s3.md').trim().split('\\n').pop()", "| info | `a b` | R1 |  |"],
   ["read_file('out/s0.md')", "# SARIF Results — lint\n\n**Total: 0 findings** | Critical: 0 | High: 0 | Medium: 0 | Low: 0\n\n"],
   ["render_markdown_report('tpl.md','out/tpl.md')", true],
   ["render_markdown_report('none','out/tpl2.md')", false],
@@ -341,6 +343,7 @@ const ANSWERS: readonly (readonly [string, Json])[] = [
   ["log_info(['a', 'b'])", "a,b"],
   ["cat_file('none')", ""],
   ["jq('{}', 'nosuch').slice(0, 6)", "error:"],
+  ["jq('{}', 'error(\"was stopped\")')", "error: was stopped"],
   ["save_content([1, 2], 'out/list') && read_file('out/list')", "1,2"],
   ["register_artifact('none')", "error: file not found: none"]
 ] // prettier-ignore
@@ -357,6 +360,7 @@ const FILES: Readonly<Record<string, string>> = {
   "code/test/x.js": "",
   "code/test/y.js": "",
   "code/test/z.js": "",
+  "cut.xml": "<nmaprun><host a=\"x",
   "d1": "a\nb\n",
   "d2": "b\n c \n\nb\nd\n",
   "dir/.hid": "2\n",
@@ -366,6 +370,7 @@ const FILES: Readonly<Record<string, string>> = {
   "j.json": "{\"a\":{\"b\":1}}\n",
   "keepdir/k1": "x\n",
   "keepdir/k2": "x\n",
+  "lines.sarif": "{\"runs\":[{\"results\":[{\"ruleId\":\"R1\",\"level\":\"none\",\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"a\\n\\nb\"}}}]}]}]}\n",
   "n.gnmap": "Host: 10.0.0.5 (h)\tPorts: 22/open/tcp//ssh//OpenSSH 9/, 53/filtered/udp//domain///\tIgnored State: x\n",
   "n.xml": "<?xml version=\"1.0\"?><nmaprun><host><address addr=\"10.0.0.1\" addrtype=\"ipv4\"/><ports><port protocol=\"tcp\" portid=\"22\"><state state=\"open\"/><service name=\"ssh\" product=\"Open&amp;SSH\" version=\"9\" method=\"probed\"/></port><port protocol=\"tcp\" portid=\"80\"><state state=\"closed\"/></port></ports></host><host><address addr=\"10.0.0.2\" addrtype=\"ipv4\"/></host></nmaprun>\n",
   "r.jsonl": "{\"a\":1,\"n\":{\"m\":\"x|y_z\"}}\nnot json\n{\"a\":null,\"b\":\"q, \\\"r\\\"\"}\n {\"a\":1, \"n\":{\"m\":\"2\"}}\n[1]\n{\"a\":\"1\",\"l\":[\"p\",\"q\"]}\n",
@@ -409,7 +414,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const answerTo = async (source: string): Promise<Json> => {
+const answerTo = async (source: string, path = process.env['PATH'] ?? ''): Promise<Json> => {
   const result = await evaluateAlone(source, {
     target: '',
     params: {},
@@ -418,7 +423,7 @@ const answerTo = async (source: string): Promise<Json> => {
     runId: 0,
     attempt: 1,
     folders: { output: folder, temp: join(folder, 'tmp') },
-    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+    env: { PATH: path, HOME: folder },
     openRunner: async () => hostRunner(),
     recorder,
     signal: new AbortController().signal,
@@ -432,4 +437,14 @@ describe('the answer of a function', () => {
   test.each(ANSWERS)('%s is %j', async (source, answer) => {
     expect(await answerTo(source)).toEqual(answer)
   })
+})
+
+test('A scan of nmap that fails has no result, and not that of an earlier scan', async () => {
+  const tools = join(folder, 'tools')
+  mkdirSync(tools)
+  writeFileSync(join(tools, 'nmap'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  writeFileSync(join(folder, 'scan.jsonl.xml'), FILES['n.xml'] ?? '')
+  const path = `${tools}:${process.env['PATH'] ?? ''}`
+  expect(await answerTo("run_nmap('10.0.0.1', '', 'scan.jsonl')", path)).toBe(false)
+  expect(await answerTo("file_exists('scan.jsonl')")).toBe(false)
 })

@@ -5,8 +5,8 @@ interface Reply {
   readonly error?: string
 }
 
-/** What jq itself says of a filter. */
-class JqError extends Error {}
+/** What jq itself says of a filter, or of its work on the value. */
+export class JqError extends Error {}
 
 /** For loading jq. */
 const START_MS = 30_000

@@ -6,7 +6,7 @@ import {
   appendFile,
   asking,
   isThere,
-  kindOf,
+  mustBeFile,
   makeFolder,
   moveFile,
   namesIn,
@@ -99,10 +99,6 @@ const grep = async (
   const path = pathArg(args, pathAt, at)
   await mustBeFile(path, at)
   return matching(path, at, wanted)
-}
-
-const mustBeFile = async (path: string, at: FunctionContext): Promise<void> => {
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
 }
 
 /** Files of so many lines beside the source: `hosts_part_0.txt`, `hosts_part_1.txt`. */

@@ -13,7 +13,7 @@ import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
 import type { Json } from '../model.ts'
 import { codeOf } from '../fault.ts'
-import { NoPath, textArg, type FunctionContext } from './define.ts'
+import { NoPath, NoResult, textArg, type FunctionContext } from './define.ts'
 import { ForbiddenPath, RefusedPath, type RunPlace } from './allowed.ts'
 import { heldPath, hold, inAuthorsWords, inPlace } from './hold.ts'
 import { requireAccess } from './permission.ts'
@@ -153,6 +153,11 @@ export const kindOf = async (path: string, place: RunPlace): Promise<'file' | 'f
   const facts = await factsOf(path, place)
   if (facts === undefined) return undefined
   return facts.isDirectory() ? 'folder' : 'file'
+}
+
+/** For functions that have no result without a file. */
+export const mustBeFile = async (path: string, place: RunPlace): Promise<void> => {
+  if ((await kindOf(path, place)) !== 'file') throw new NoResult(`${path} is no file`)
 }
 
 export const appendFile = async (dest: string, source: string, place: RunPlace): Promise<boolean> => {

@@ -1,8 +1,8 @@
 import type { Json } from '../model.ts'
-import { messageOf } from '../fault.ts'
+import { JqError } from '../expression/jq.ts'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
 import { MAX_ITEMS, readText } from './file.ts'
-import { kindOf, pathArg } from './files.ts'
+import { mustBeFile, pathArg } from './files.ts'
 
 const isJson = (text: string): boolean => {
   try {
@@ -16,11 +16,10 @@ const isJson = (text: string): boolean => {
 /** jq says so of a filter that it does not understand; everything else is the filter's work on the value. */
 const NO_FILTER = /syntax error|unterminated/i
 
-const results = async (text: string, filter: string, { jq, signal }: FunctionContext): Promise<Json[]> => {
+const results = async (text: string, filter: string, { jq }: FunctionContext): Promise<Json[]> => {
   if (text === '' || filter === '') throw new NoResult('jq needs JSON and a filter')
   const lines = await jq(text, filter).catch((error: unknown) => {
-    if (signal.aborted || /took longer|was stopped/.test(messageOf(error))) throw error
-    throw new NoResult(messageOf(error))
+    throw error instanceof JqError ? new NoResult(error.message, { cause: error }) : error
   })
   return lines
     .split('\n')
@@ -43,7 +42,7 @@ const first = async (text: string, filter: string, at: FunctionContext): Promise
 
 /** A filter on a file: what is wrong is always told in the answer. */
 const firstOfFile = async (path: string, filter: string, at: FunctionContext): Promise<Json> => {
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  await mustBeFile(path, at)
   const text = await readText(path, at)
   if (text === '' || filter === '') return ''
   try {

@@ -12,7 +12,7 @@ import {
   type FunctionContext,
   type FunctionGroup,
 } from './define.ts'
-import { kindOf, pathArg, programPath, writeLines, writeText } from './files.ts'
+import { mustBeFile, pathArg, programPath, writeLines, writeText } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
 import { nmapToJsonl, portRows, runNmap } from './nmap.ts'
 import type { RunPlace } from './allowed.ts'
@@ -82,7 +82,7 @@ const parseValue = (line: string): Json | undefined => {
 /** The source of a function that makes one file of another; without it nothing is made. */
 const sourceArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
   const path = pathArg(args, 0, at)
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  await mustBeFile(path, at)
   return path
 }
 

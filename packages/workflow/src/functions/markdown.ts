@@ -1,10 +1,11 @@
 import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse'
+import { SEVERITIES } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { fn, NoResult, type FunctionContext, type FunctionGroup } from './define.ts'
 import { MAX_TEXT_BYTES, readText } from './file.ts'
-import { isThere, kindOf, pathArg, programPath, writeText } from './files.ts'
+import { isThere, mustBeFile, pathArg, programPath, writeText } from './files.ts'
 import { parseObject, rowsOf } from './jsonl.ts'
 import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
@@ -62,7 +63,6 @@ const columnsOf = (rows: readonly Record<string, Json>[]): string[] => {
   return [...columns]
 }
 
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 /** Characters of a message in a table. */
 const MAX_MESSAGE = 200
 
@@ -70,7 +70,8 @@ const short = (text: string): string =>
   text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}...`
 
 /** Code in a cell: nothing in it ends the code or the cell. */
-const code = (text: string): string => `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`)}\``
+const code = (text: string): string =>
+  `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`).replaceAll(/\s+/g, ' ')}\``
 
 const sarifReport = (text: string): string => {
   const rows = sarifRows(text)
@@ -163,7 +164,7 @@ const fill = async (template: string, context: FunctionContext): Promise<string>
 /** A template that is there. */
 const templateArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
   const path = pathArg(args, 0, at)
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  await mustBeFile(path, at)
   return await readText(path, at)
 }
 

@@ -1,11 +1,13 @@
 import { dirname } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
+import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { NoResult, textArg, type FunctionContext } from './define.ts'
 import { readText } from './file.ts'
 import { isThere, makeFolder, pathArg, writeLines } from './files.ts'
 import { linesOf } from './lines.ts'
 import type { RunPlace } from './allowed.ts'
+import { removeFile } from './remove.ts'
 import { checkPath } from './run-folder.ts'
 
 type Row = Record<string, Json>
@@ -54,15 +56,24 @@ const portOf = (port: unknown): Port => ({
   method: attribute(port, 'service', 'method'),
 })
 
+/** A report that nmap did not finish may end anywhere. */
+const parsedXml = (parser: XMLParser, xml: string): unknown => {
+  try {
+    return parser.parse(xml)
+  } catch (error) {
+    throw new NoResult(`no XML report of nmap: ${messageOf(error)}`, { cause: error })
+  }
+}
+
 const hostsOfXml = (xml: string): Host[] => {
-  // Reports hold what hosts sent: no entities are followed, values stay texts.
+  // Reports hold what hosts sent: values stay texts.
   const parser = new XMLParser({
     ignoreAttributes: false,
     attributeNamePrefix: '',
     parseAttributeValue: false,
     processEntities: true,
   })
-  const report: unknown = parser.parse(xml)
+  const report = parsedXml(parser, xml)
   if (inside(report, 'nmaprun') === undefined) throw new NoResult('no XML report of nmap')
   return asList(inside(report, 'nmaprun', 'host')).map((host) => {
     const address = asList(inside(host, 'address')).find((each) => attribute(each, 'addrtype') !== 'mac')
@@ -158,6 +169,8 @@ export const runNmap = async (args: readonly Json[], context: FunctionContext): 
   const xml = `${dest}.xml`
   for (const path of [dest, xml]) await checkPath(path, context, 'write')
   await makeFolder(dirname(dest), context)
+  // The report of an earlier scan must not pass for that of this one.
+  await removeFile(xml, context)
   const flags = (textArg(args, 1) || '-sV -T4').split(/\s+/).filter((flag) => flag !== '')
   const { exitCode, stderr, problem } = await context.exec(['nmap', ...flags, '-oX', xml, '--', target])
   if (exitCode !== 0 && !(await isThere(xml, context)))

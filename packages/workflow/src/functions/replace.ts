@@ -1,7 +1,7 @@
 import type { Json } from '../model.ts'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionDefinition } from './define.ts'
-import { kindOf, pathArg, programPath, writeLines } from './files.ts'
-import { linesOf } from './lines.ts'
+import { mustBeFile, pathArg, programPath, writeLines } from './files.ts'
+import { linesOf, MAX_LINE } from './lines.ts'
 import { patternOf } from './pattern.ts'
 
 interface Substitution {
@@ -9,9 +9,6 @@ interface Substitution {
   readonly by: string
   readonly all: boolean
 }
-
-/** Characters of a line that a literal replacement may make. */
-const MAX_LINE = 1 << 24
 
 /** Where the delimiter stands next without a backslash before it, or the end. */
 const endOfPart = (text: string, delimiter: string, from: number): number => {
@@ -55,7 +52,7 @@ const replacing =
     const source = pathArg(args, 1, at)
     const dest = await programPath(args, textArg(args, 2) === '' ? 1 : 2, at, 'write')
     const change = compile(substitution(textArg(args, 0).trim()))
-    if ((await kindOf(source, at)) !== 'file') throw new NoResult(`${source} is no file`)
+    await mustBeFile(source, at)
     const lines = async function* () {
       for await (const line of linesOf(source, at)) yield change(line)
     }

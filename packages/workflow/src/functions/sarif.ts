@@ -1,7 +1,8 @@
+import type { Severity } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import { isObject } from './define.ts'
 
-const SEVERITY: Readonly<Record<string, string>> = {
+const SEVERITY: Readonly<Record<string, Severity>> = {
   error: 'high',
   warning: 'medium',
   note: 'low',
@@ -20,7 +21,7 @@ const textAt = (value: Json | undefined, ...path: string[]): string => {
 }
 
 export interface SarifRow extends Record<string, Json> {
-  severity: string
+  severity: Severity
   rule: string
   title: string
   tool: string

@@ -13,7 +13,7 @@ import {
   type FunctionGroup,
 } from './define.ts'
 import { MAX_TEXT_BYTES } from './file.ts'
-import { entriesOf, kindOf, pathArg } from './files.ts'
+import { entriesOf, mustBeFile, pathArg } from './files.ts'
 import type { RunPlace } from './allowed.ts'
 import { patternOf, type Pattern } from './pattern.ts'
 import { checkPath, inRunFolder, rootsOf } from './run-folder.ts'
@@ -61,7 +61,7 @@ const filesBelow = async (folder: string, place: RunPlace): Promise<string[]> =>
 
 const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
   await checkPath(path, at, 'read')
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
+  await mustBeFile(path, at)
   await service(at).upload(path, key, at.signal, await rootsOf(at))
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { isThere, kindOf, makeFolder, pathArg, programPath, writeLines, writeText } from './files.ts'
+import { isThere, kindOf, mustBeFile, makeFolder, pathArg, programPath, writeLines, writeText } from './files.ts'
 import { removeFile, removeTree } from './remove.ts'
 import { REPLACE_FUNCTIONS } from './replace.ts'
 import { MAX_ITEMS } from './file.ts'
@@ -193,7 +193,7 @@ const extract =
     const beside = textArg(args, 1) === ''
     const dest = beside ? dirname(archive) : pathArg(args, 1, context)
     await checkPath(dest, context, 'write')
-    if ((await kindOf(archive, context)) !== 'file') throw new NoResult(`${archive} is no file`)
+    await mustBeFile(archive, context)
     const unpack = await unpackOf(archive, context)
     if (unpack === undefined) throw new NoResult(`${basename(archive)} is no archive of a kind that is known`)
     if (clean && !beside) await removeTree(dest, context)
@@ -264,7 +264,7 @@ const hostNameIn = (line: string): string => {
 
 const cleanSubdomains = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const path = pathArg(args, 0, context)
-  if ((await kindOf(path, context)) !== 'file') throw new NoResult(`${path} is no file`)
+  await mustBeFile(path, context)
   const suffix = textArg(args, 1).trim().toLowerCase()
   const names = async function* () {
     const seen = new Distinct()

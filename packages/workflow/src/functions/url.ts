@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { domainParts, isCidr } from '../execute/target.ts'
 import type { Json } from '../model.ts'
 import { fn, NoResult, numberArg, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { kindOf, pathArg, programPath, writeLines } from './files.ts'
+import { mustBeFile, pathArg, programPath, writeLines } from './files.ts'
 import { interestingLines } from './interesting-urls.ts'
 import { Distinct, linesOf } from './lines.ts'
 import { escapePath, queryPairs, queryText, urlParts, urlText, type UrlParts } from './url-parts.ts'
@@ -102,10 +102,6 @@ const formatFile =
     await writeLines(dest, pick(eachFormatted(source, pattern, at)), at)
     return true
   }
-
-const mustBeFile = async (path: string, at: FunctionContext): Promise<void> => {
-  if ((await kindOf(path, at)) !== 'file') throw new NoResult(`${path} is no file`)
-}
 
 export const URL_FUNCTIONS: FunctionGroup = {
   title: 'URLs',
