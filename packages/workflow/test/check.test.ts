@@ -335,9 +335,22 @@ triggers: [{on: cron, schedule: "* *"}, {on: watch}]
   - {on: cron, schedule: "0 3 * * 1-5", timezone: Europe/Berlin}
   - {on: watch, path: "drop/*.txt"}
   - {on: watch, path: "/drop/*.txt"}
+  - {on: cron, schedule: "0 3 * * 1#2"}
 `,
       ),
-    ).toEqual(['4:26 warning wrong-value', '5:49 warning wrong-value', '7:23 warning wrong-value'])
+    ).toEqual([
+      '4:26 warning wrong-value (For example: 0 3 * * *)',
+      '5:49 warning wrong-value',
+      '7:23 warning wrong-value',
+    ])
+  })
+
+  test('names the reason for which a schedule is wrong', () => {
+    const problems = lint(
+      'kind: module\nname: x\nsteps: [{name: a, type: bash, command: x}]\ntriggers: [{on: cron, schedule: "@every 10s"}]\n',
+      'x.yaml',
+    )
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('"10s" is no time from 1m')])
   })
 })
 

@@ -10,29 +10,15 @@ import { cronProblem, isTimezone } from '../trigger/cron.ts'
 import type { Report } from './report.ts'
 import { everyStep, ofSiblings } from './walk.ts'
 
-const CRON_FIELD = /^(\*|[\d*/,\-A-Za-z]+)$/
-
 /** What is wrong with a trigger keeps only that trigger from firing; people can still start the workflow. */
 const triggers = (workflow: Workflow, report: Report): void => {
   for (const [index, trigger] of (workflow.triggers ?? []).entries()) {
     const path = ['triggers', index]
-    const fields = (trigger.schedule ?? '').trim().split(/\s+/)
-    const isCron =
-      fields[0]?.startsWith('@') === true
-        ? cronProblem(fields.join(' '), 'UTC') === undefined
-        : fields.length === 5 && fields.every((field) => CRON_FIELD.test(field))
-    if (trigger.on === 'cron' && !isCron) {
-      report(
-        [...path, 'schedule'],
-        'wrong-value',
-        'warning',
-        'a cron trigger needs a schedule of five fields',
-        'For example: 0 3 * * *',
-      )
-    } else if (trigger.on === 'cron') {
-      const wrong = isTimezone(trigger.timezone ?? 'UTC') ? 'schedule' : 'timezone'
-      const problem = cronProblem(trigger.schedule ?? '', trigger.timezone ?? 'UTC')
-      if (problem !== undefined) report([...path, wrong], 'wrong-value', 'warning', problem)
+    const { schedule = '', timezone = 'UTC' } = trigger
+    if (trigger.on === 'cron') {
+      const problem = schedule.trim() === '' ? 'a cron trigger needs a schedule' : cronProblem(schedule, timezone)
+      const [wrong, hint] = isTimezone(timezone) ? ['schedule', 'For example: 0 3 * * *'] : ['timezone', '']
+      if (problem !== undefined) report([...path, wrong], 'wrong-value', 'warning', problem, hint)
     }
     if (trigger.on === 'watch' && (trigger.path ?? '') === '') {
       report(path, 'missing-required-field', 'warning', 'a watch trigger needs path')
