@@ -350,7 +350,9 @@ triggers: [{on: cron, schedule: "* *"}, {on: watch}]
       'kind: module\nname: x\nsteps: [{name: a, type: bash, command: x}]\ntriggers: [{on: cron, schedule: "@every 10s"}]\n',
       'x.yaml',
     )
-    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('"10s" is no time from 1m')])
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('"10s" is no time from 1m'),
+    ])
   })
 })
 

@@ -32,12 +32,15 @@ describe('a mask', () => {
     expect(new Mask([secret]).text(`x ${secret.trim()} y`)).toBe('x *** y')
   })
 
-  test.each([1, 2, 3, 5, 100])('finds the longer of two secrets that begin alike, by %i characters', (size) => {
-    const mask = new Mask(['token', 'token-longer', 'kento'])
-    expect(chunked(mask, 'a token-longer b token- kentoken token-long', size)).toBe(
-      'a *** b ***- ***ken ***-long',
-    )
-  })
+  test.each([1, 2, 3, 5, 100])(
+    'finds the longer of two secrets that begin alike, by %i characters',
+    (size) => {
+      const mask = new Mask(['token', 'token-longer', 'kento'])
+      expect(chunked(mask, 'a token-longer b token- kentoken token-long', size)).toBe(
+        'a *** b ***- ***ken ***-long',
+      )
+    },
+  )
 
   test('leaves bytes that are no text as they are', () => {
     const bytes = Buffer.from([0, 255, 254, 128, 10, 195])

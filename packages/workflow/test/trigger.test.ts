@@ -101,6 +101,7 @@ describe('a filter of a trigger', () => {
     ['is_url(trim(event_data.url)) && !is_empty(event_data.list)', true],
     ['len(event_data.list) == 1', true],
     ["get_types('10.0.0.0/8') == 'cidr'", true],
+    ["match(event_data.url, '(')", false],
   ])('%s is %s', async (source, value) => {
     expect(await language.value(source, event, signal)).toBe(value)
   })
@@ -118,6 +119,7 @@ describe('a filter of a trigger', () => {
     expect(await value('file_length(event.data.list)')).toBe(1)
     expect(await value('file_exists("hits.txt")', eventOf({}, { workspace: 'one' }))).toBe(true)
     expect(await value('file_exists(event.data.nothing)')).toBe(false)
+    expect(await value('read_file("{{event.data.output_path}}/none.txt")')).toBe('')
   })
 
   test.each(['closed/secret.txt', 'workspaces/one/../../closed/secret.txt', 'workspaces/one/link.txt'])(

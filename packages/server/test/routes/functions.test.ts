@@ -61,6 +61,11 @@ describe('POST /functions/eval', () => {
     expect((await evaluate({ script }).expect(200)).body.result).toBe(2)
   })
 
+  test('200 gives the answers of a run where a function cannot do its work', async () => {
+    const script = `[read_file("${lists}/none.txt"), read_lines(""), file_length(""), match("a", "("), is_true("yes")]`
+    expect((await evaluate({ script }).expect(200)).body.result).toEqual(['', [], 0, false, true])
+  })
+
   test.each([
     ['/etc/passwd', ''],
     ['/usr/share/../../etc/passwd', ''],

@@ -16,7 +16,8 @@ const triggers = (workflow: Workflow, report: Report): void => {
     const path = ['triggers', index]
     const { schedule = '', timezone = 'UTC' } = trigger
     if (trigger.on === 'cron') {
-      const problem = schedule.trim() === '' ? 'a cron trigger needs a schedule' : cronProblem(schedule, timezone)
+      const problem =
+        schedule.trim() === '' ? 'a cron trigger needs a schedule' : cronProblem(schedule, timezone)
       const [wrong, hint] = isTimezone(timezone) ? ['schedule', 'For example: 0 3 * * *'] : ['timezone', '']
       if (problem !== undefined) report([...path, wrong], 'wrong-value', 'warning', problem, hint)
     }

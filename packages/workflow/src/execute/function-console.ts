@@ -1,6 +1,6 @@
 import { FUNCTIONS, FUNCTION_GROUPS } from '../functions/registry.ts'
 import { ForbiddenPath, type AllowedPath } from '../functions/allowed.ts'
-import { NoPath, type FunctionContext, type FunctionDefinition } from '../functions/define.ts'
+import { callWithoutRun, COMPUTING, READING } from '../functions/without-run.ts'
 import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { evaluateExpr, type Variables } from '../template/evaluate.ts'
@@ -8,18 +8,11 @@ import { renderText } from '../template/render.ts'
 import { fromJson, toJson, toPlain, type Value } from '../template/value.ts'
 import { Engine } from './engine.ts'
 
-/** Compute only with what they are given. */
-const PURE = `trim trim_string trim_left trim_right split join replace contains starts_with ends_with to_lower_case
-  to_upper_case match regex_match cut_with_delim cut_space normalize_path get_target_space parse_int parse_float
-  to_string to_boolean is_url is_compress len is_empty is_not_empty pick_valid set_var get_var uuid random_string
-  base64_encode base64_decode parse_url get_parent_url query_replace path_replace
-  log_debug log_info log_warn log_error print_green print_blue print_yellow print_red printf`
+/** They print, or keep variables, for this evaluation alone. */
+const PRINTING = `set_var get_var cat_file log_debug log_info log_warn log_error print_green print_blue print_yellow
+  print_red printf`
 
-/** Read files, and only those of the folders that the console is given. */
-const READING = `file_exists file_length dir_length file_contains regex_extract read_file read_lines glob grep_string
-  grep_regex is_file is_dir is_git get_types detect_language cat_file`
-
-const ALLOWED: ReadonlySet<string> = new Set(`${PURE} ${READING}`.trim().split(/\s+/))
+const ALLOWED: ReadonlySet<string> = new Set([...COMPUTING, ...READING, ...PRINTING.split(/\s+/)])
 
 /** A function of the language as lists show it. */
 export interface ListedFunction {
@@ -148,29 +141,29 @@ export class FunctionConsole implements AsyncDisposable {
     }
     const definition = FUNCTIONS.get(name)
     if (definition === undefined || !isAllowed(name)) throw new Error(refusal([name]))
-    const own: Partial<FunctionContext> = {
-      signal,
-      folders: { output: '', temp: '' },
-      env: {},
-      services: {},
-      owner: undefined,
-      paths: this.#paths,
-      shared: [],
-      ports: {
-        now: () => new Date(),
-        monotonic: () => performance.now(),
-        random: Math.random,
-        uuid: () => crypto.randomUUID(),
-        resolve: () => Promise.resolve([]),
-      },
-      variable: (variable) => {
-        const value = values.get(variable)
-        return value === undefined ? undefined : toJson(value)
-      },
-      setVariable: (variable, value) => void values.set(variable, fromJson(value)),
-      print: (_stream, text) => output.add(text),
+    try {
+      return await callWithoutRun(definition, args, {
+        signal,
+        folders: { output: '', temp: '' },
+        env: {},
+        services: {},
+        owner: undefined,
+        paths: this.#paths,
+        shared: [],
+        variable: (variable) => {
+          const value = values.get(variable)
+          return value === undefined ? undefined : toJson(value)
+        },
+        setVariable: (variable, value) => void values.set(variable, fromJson(value)),
+        print: (_stream, text) => output.add(text),
+      })
+    } catch (error) {
+      if (!(error instanceof ForbiddenPath)) throw error
+      throw new Error(
+        `${definition.name}: the server reads files only in the folders of the setting target_file.folders; use it in a step of a workflow`,
+        { cause: error },
+      )
     }
-    return await run(definition, args, withoutRun(own))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,32 +182,5 @@ class Output {
 
   add(text: string): void {
     this.text = (this.text + text).slice(0, MAX_CHARS)
-  }
-}
-
-/** Whatever else a function asks for is not there. The log of a run is: what functions note in it is dropped. */
-const withoutRun = (own: Partial<FunctionContext>): FunctionContext =>
-  new Proxy(own as FunctionContext, {
-    get(known, name) {
-      if (Object.hasOwn(known, name)) return known[name as keyof FunctionContext]
-      if (name === 'recorder') return { log: () => undefined }
-      throw new Error('this function needs a run')
-    },
-  })
-
-const run = async (
-  definition: FunctionDefinition,
-  args: readonly Json[],
-  context: FunctionContext,
-): Promise<Json> => {
-  try {
-    return await definition.run(args, context)
-  } catch (error) {
-    if (error instanceof NoPath) return definition.returns === 'bool' ? false : null
-    if (!(error instanceof ForbiddenPath)) throw error
-    throw new Error(
-      `${definition.name}: the server reads files only in the folders of the setting target_file.folders; use it in a step of a workflow`,
-      { cause: error },
-    )
   }
 }

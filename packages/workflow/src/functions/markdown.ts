@@ -71,7 +71,10 @@ const short = (text: string): string =>
 
 /** Code in a cell: nothing in it ends the code or the cell. */
 const code = (text: string): string =>
-  `\`${text.replaceAll('`', "'").replaceAll('|', String.raw`\|`).replaceAll(/\s+/g, ' ')}\``
+  `\`${text
+    .replaceAll('`', "'")
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll(/\s+/g, ' ')}\``
 
 const sarifReport = (text: string): string => {
   const rows = sarifRows(text)

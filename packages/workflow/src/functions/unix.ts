@@ -2,7 +2,16 @@ import { constants } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Json } from '../model.ts'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { isThere, kindOf, mustBeFile, makeFolder, pathArg, programPath, writeLines, writeText } from './files.ts'
+import {
+  isThere,
+  kindOf,
+  mustBeFile,
+  makeFolder,
+  pathArg,
+  programPath,
+  writeLines,
+  writeText,
+} from './files.ts'
 import { removeFile, removeTree } from './remove.ts'
 import { REPLACE_FUNCTIONS } from './replace.ts'
 import { MAX_ITEMS } from './file.ts'

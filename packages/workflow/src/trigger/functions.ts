@@ -4,24 +4,13 @@ import { workspaceProblem } from '@scanfarm/contracts'
 import type { Engine } from '../execute/engine.ts'
 import type { Owner } from '../execute/surroundings.ts'
 import type { AllowedPath, RunPlace } from '../functions/allowed.ts'
-import { NoPath, type FunctionContext, type FunctionDefinition } from '../functions/define.ts'
+import type { FunctionDefinition } from '../functions/define.ts'
 import { FUNCTIONS } from '../functions/registry.ts'
-import { TEXT_FUNCTIONS } from '../functions/text.ts'
+import { callWithoutRun, COMPUTING, READING } from '../functions/without-run.ts'
 import type { Json } from '../model.ts'
 
-const names = (list: string): string[] => list.split(/\s+/)
-
-/** They compute and reach nothing. */
-const PURE = [
-  ...TEXT_FUNCTIONS.functions.map(({ name }) => name),
-  ...names('len is_empty is_not_empty pick_valid uuid random_string base64_encode base64_decode jq'),
-  ...names('is_url is_compress parse_url query_replace path_replace get_parent_url'),
-]
 /** They read files that the trigger may see, and change nothing. */
-const READING = names(
-  'file_exists file_length dir_length file_contains regex_extract read_file read_lines glob grep_string grep_regex ' +
-    'jq_from_file get_types is_file is_dir is_git detect_language',
-)
+const READING_HERE = [...READING, 'jq_from_file']
 
 const allowed = (list: readonly string[]): ReadonlyMap<string, FunctionDefinition> => {
   const definitions = new Set(list.flatMap((name) => FUNCTIONS.get(name) ?? []))
@@ -29,8 +18,8 @@ const allowed = (list: readonly string[]): ReadonlyMap<string, FunctionDefinitio
 }
 
 /** Every function that expressions of triggers may call, under each of its names. */
-export const TRIGGER_FUNCTIONS = allowed([...PURE, ...READING])
-const READING_FUNCTIONS = allowed(READING)
+export const TRIGGER_FUNCTIONS = allowed([...COMPUTING, 'jq', ...READING_HERE])
+const READING_FUNCTIONS = allowed(READING_HERE)
 
 /** Why a trigger cannot call a function of the language, or undefined. */
 export const callProblem = (name: string): string | undefined =>
@@ -81,17 +70,6 @@ const placeOf = async (
   }
 }
 
-const WITHOUT_PATH: Readonly<Record<string, Json>> = { bool: false, number: 0, list: [] }
-
-/** Asked for by functions that triggers do not have; the list above decides, this is only its fence. */
-const fenced = (known: object): FunctionContext =>
-  new Proxy({} as FunctionContext, {
-    get(_, key): unknown {
-      if (key in known) return Reflect.get(known, key)
-      throw new Error('this function needs a run, so a trigger cannot use it')
-    },
-  })
-
 export interface CallContext {
   readonly engine: Engine
   readonly files: (() => TriggerFiles) | undefined
@@ -111,23 +89,10 @@ export const callForTrigger = async (
   if (reads && files === undefined) throw new Error(`${name}: this server opens no files for triggers`)
   const signal = reads ? AbortSignal.any([until, AbortSignal.timeout(READ_MS)]) : until
   const place = reads && files !== undefined ? await placeOf(files(), args, workspace) : {}
-  const context = fenced({
+  return await callWithoutRun(definition, args, {
     ...place,
     shared: undefined,
     signal,
-    ports: {
-      now: () => new Date(),
-      monotonic: () => performance.now(),
-      uuid: () => crypto.randomUUID(),
-      random: Math.random,
-    },
-    recorder: { log: () => undefined },
-    jq: async (text: string, filter: string) => await engine.jq.run(text, filter, signal),
+    jq: async (text, filter) => await engine.jq.run(text, filter, signal),
   })
-  try {
-    return await definition.run(args, context)
-  } catch (error) {
-    if (error instanceof NoPath) return WITHOUT_PATH[definition.returns] ?? ''
-    throw error
-  }
 }
