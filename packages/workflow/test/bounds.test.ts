@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { Engine, TriggerLanguage, type Json, type TriggerEvent } from '../src/index.ts'
+import { Engine, lint, TriggerLanguage, type Json, type TriggerEvent } from '../src/index.ts'
 import { longestDelay } from './_event-loop.ts'
 import { useRuns } from './_execute.ts'
 
@@ -33,6 +33,10 @@ describe('a trigger with a hostile event', () => {
     ['join(split(event_data.a, "x"), event_data.a)', { a: many('x', 1 << 17) }],
     ['for (;;) {}', {}],
     ['Array.from({length: 3e6}, (_, i) => String(i * 7919 % 3e6)).sort().length', {}],
+    ['parse_float(event_data.a)', { a: `${many('1', 1 << 17)}x` }],
+    ['path_replace(event_data.a, event_data.b, 0)', { a: many('a/', 4000), b: many('x', 1 << 17) }],
+    ['query_replace(event_data.a, event_data.b)', { a: `?${many('a=1&', 4000)}`, b: many('x', 1 << 17) }],
+    ['parse_url(event_data.a, event_data.b)', { a: `http://h/${many('p', 1 << 17)}`, b: many('%p', 4000) }],
     ['trim_string(event_data.a, event_data.b)', { a: many('b', 1 << 18), b: `${many('a', 1 << 18)}b` }],
   ])('lets the process serve others while it evaluates %s', async (source, data) => {
     const delay = await longestDelay(async () => {
@@ -81,6 +85,12 @@ describe('a trigger with a hostile event', () => {
       /longer than 0.5s/,
     ],
     [
+      '{{ event_data.a | removetags:event_data.b }}',
+      { a: many('<a', 1 << 17), b: Array.from({ length: 20_000 }, (_, index) => `a${index}`).join(',') },
+      many('<a', 1 << 17),
+    ],
+    [`{{ 1 | stringformat:event_data.a }}`, { a: `%${many('0', 1 << 17)}` }, `%${many('0', 1 << 17)}`],
+    [
       '{{ event_data.a | first }}{{ event_data.a | last }}{{ event_data.a | length }}',
       { a: '😀b😀' },
       '😀😀3',
@@ -96,6 +106,37 @@ describe('a trigger with a hostile event', () => {
     })
     if (typeof expected === 'string') expect(answer === expected).toBe(true)
     else expect(answer).toMatch(expected)
+    expect(delay).toBeLessThan(MAX_DELAY_MS)
+  })
+})
+
+describe('texts of an author', () => {
+  test.each<[string, (text: string) => Promise<unknown>, string]>([
+    [
+      'an input of a trigger',
+      (text) => language.input(text, eventOf({}), new AbortController().signal),
+      `trim(${many('`\\\\', 1 << 16)}`,
+    ],
+    [
+      'an export',
+      async (text) =>
+        lint(
+          `kind: module\nname: x\nsteps: [{name: a, type: bash, command: x, exports: {a: "${text}"}}]`,
+          'x',
+        ),
+      `f()${many(' ', 1 << 17)}x`,
+    ],
+    [
+      'a long word',
+      async (text) =>
+        lint(
+          `kind: module\nname: x\nsteps: [{name: a, type: bash, command: x, exports: {a: "${text}"}}]`,
+          'x',
+        ),
+      many('a', 1 << 17),
+    ],
+  ])('are read in time that grows with their length: %s', async (_what, read, text) => {
+    const delay = await longestDelay(async () => void (await read(text).catch(() => undefined)))
     expect(delay).toBeLessThan(MAX_DELAY_MS)
   })
 })

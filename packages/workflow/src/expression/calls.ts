@@ -7,10 +7,10 @@ const OF_SCRIPT =
 /** A call of a function that exists makes an export an expression; any other text is itself. */
 export const looksLikeCall = (text: string): boolean =>
   OF_SCRIPT.test(text) ||
-  [...text.matchAll(/([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
+  [...text.matchAll(/(?<!\w)([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => FUNCTIONS.has(name))
 
 /** The function that a text, which is a call as a whole, would call if there were one of that name. */
 export const unknownCall = (text: string): string | undefined => {
-  const name = /^\s*([A-Za-z_]\w*)\(.*\)\s*;?\s*$/s.exec(text)?.[1]
+  const name = /^([A-Za-z_]\w*)\(.*\)(?:\s*;)?$/s.exec(text.trim())?.[1]
   return name === undefined || looksLikeCall(text) ? undefined : name
 }

@@ -51,7 +51,7 @@ const fieldAt = (fields: readonly string[], args: readonly Json[], index: number
 const given = (args: readonly Json[]): boolean => args[0] !== undefined && args[1] !== undefined
 
 const INTEGER = /^[+-]?\d+$/
-const FLOAT = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+const FLOAT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
 const numberOf = (text: string, shape: RegExp): number => {
   const trimmed = text.trim()

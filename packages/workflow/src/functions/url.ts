@@ -35,6 +35,13 @@ const nameParts = (host: string): NameParts => {
   }
 }
 
+/** Characters of an address that a function makes. */
+const MAX_URL = 1 << 22
+
+const bounded = (count: number, longest: number): void => {
+  if (count * longest > MAX_URL) throw new Error(`the address would have more than ${MAX_URL} characters`)
+}
+
 const extensionOf = (path: string): string => /\.([^.]+)$/.exec(basename(path))?.[1] ?? ''
 
 const directives = (url: UrlParts, host: string): Readonly<Record<string, string>> => {
@@ -54,6 +61,7 @@ const format = (text: string, pattern: string): string => {
   if (url === undefined || text === '') return ''
   const network = text.replace(/^https?:\/\//, '')
   const values = directives(url, isCidr(network) ? network : url.host)
+  bounded(pattern.split('%').length, Math.max(...Object.values(values).map(({ length }) => length)))
   return pattern.replaceAll(/%(.)/gsu, (whole, letter: string) => values[letter] ?? whole)
 }
 
@@ -68,6 +76,7 @@ const replaceQuery = (text: string, value: string, mode: string): string => {
   const url = urlParts(text)
   const pairs = queryPairs(url?.query ?? '')
   if (url === undefined || pairs.length === 0) return text
+  bounded(pairs.length, value.length)
   const changed = pairs.map(([name, old]) => [name, mode === 'append' ? old + value : value] as const)
   return urlText(url, url.rawPath, queryText(changed), url.fragment)
 }
@@ -76,7 +85,9 @@ const replacePath = (text: string, value: string, position: number): string => {
   const url = urlParts(text)
   const path = url?.path.replace(/^\//, '') ?? ''
   if (url === undefined || path === '') return text
-  const parts = path.split('/').map((part, index) => (position <= 0 || index === position - 1 ? value : part))
+  const old = path.split('/')
+  bounded(position <= 0 ? old.length : 1, value.length)
+  const parts = old.map((part, index) => (position <= 0 || index === position - 1 ? value : part))
   return urlText(url, escapePath(`/${parts.join('/')}`), url.query, url.fragment)
 }
 

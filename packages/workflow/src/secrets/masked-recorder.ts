@@ -2,7 +2,7 @@ import type { OutputStream, RunRecorder } from '@scanfarm/contracts'
 import type { Json } from '../model.ts'
 import type { Mask, MaskedChunks } from './mask.ts'
 
-/** A recorder that hears of no secret. */
+/** A recorder that receives no secret. */
 export const maskedRecorder = (inner: RunRecorder, mask: Mask): RunRecorder => {
   if (mask.isEmpty) return inner
   const outputs = new Map<string, Map<OutputStream, MaskedChunks>>()

@@ -30,7 +30,7 @@ import {
   type Value,
 } from './value.ts'
 
-/** What a name that nobody has defined stands for. */
+/** The value of a name that is not defined. */
 export const UNDEFINED = authored('')
 
 /** Parts that a template may split a text into. */

@@ -69,13 +69,10 @@ const ADDRESS = /[^A-Za-z0-9\-._/#%[\]=:;$&()+,!?*@'~]/gu
 export const escapeAddress = (text: string): string =>
   text.toWellFormed().replaceAll(ADDRESS, (char) => encodeURIComponent(char))
 
-export const withoutNamedTags = (text: string, names: string): string =>
-  names
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => /^\w+$/.test(name))
-    .reduce((rest, name) => rest.replaceAll(new RegExp(`</?${name}/?>`, 'g'), ''), text)
-    .trim()
+export const withoutNamedTags = (text: string, names: string): string => {
+  const removed = new Set(names.split(',').map((name) => name.trim()))
+  return text.replaceAll(/<\/?(\w+)\/?>/g, (tag, name: string) => (removed.has(name) ? '' : tag)).trim()
+}
 
 /** The ending that fits the number: by default `s` unless it is one. */
 export const pluralEnding = (count: number, endings: string): string => {
@@ -84,7 +81,7 @@ export const pluralEnding = (count: number, endings: string): string => {
   return count === 1 ? one : many
 }
 
-const VERB = /%([-+ #0]*)(\d*)(?:\.(\d*))?([A-Za-z%])/
+const VERB = /%([-+ #0]{0,8})(\d{0,9})(?:\.(\d*))?([A-Za-z%])/g
 /** Longest field of a format. */
 const MAX_WIDTH = 10_000
 
@@ -119,7 +116,7 @@ const filled = (text: string, flags: string, width: number, isNumber: boolean): 
 export const formatted = (format: string, value: Value): string => {
   let isDone = false
   return format.replaceAll(
-    new RegExp(VERB, 'g'),
+    VERB,
     (written, flags: string, width: string, precision: string | undefined, verb: string) => {
       if (verb === '%') return '%'
       if (isDone) return written

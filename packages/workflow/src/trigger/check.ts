@@ -9,7 +9,7 @@ import { readInput, withHyphens, type Input } from './input.ts'
 
 const callsOf = (source: string): string[] => [...prepareProgram(withHyphens(source)).calls.keys()]
 
-/** A call of what neither the language nor the program itself has; it may still be spelled in a way nobody foresaw. */
+/** A call of a function that neither the language nor the program defines. */
 const unknownCall = (source: string): string | undefined => {
   const { calls, code } = prepareProgram(withHyphens(source))
   const own = ownNames(code)

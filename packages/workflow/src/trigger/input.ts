@@ -29,8 +29,9 @@ export const readInput = (written: string): Input => {
   return { kind: isTemplate ? 'template' : 'literal', text }
 }
 
+/** A text or `{{` without an end reaches to the end, so that it is passed once. */
 const TEXT_OR_FIELD =
-  /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|\{\{.*?\}\}|(?<![\w$.])event(?:_data)?(?:\.[A-Za-z_$][\w$]*)+(?!\s*\(|[\w$])/gs
+  /"(?:\\.|[^"\\])*(?:"|\\?$)|'(?:\\.|[^'\\])*(?:'|\\?$)|`(?:\\.|[^`\\])*(?:`|\\?$)|\{\{.*?(?:\}\}|$)|(?<![\w$.])event(?:_data)?(?:\.[A-Za-z_$][\w$]*)+(?!\s*\(|[\w$])/gs
 
 /** In calls a field that the event lacks is "", on whatever way it is missing: a value, and never an error. */
 const lenient = (source: string): string =>
