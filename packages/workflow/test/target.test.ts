@@ -62,6 +62,9 @@ describe('variables of a target', () => {
     })
     expect(localSpace('/a/list.txt', 'file')).toMatch(/^list-file-[0-9a-f]{12}$/)
     expect(localSpace('/a/list.txt', 'file')).not.toBe(localSpace('/b/list.txt', 'file'))
+    expect(localSpace(`/a/${'x'.repeat(200)}-${'y'.repeat(109)}.txt`, 'file')).toMatch(
+      /^y{109}-file-[0-9a-f]{12}$/,
+    )
   })
 
   test.each(['/etc/passwd', 'uploads/0123456789abcdef-list.txt', 'owner/repository', 'a.txt/b'])(

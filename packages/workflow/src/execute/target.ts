@@ -131,8 +131,8 @@ const localName = (path: string, local: LocalTarget): string => {
 export const localSpace = (path: string, local: LocalTarget): string =>
   `${localName(path, local)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
-    .replaceAll(/^[._-]+/g, '')
-    .slice(-(MAX_SPACE - HASH_CHARS - 1))}-${hashOf(path)}`
+    .slice(-(MAX_SPACE - HASH_CHARS - 1))
+    .replace(/^[._-]+/, '')}-${hashOf(path)}`
 
 /** What can be told of a target by looking at it alone. */
 export const targetVariables = (target: string, local?: LocalTarget): Record<string, string> => {
