@@ -1,9 +1,11 @@
 import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
-import { CloudProviderName, Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
+import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
+
+/** A year. */
 export const MAX_TIMEOUT_MINUTES = 525_600
 
 /** Minutes, as a number or in text; text may also be a duration such as `2h` or `1h30m`. */
@@ -50,7 +52,7 @@ export const CreateRuns = Type.Object(
       }),
     ),
     heuristics_check: Type.Optional(
-      Type.Enum(['none', 'basic', 'advanced'], { description: 'Becomes the param heuristics_check' }),
+      Type.Enum([...HEURISTICS], { description: 'Becomes the param heuristics_check' }),
     ),
     empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),
     repeat: Type.Optional(

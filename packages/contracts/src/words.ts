@@ -17,6 +17,10 @@ export type RunMode = Static<typeof RunMode>
 export const RunnerType = Type.Enum(['host', 'docker', 'ssh'])
 export type RunnerType = Static<typeof RunnerType>
 
+/** How closely a run looks at its target: not at all, at its text (and its DNS), or also by asking it. */
+export const HEURISTICS = ['none', 'basic', 'advanced'] as const
+export type Heuristics = (typeof HEURISTICS)[number]
+
 export const TriggerType = Type.Enum(['manual', 'cron', 'event', 'watch'])
 export type TriggerType = Static<typeof TriggerType>
 

@@ -1,3 +1,4 @@
+import { HEURISTICS } from '@scanfarm/contracts'
 import { Option, type Command } from 'commander'
 import { CliError, EXIT } from '../exit.ts'
 import { collect, collectParam, duration, wholeNumber } from '../options.ts'
@@ -56,7 +57,7 @@ export const addScanOptions = (command: Command): Command =>
       new Option(
         '--heuristics-check <level>',
         'how closely targets are looked at; advanced asks them',
-      ).choices(['none', 'basic', 'advanced']),
+      ).choices(HEURISTICS),
     )
 
 export interface Choice {

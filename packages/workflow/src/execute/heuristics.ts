@@ -1,8 +1,5 @@
+import { HEURISTICS, type Heuristics } from '@scanfarm/contracts'
 import type { ExecuteInput } from './input.ts'
-
-/** How closely a run looks at its target: not at all, at its text (and its DNS), or also by asking it. */
-export const HEURISTICS = ['none', 'basic', 'advanced'] as const
-export type Heuristics = (typeof HEURISTICS)[number]
 
 const isHeuristics = (word: string): word is Heuristics => HEURISTICS.some((known) => known === word)
 

@@ -20,7 +20,7 @@ const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
   typeof value === 'string' ? renderValue(run.engine, value, scope) : fromJson(value, 'author')
 
 /** The names under which workflows know the target. A run has one whoever declares it, so no default replaces it. */
-export const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
+const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
 
 const isSet = (value: Value | undefined): value is Value => value !== undefined && toPlain(value) !== ''
 

@@ -1,3 +1,4 @@
+import { HEURISTICS } from '@scanfarm/contracts'
 import {
   PARAM_TYPES,
   type Dependencies,
@@ -119,7 +120,7 @@ const reportSpec: ObjectSpec = spec<Report>('report', {
 const preferencesSpec: ObjectSpec = spec<Preferences>('preferences', {
   disable_notifications: flag('No notifications.'),
   disable_logging: flag('No log files.'),
-  heuristics_check: choice(['none', 'basic', 'advanced'], 'How closely the target is looked at.'),
+  heuristics_check: choice(HEURISTICS, 'How closely the target is looked at.'),
   ci_output_format: flag('Output for CI.'),
   silent: flag('Less output.'),
   repeat: flag('Run again and again.'),
