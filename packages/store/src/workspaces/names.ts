@@ -21,10 +21,11 @@ export const ofOrg = (column: RawBuilder<unknown>, org: string | undefined): Raw
     : [sql`${column} in (select workspace from org_workspaces where org = ${org}::uuid)`]
 }
 
-/** What a workspace is of: its newest run is a cloud run or another one, or it has none. */
-export const SOURCE = sql`coalesce(
-  (select case run_mode when 'cloud' then 'cloud' else 'local' end from runs r
-   where r.workspace = found.name order by r.id desc limit 1), 'imported')`
+/** The source of a workspace by the mode of its newest run; null: it has no run. */
+export const sourceOf = (runMode: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`case coalesce(${runMode}, '') when '' then 'imported' when 'cloud' then 'cloud' else 'local' end`
+
+const NEWEST_MODE = sql`(select run_mode from runs r where r.workspace = found.name order by r.id desc limit 1)`
 
 /** `with …` of the names, and what the filter leaves of them in `select … from found … order by name`. */
 export const namesThat = ({
@@ -39,6 +40,6 @@ export const namesThat = ({
   conditions: where([
     ...contains(sql`found.name`, search),
     ...(org === DEFAULT_ORG ? ofOrg(sql`found.name`, org) : []),
-    ...(source === undefined ? [] : [sql`${SOURCE} = ${source}`]),
+    ...(source === undefined ? [] : [sql`${sourceOf(NEWEST_MODE)} = ${source}`]),
   ]),
 })
