@@ -1,10 +1,5 @@
-import {
-  AppError,
-  uploadKeyOf,
-  type ArtifactStore,
-  type CreateRuns,
-  type FieldError,
-} from '@scanfarm/contracts'
+import { uploadKeyOf, type ArtifactStore, type CreateRuns, type FieldError } from '@scanfarm/contracts'
+import { refuse } from '../http/field-refusal.ts'
 
 const MAX_PROBLEMS = 50
 
@@ -18,16 +13,17 @@ export const refuseLostUploads = async (
     ...(target === undefined ? [] : [{ text: target, path: '/target' }]),
     ...targets.map((text, index) => ({ text, path: `/targets/${index}` })),
   ]
+  const lost = new Map<string, boolean>()
   for (const { text, path } of named) {
     const key = uploadKeyOf(text.trim())
-    if (key === undefined || (await artifacts.size(key)) !== undefined) continue
+    if (key === undefined) continue
+    if (!lost.has(key)) lost.set(key, (await artifacts.size(key)) === undefined)
+    if (lost.get(key) !== true) continue
     problems.push({
       path,
       message: 'names no upload; it may have been removed after its time: upload it again',
     })
     if (problems.length === MAX_PROBLEMS) break
   }
-  const [first] = problems
-  if (first !== undefined)
-    throw new AppError('invalid_input', `${first.path.slice(1)}: ${first.message}`, { details: problems })
+  refuse(problems)
 }

@@ -37,6 +37,30 @@ const collect = async (chunks: AsyncIterable<readonly TargetDraft[]>): Promise<n
   return sizes
 }
 
+describe('uploads that are targets themselves', () => {
+  test('are looked for once each, however often they are named', async () => {
+    const asked: string[] = []
+    const store = {
+      ...storeOf(),
+      size: async (key: string) => {
+        asked.push(key)
+        return key === PATH ? 1 : undefined
+      },
+    }
+    const gone = 'uploads/0123456789abcdef-gone.txt'
+    const targets = Array<string>(1_000).fill(PATH)
+    expect(await gatherTargets({ module: 'x', targets }, store, LIMITS)).toMatchObject({ count: 1 })
+    expect(asked).toEqual([PATH])
+    await expect(
+      gatherTargets({ module: 'x', targets: [PATH, gone, gone] }, store, LIMITS),
+    ).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: [{ path: '/targets/1' }, { path: '/targets/2' }],
+    })
+    expect(asked).toEqual([PATH, PATH, gone])
+  })
+})
+
 describe('targets of a long file', () => {
   test('are counted first and told again in chunks, without repetitions', async () => {
     const content = function* (): Generator<string> {
