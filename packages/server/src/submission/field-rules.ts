@@ -1,5 +1,4 @@
 import {
-  MAX_TIMEOUT_MINUTES,
   paramProblem,
   paramsProblems,
   parseSshAddress,
@@ -9,7 +8,7 @@ import {
   type FieldError,
 } from '@scanfarm/contracts'
 import { repeatProblems } from './repeat.ts'
-import { timeoutOf } from './timeout.ts'
+import { timeoutProblems } from './timeout.ts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
 
@@ -22,7 +21,8 @@ export const fieldProblems = (body: CreateRuns): FieldError[] => [
   ...targetProblems(body),
   ...paramProblems(body),
   ...workspaceProblems(body),
-  ...timeProblems(body),
+  ...timeoutProblems(body),
+  ...repeatProblems(body),
   ...runnerProblems(body),
   ...cloudProblems(body),
 ]
@@ -68,16 +68,6 @@ const paramProblems = ({ params: sent }: CreateRuns): FieldError[] => {
 const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
   const message = workspace === undefined ? undefined : workspaceProblem(workspace)
   return message === undefined ? [] : [{ path: '/workspace', message }]
-}
-
-const timeProblems = (body: CreateRuns): FieldError[] => {
-  const minutes = typeof body.timeout === 'string' ? timeoutOf(body) : null
-  return [
-    ...(minutes === null || (minutes >= 1 && minutes <= MAX_TIMEOUT_MINUTES)
-      ? []
-      : [{ path: '/timeout', message: `must be from 1 to ${MAX_TIMEOUT_MINUTES} minutes` }]),
-    ...repeatProblems(body),
-  ]
 }
 
 /** Whether a runner that nobody named fits is seen when the workflow is known. */

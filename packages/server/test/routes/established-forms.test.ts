@@ -370,6 +370,16 @@ describe('schedules as the form of the dashboard sends them', () => {
     expect(data).toMatchObject({ target: 'b.test', params: { depth: '3' } })
   })
 
+  test.each(['cron', 'event'])('are refused with a timeout that is out of bounds (%s)', async (type) => {
+    for (const timeout of ['0m', '400d']) {
+      const { body } = await server.admin
+        .post('/api/schedules')
+        .send({ ...nightly, trigger_type: type, event_topic: 'a.b', timeout })
+        .expect(400)
+      expect(body.details).toEqual([{ path: '/timeout', message: expect.stringContaining('1 to 525600') }])
+    }
+  })
+
   test('have several targets, or one', async () => {
     const { target: _, ...rest } = nightly
     const { data } = await create({ ...rest, targets: ['a.test', 'b.test'] })

@@ -12,7 +12,7 @@ import { checkParams, parseDuration } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
-import { timeoutOf } from '../../submission/timeout.ts'
+import { timeoutOf, timeoutProblems } from '../../submission/timeout.ts'
 import { upcomingTime } from '../event-receiver/cron-times.ts'
 import { planFiring } from '../event-receiver/plan-firing.ts'
 import { triggerOfSchedule } from '../event-receiver/read-trigger.ts'
@@ -128,7 +128,11 @@ const draftOf = async (
   const sameWorkflow = body.workflow_name === undefined ? base?.workflowKind : undefined
   const workflowKind = await kindOf(catalog, workflowName, body.workflow_kind ?? sameWorkflow)
   await catalog.pin(workflowName, workflowKind)
-  refuse([...paramsProblems(body.params ?? {}), ...paramsProblems(body.input ?? {}, '/input')])
+  refuse([
+    ...paramsProblems(body.params ?? {}),
+    ...paramsProblems(body.input ?? {}, '/input'),
+    ...timeoutProblems(body),
+  ])
   const { trigger_type: type } = body
   const byHand = type === 'manual'
   const draft: ScheduleDraft = {
