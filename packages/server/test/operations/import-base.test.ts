@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -331,6 +332,23 @@ describe('what is refused', () => {
       }),
     ).rejects.toThrow(/away is no folder: name the one that has a folder for each workspace/)
   })
+})
+
+test('times without a zone are UTC, wherever the import runs', () => {
+  const times = ['2026-03-01 10:00:00', '2026-03-01 10:00:00.5+00:00', '2026-03-01T10:00:00+02:00', 'soon']
+  const values = JSON.stringify(new URL('../../src/operations/import-base/values.ts', import.meta.url).href)
+  const script = `import { timeOf } from ${values}
+    console.log(JSON.stringify(${JSON.stringify(times)}.map((at) => timeOf({ at }, 'at') ?? '')))`
+  const told = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { TZ: 'Asia/Tokyo' },
+    encoding: 'utf8',
+  })
+  expect(JSON.parse(told)).toEqual([
+    '2026-03-01T10:00:00.000Z',
+    '2026-03-01T10:00:00.500Z',
+    '2026-03-01T08:00:00.000Z',
+    '',
+  ])
 })
 
 test('a base folder whose records are in Postgres is read there', async () => {

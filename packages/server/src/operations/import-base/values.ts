@@ -18,13 +18,14 @@ export const countOf = (row: BaseRow, column: string): number => {
   return Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 
-/** ISO 8601, or undefined where there is none: SQLite has texts such as `2026-01-02 03:04:05.6+00:00`. */
+/**
+ * ISO 8601, or undefined where there is none. SQLite has texts like `2026-01-02 03:04:05.6+00:00`, and defaults without a
+ * zone, which are UTC.
+ */
 export const timeOf = (row: BaseRow, column: string): string | undefined => {
   const value = row[column]
   const text = value instanceof Date ? value.toISOString() : typeof value === 'string' ? value : ''
-  const time = new Date(
-    /^\d{4}-\d\d-\d\d \d/.test(text) ? text.replace(' ', 'T').replace(/(\d)$/, '$1') : text,
-  )
+  const time = new Date(text.replace(/^(\d{4}-\d\d-\d\d) (\S+)$/, '$1T$2').replace(/T[\d:.]+$/, '$&Z'))
   return Number.isNaN(time.getTime()) || time.getUTCFullYear() < 1971 ? undefined : time.toISOString()
 }
 
