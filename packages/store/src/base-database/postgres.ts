@@ -6,6 +6,8 @@ const ROWS_AT_ONCE = 500
 /** Opens the Postgres database of a base folder in one transaction that only reads, so that all tables fit each other. */
 export const openPostgresBase = async (config: pg.ClientConfig): Promise<BaseDatabase> => {
   const client = new pg.Client({ ...config, application_name: 'scanfarm import-base' })
+  // Unheard, an error between two queries ends the program; the next query fails with it.
+  client.on('error', () => undefined)
   await client.connect()
   await client.query('begin transaction isolation level repeatable read read only')
   const columns = async (table: BaseTable): Promise<Set<string>> => {
@@ -36,7 +38,8 @@ export const openPostgresBase = async (config: pg.ClientConfig): Promise<BaseDat
           yield* rows
         }
       } finally {
-        await client.query(`close ${cursor}`)
+        // A failed transaction has closed it.
+        await client.query(`close ${cursor}`).catch(() => undefined)
       }
     },
     async [Symbol.asyncDispose]() {

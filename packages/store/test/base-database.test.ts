@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { openPostgresBase } from '../src/index.ts'
+import { asSuperuser, emptyDatabase } from './database.ts'
+
+test('a base database that goes away while it is read is an error of the read', async () => {
+  await using source = await emptyDatabase()
+  await asSuperuser(
+    (client) => client.query('create table runs as select n as id from generate_series(1, 600) n'),
+    source.url,
+  )
+  await using base = await openPostgresBase({ connectionString: source.url })
+  const rows = base.rows('runs', ['id'])[Symbol.asyncIterator]()
+  expect((await rows.next()).value).toMatchObject({ id: 1 })
+  await asSuperuser(
+    (client) =>
+      client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'scanfarm import-base' and datname = current_database()`,
+      ),
+    source.url,
+  )
+  await delay(100)
+  const rest = async (): Promise<void> => {
+    while ((await rows.next()).done !== true);
+  }
+  await expect(rest()).rejects.toThrow()
+})
