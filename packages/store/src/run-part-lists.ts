@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { contains, isOneOf, where } from './findings/condition.ts'
 import { readPage, ROW_BYTES, type PageRows } from './page.ts'
+import { byRef } from './run-ref.ts'
 import { STEP_COLUMNS, toStep, type StepRow } from './step-rows.ts'
 import type { PageOf, PageRequest, RunRef } from './store.ts'
 import { canBeStored } from './text.ts'
@@ -30,18 +31,12 @@ export interface ArtifactFilter extends RunPartFilter {
 /** With where its bytes are. */
 export type StoredArtifact = Artifact & { readonly store_key: string; readonly sha256: string }
 
-const NUMBER = /^[1-9]\d{0,14}$/
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-const isRunRef = (ref: RunRef | undefined): RawBuilder<unknown>[] => {
-  if (ref === undefined) return []
-  if (NUMBER.test(ref)) return [sql`id = ${Number(ref)}`]
-  return [UUID.test(ref) ? sql`run_uuid = ${ref}::uuid` : sql`false`]
-}
+const isRunRef = (ref: RunRef | undefined): RawBuilder<unknown>[] =>
+  ref === undefined ? [] : [byRef(ref) ?? sql`false`]
 
 /** `r`: the newest runs of the filter. */
 const recent = ({ workspaces, run }: RunPartFilter): RawBuilder<unknown> => sql`
-  (select id, attempt, workspace from runs ${where([...isOneOf('workspace', workspaces), ...isRunRef(run)])}
+  (select id, attempt, workspace from runs r ${where([...isOneOf('workspace', workspaces), ...isRunRef(run)])}
    order by id desc limit ${NEWEST_RUNS}) r`
 
 /** A cursor is the number of records before it. */

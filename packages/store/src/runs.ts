@@ -8,22 +8,13 @@ import { decodeCursor } from './cursor.ts'
 import { pageOf, readPage, ROW_BYTES } from './page.ts'
 import { countByStatus, listRuns } from './run-list.ts'
 import { artifactAt, listAllArtifacts, listStepResults } from './run-part-lists.ts'
+import { byRef } from './run-ref.ts'
 import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
 import { STEP_COLUMNS, toStep, type StepRow } from './step-rows.ts'
 import type { CancelRequest, CloudChoice, CloudFields, PageOf, RunRef, Runs } from './store.ts'
-import { storableJson } from './text.ts'
+import { isUuid, storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
-
-const NUMBER = /^[1-9]\d{0,14}$/
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-/** The condition that finds a run by what stood in the path; undefined: it can be neither number nor uuid. */
-const byRef = (ref: RunRef): RawBuilder<unknown> | undefined => {
-  if (NUMBER.test(ref)) return sql`r.id = ${Number(ref)}`
-  if (UUID.test(ref)) return sql`r.run_uuid = ${ref}`
-  return undefined
-}
 
 export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
   list: (filter, page) => listRuns(db, totals, filter, page),
@@ -141,7 +132,7 @@ const artifact: (
   ref: RunRef,
   artifactId: string,
 ) => ReturnType<Runs['artifact']> = async (db, ref, artifactId) => {
-  const run = UUID.test(artifactId) ? await identify(db, ref) : undefined
+  const run = isUuid(artifactId) ? await identify(db, ref) : undefined
   if (!run) return undefined
   const { rows } = await sql<Omit<Artifact, 'workspace'> & { store_key: string; sha256: string }>`
     select ${ARTIFACT_COLUMNS}, store_key, sha256 from artifacts where run_id = ${run.id} and id = ${artifactId}
@@ -155,7 +146,7 @@ const stepLog: (db: Kysely<unknown>, ref: RunRef, stepId: string) => ReturnType<
   ref,
   stepId,
 ) => {
-  const run = UUID.test(stepId) ? await identify(db, ref) : undefined
+  const run = isUuid(stepId) ? await identify(db, ref) : undefined
   if (!run) return undefined
   const { rows } = await sql<{ storeKey: string; output: string; status: string }>`
     select log_file as "storeKey", output, status from steps where run_id = ${run.id} and id = ${stepId}

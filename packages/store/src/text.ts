@@ -18,3 +18,8 @@ const withStorableKeys = (object: object): object => {
     ? object
     : Object.fromEntries(entries.map(([key, value]) => [storable(key), value]))
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Whether the text is a uuid as this API writes them; Postgres takes other forms, too. */
+export const isUuid = (text: string): boolean => UUID.test(text)

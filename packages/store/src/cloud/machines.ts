@@ -1,9 +1,7 @@
 import type { CloudProviderName, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { storable } from '../text.ts'
+import { isUuid, storable } from '../text.ts'
 import type { CloudStore, RunPlace } from './port.ts'
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Which machines there should be, and where a run is. */
 export const makeMachines = (
@@ -40,7 +38,7 @@ export const makeMachines = (
     return rows[0]?.turn ?? false
   },
   placeOf: async (runUuid, attempt) => {
-    if (!UUID.test(runUuid)) return undefined
+    if (!isUuid(runUuid)) return undefined
     const { rows } = await sql<RunPlace>`
       select f.id as "infraNo", i.id as "instanceNo", f.infra_id as "infraId", f.provider,
              i.resource_id as "resourceId", i.address, i.port, f.ssh_user as "sshUser",

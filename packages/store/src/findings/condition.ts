@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { canBeStored } from '../text.ts'
+import { canBeStored, isUuid } from '../text.ts'
 
 /** Pieces of a where clause; an absent value is no condition, one that cannot be stored finds nothing. */
 export const isOneOf = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] => {
@@ -21,7 +21,7 @@ export const contains = (text: RawBuilder<unknown>, part: string | undefined): R
 export const isRun = (column: string, uuid: string | undefined): RawBuilder<unknown>[] => {
   if (uuid === undefined) return []
   return [
-    UUID.test(uuid)
+    isUuid(uuid)
       ? sql`${sql.ref(column)} = (select id from runs where run_uuid = ${uuid}::uuid)`
       : sql`false`,
   ]
@@ -29,5 +29,3 @@ export const isRun = (column: string, uuid: string | undefined): RawBuilder<unkn
 
 export const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Org, OrgStats } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUniqueViolation } from '../connection.ts'
-import { canBeStored } from '../text.ts'
+import { canBeStored, isUuid } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { DEFAULT_ORG, type OrgDraft, type Orgs } from './port.ts'
 import { namesThat } from './names.ts'
@@ -14,7 +14,6 @@ const MAX_NAMES = 10_000
 const MAX_NAMES_IN_LIST = 100
 
 const COLUMNS = sql`uuid::text, name, description, tags, created_at, updated_at`
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 type Row = Omit<Org, 'is_default'>
 const toOrg = (row: Row): Org => ({ ...row, is_default: row.uuid === DEFAULT_ORG })
@@ -50,7 +49,7 @@ const find = async (db: Kysely<unknown>, ref: string): Promise<Org | undefined> 
   if (!canBeStored(ref)) return undefined
   const { rows } = await sql<Row>`
     select ${COLUMNS} from orgs
-    where lower(name) = lower(${ref}) ${UUID.test(ref) ? sql`or uuid = ${ref}::uuid` : sql``}
+    where lower(name) = lower(${ref}) ${isUuid(ref) ? sql`or uuid = ${ref}::uuid` : sql``}
     order by uuid::text <> ${ref.toLowerCase()} limit 1
   `.execute(db)
   return rows[0] && toOrg(rows[0])
