@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { bytes, type Answer } from '../../http/answer.ts'
 import { attachment } from '../../http/content-disposition.ts'
-import { route } from '../../http/route.ts'
+import { route, unsupportedRoute } from '../../http/route.ts'
 import { entriesOf } from '../../snapshots/entries.ts'
 import { zipOf } from '../../snapshots/zip-stream.ts'
 
@@ -77,24 +77,15 @@ export const listSnapshots = route(
   async () => ({ data: NONE, count: 0, path: '' as const }),
 )
 
-export const importSnapshot = route(
-  {
-    method: 'post',
-    path: '/snapshots/import',
-    tag: 'Workspaces',
-    summary: 'Not implemented: take a snapshot in',
-    description: 'Findings are imported with `POST /vulnerabilities/import`.',
-    role: 'operator',
-    responses: {},
-    errors: ['not_implemented'],
-  },
-  async () => {
-    throw new AppError(
-      'not_implemented',
-      'snapshots are not imported: runs belong to the farm that ran them; import findings with POST /vulnerabilities/import',
-    )
-  },
-)
+export const importSnapshot = unsupportedRoute({
+  method: 'post',
+  path: '/snapshots/import',
+  tag: 'Workspaces',
+  summary: 'Import a snapshot (not carried out)',
+  role: 'operator',
+  description:
+    'snapshots are not imported: runs belong to the farm that ran them; import findings with POST /vulnerabilities/import',
+})
 
 export const removeSnapshot = route(
   {
