@@ -4,12 +4,10 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
-import { commaList, MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
+import { commaList, List, nameList, wordsOf } from './comma-list.ts'
 import { orgOf, orgQuery } from './org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
-
-const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
 
 const Length = Type.Optional(
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Bytes; unknown ones are 0' }),

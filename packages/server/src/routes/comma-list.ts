@@ -1,8 +1,13 @@
 import type { FieldError } from '@scanfarm/contracts'
+import { Type } from 'typebox'
 import { refuse } from '../http/field-refusal.ts'
 
 /** Most characters of a list. */
-export const MAX_LIST_LENGTH = 8192
+const MAX_LIST_LENGTH = 8192
+
+/** Query parameter with a list. */
+export const List = (description: string) =>
+  Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
 
 /** `a, b` as its values; undefined when there is none. */
 export const commaList = (text: string | undefined): string[] | undefined => {

@@ -5,39 +5,29 @@ import { route, type Handle } from '../http/route.ts'
 import { createRuns } from './runs/create-runs.ts'
 import { noRun } from './runs/run-path.ts'
 
-const {
-  workflow_name,
-  workflow_kind,
-  target,
-  params,
-  status,
-  worker_id,
-  created_at,
-  started_at,
-  completed_at,
-} = Run.properties
+const Facts = Type.Pick(Run, [
+  'workflow_name',
+  'workflow_kind',
+  'target',
+  'params',
+  'status',
+  'worker_id',
+  'created_at',
+  'started_at',
+  'completed_at',
+])
 
 const Task = Type.Object(
   {
     id: Type.String({ description: '`run_uuid` of the run' }),
     task_id: Type.String({ description: 'The same' }),
     scan_id: Type.String({ description: 'The same' }),
-    workflow_name,
-    workflow_kind,
-    target,
-    params,
-    status,
-    worker_id,
-    created_at,
-    started_at,
-    completed_at,
+    ...Facts.properties,
   },
   { $id: 'Task' },
 )
 
-type Facts = Omit<Static<typeof Task>, 'id' | 'task_id' | 'scan_id'> & Pick<Run, 'run_uuid'>
-
-const task = (run: Facts): Static<typeof Task> => ({
+const task = (run: Static<typeof Facts> & Pick<Run, 'run_uuid'>): Static<typeof Task> => ({
   id: run.run_uuid,
   task_id: run.run_uuid,
   scan_id: run.run_uuid,
@@ -152,9 +142,7 @@ export const createTask = route(
         [kind]: body.workflow_name,
         target: body.target,
         run_mode: 'distributed',
-        params: Object.fromEntries(
-          Object.entries(body.params ?? {}).map(([name, value]) => [name, String(value)]),
-        ),
+        params: body.params ?? {},
       },
     })
     const { run_uuid, job_id } = JSON.parse(String((answer as Answer).body)) as Record<string, string>

@@ -16,12 +16,10 @@ import { refuse } from '../http/field-refusal.ts'
 import { textProblems } from '../http/plain-text.ts'
 import { route } from '../http/route.ts'
 import { aliased } from './alias.ts'
-import { MAX_LIST_LENGTH, nameList, wordsOf } from './comma-list.ts'
+import { List, nameList, wordsOf } from './comma-list.ts'
 import { orgOf, orgQuery } from './org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 import { longRowId } from './row-id.ts'
-
-const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
 
 /** Filters of the list and of exports. */
 export const vulnerabilityQuery = {

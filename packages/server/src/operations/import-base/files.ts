@@ -1,7 +1,7 @@
 import { opendir, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
 import { collectArtifact } from '@scanfarm/artifacts'
-import type { Artifact, ArtifactStore } from '@scanfarm/contracts'
+import { ArtifactType, type ArtifactStore } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import type { BaseDatabase, BaseRow, History, PastArtifact } from '@scanfarm/store'
 import { hashResolved, stringifyResolved } from '@scanfarm/workflow'
@@ -11,8 +11,8 @@ import { leaveOut, newPart, note, type PartReport } from './report.ts'
 import { jobIdFrom, textOf, uuidFrom } from './values.ts'
 
 const FILES_AT_ONCE = 100
-const TYPES: readonly string[] = ['report', 'state_file', 'output', 'screenshot']
-const isType = (text: string): text is Artifact['artifact_type'] => TYPES.includes(text)
+const TYPES: readonly string[] = ArtifactType.enum
+const isType = (text: string): text is ArtifactType => TYPES.includes(text)
 
 /** Files that each run of the established system leaves in its workspace. */
 const STATE_FILES = new Set([

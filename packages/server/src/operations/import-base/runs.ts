@@ -1,4 +1,4 @@
-import type { Priority, WorkflowKind } from '@scanfarm/contracts'
+import { Priority, type WorkflowKind } from '@scanfarm/contracts'
 import type { BaseDatabase, BaseRow, History, PastRun, PastStep } from '@scanfarm/store'
 import {
   hashResolved,
@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<string, PastRun['status']>> = {
   cancelled: 'cancelled',
 }
 
-const PRIORITIES: readonly string[] = ['low', 'normal', 'high', 'critical'] satisfies Priority[]
+const PRIORITIES: readonly string[] = Priority.enum
 const isPriority = (text: string): text is Priority => PRIORITIES.includes(text)
 
 /** Names the workspace of a record here, whatever characters it has there. */

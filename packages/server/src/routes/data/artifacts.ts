@@ -1,16 +1,14 @@
-import { AppError, Artifact, type ArtifactStore, page } from '@scanfarm/contracts'
+import { AppError, Artifact, type ArtifactStore, ArtifactType, page } from '@scanfarm/contracts'
 import { NEWEST_RUNS, type StoredArtifact } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/field-refusal.ts'
 import { route } from '../../http/route.ts'
 import { aliased } from '../alias.ts'
-import { MAX_LIST_LENGTH, nameList, wordsOf } from '../comma-list.ts'
+import { List, nameList, wordsOf } from '../comma-list.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from '../runs/send-artifact.ts'
 
-const TYPES = ['report', 'state_file', 'output', 'screenshot'] as const
-const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
-
+const TYPES = ArtifactType.enum
 /** Most artifacts of a page whose content is looked for, and how many at the same time. */
 const MAX_VERIFIED = 1_000
 const VERIFIED_AT_ONCE = 16

@@ -3,12 +3,10 @@ import { NEWEST_RUNS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { aliased } from '../alias.ts'
-import { MAX_LIST_LENGTH, nameList, wordsOf } from '../comma-list.ts'
+import { List, nameList, wordsOf } from '../comma-list.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
 const WORDS = ['pending', 'running', 'completed', 'success', 'failed', 'skipped', 'cancelled'] as const
-const List = (description: string) => Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
-
 const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
   wordsOf('status', text, WORDS)?.map((word) => (word === 'success' ? 'completed' : word))
 
