@@ -4,6 +4,7 @@ import { json, type Answer } from '../http/answer.ts'
 import { route, type Handle } from '../http/route.ts'
 import { createRuns } from './runs/create-runs.ts'
 import { noRun } from './runs/run-path.ts'
+import { shownRun } from './runs/shown-run.ts'
 
 const Facts = Type.Pick(Run, [
   'workflow_name',
@@ -62,7 +63,8 @@ export const listTasks = route(
       }),
     },
   },
-  async ({ store }) => {
+  async ({ store }, { http }) => {
+    const shown = (run: Run) => task(shownRun(http.root, run))
     const newest = async (status: Run['status']) =>
       (await store.runs.list({ status, runMode: 'distributed' }, { offset: 0, limit: MOST })).data
     const [pending, running, ...ended] = await Promise.all([
@@ -71,7 +73,7 @@ export const listTasks = route(
       ...ENDED.map(newest),
     ])
     const completed = ended.flat().sort((one, other) => other.id - one.id)
-    return { pending: pending.map(task), running: running.map(task), completed: completed.map(task) }
+    return { pending: pending.map(shown), running: running.map(shown), completed: completed.map(shown) }
   },
 )
 
@@ -88,10 +90,10 @@ export const getTask = route(
     responses: { 200: TaskDetail },
     errors: ['not_found'],
   },
-  async ({ store }, { params: { id } }) => {
+  async ({ store }, { params: { id }, http }) => {
     const run: RunDetail | undefined = await store.runs.find(id)
     if (run === undefined) throw noRun(id)
-    return { ...task(run), error: run.error_message }
+    return { ...task(shownRun(http.root, run)), error: run.error_message }
   },
 )
 

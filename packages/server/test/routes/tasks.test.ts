@@ -37,11 +37,14 @@ describe('POST /tasks', () => {
       workflow_kind: 'module',
       target: 'a.example',
       worker_id: '',
+      status: 'pending',
       error: '',
     })
+    const ours = await server.viewer.get(`/api/tasks/${body.task_id}`).expect(200)
+    expect(ours.body.status).toBe('queued')
     const { body: list } = await server.viewer.get('/osm/api/tasks').expect(200)
     expect(list).toMatchObject({ running: [], completed: [] })
-    expect(list.pending).toContainEqual(expect.objectContaining({ id: body.task_id }))
+    expect(list.pending).toContainEqual(expect.objectContaining({ id: body.task_id, status: 'pending' }))
     await server.operator.delete(`/api/runs/${body.task_id}`).expect(200)
     const after = await server.viewer.get('/osm/api/tasks').expect(200)
     expect(after.body.completed).toContainEqual(
