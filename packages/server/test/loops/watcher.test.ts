@@ -84,16 +84,16 @@ describe('a watch', () => {
     expect((await targets()).slice(3)).toEqual(['c.test'])
   })
 
-  test('watches the files in a folder', async () => {
-    const inbox = join(farm.folder, 'inbox')
+  test('watches the files in a folder, whatever characters its name has', async () => {
+    const inbox = join(farm.folder, 'inbox[1]')
     await mkdir(inbox)
     await farm.write(
       'inbox.yaml',
-      module('inbox', `    on: watch\n    path: ${inbox}/\n    input: {target: event_data.name}`),
+      module('inbox', `    on: watch\n    path: '${inbox}/'\n    input: {target: event_data.name}`),
     )
     const watcher = watcherOf(await farm.master())
     await watcher.lookOnce(0, NEVER)
-    await put('inbox/folder.test', 'x', 1_000)
+    await put('inbox[1]/folder.test', 'x', 1_000)
     for (const now of [1, 7, 8]) await watcher.lookOnce(now * SECOND, NEVER)
     expect((await targets()).slice(4)).toEqual(['folder.test'])
   })

@@ -15,7 +15,9 @@ export interface FoundFile {
 export async function scanFiles(pattern: string): Promise<Map<string, FoundFile>> {
   const found = new Map<string, FoundFile>()
   const isFolder = (await stat(pattern).catch(() => undefined))?.isDirectory() === true
-  for await (const path of glob(isFolder ? join(pattern, '*') : pattern)) {
+  // The name of a folder may have characters that mean something in a glob.
+  for await (const name of isFolder ? glob('*', { cwd: pattern }) : glob(pattern)) {
+    const path = isFolder ? join(pattern, name) : name
     const about = await stat(path).catch(() => undefined)
     if (about?.isFile() !== true) continue
     if (found.size >= MAX_FILES) throw new Error(`${pattern} matches more than ${MAX_FILES} files`)
