@@ -45,12 +45,12 @@ const MAX_WAITING_CHECKS = 8
 
 /** Each large file is read by a process that may take 1 GiB. */
 const MAX_IMPORTS = 4
-/** Each is compressed on a thread that others need too. */
+/** Each is compressed in the thread pool of Node, which file access shares. */
 const MAX_SNAPSHOTS = 4
 const MAX_EVALUATIONS = 4
 const MAX_QUESTIONS = 8
 
-/** Nothing slows down who tries keys. */
+/** Keys can be tried without a delay: a short one could be guessed. */
 const MIN_FILES_KEY = 20
 
 const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')

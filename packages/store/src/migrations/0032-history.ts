@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * Steps of runs that ended before they came here are no news: a transaction that sets `scanfarm.history` writes them
- * without events, so that nothing starts because of them.
+ * Imported steps raise no events, so that no trigger fires for runs that ended long ago: a transaction that sets
+ * `scanfarm.history` writes steps without them.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql

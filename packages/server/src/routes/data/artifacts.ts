@@ -9,7 +9,7 @@ import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from '../runs/send-artifact.ts'
 
 const TYPES = ArtifactType.enum
-/** Most artifacts of a page whose content is looked for, and how many at the same time. */
+/** Most artifacts of a page whose content is checked, and how many are checked at the same time. */
 const MAX_VERIFIED = 1_000
 const VERIFIED_AT_ONCE = 16
 
@@ -19,10 +19,10 @@ const withoutPlace = ({ store_key: _, sha256: __, ...artifact }: StoredArtifact)
 const verified = async (artifacts: ArtifactStore, found: readonly StoredArtifact[]) => {
   const kept = new Array<boolean>(found.length)
   const queue = found.entries()
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     for (const [place, { store_key }] of queue) kept[place] = (await artifacts.size(store_key)) !== undefined
   }
-  await Promise.all(Array.from({ length: VERIFIED_AT_ONCE }, look))
+  await Promise.all(Array.from({ length: VERIFIED_AT_ONCE }, check))
   return found
     .filter((_, place) => kept[place])
     .map((artifact) => ({

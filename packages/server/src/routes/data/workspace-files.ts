@@ -6,7 +6,7 @@ import { ARTIFACT_RESPONSES, sendArtifact } from '../runs/send-artifact.ts'
 
 const hashed = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Links of dashboards, which carry no token. One answer for all that is wrong: keys are not to be found out. */
+/** Links of dashboards, which carry no token. Every refusal is the same 404: it does not tell whether the key was right. */
 export const readWorkspaceFile = route(
   {
     method: 'get',
