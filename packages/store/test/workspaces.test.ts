@@ -164,6 +164,24 @@ describe('workspaces', () => {
 })
 
 describe('organisations', () => {
+  test(
+    'leave the default one its workspaces in time, however many the others have',
+    async () => {
+      const acme = await db.store.orgs.create({ name: 'Acme', description: '', tags: [] })
+      if (typeof acme === 'string') throw new Error(acme)
+      await running('free')
+      await asSuperuser(
+        (client) =>
+          client.query(
+            `insert into org_workspaces select 'w' || n, '${acme.uuid}' from generate_series(1, 400000) n`,
+          ),
+        db.url,
+      )
+      expect(await names({ org: DEFAULT_ORG })).toEqual(['free'])
+    },
+    TEST_MS,
+  )
+
   test('are sets of workspaces; the default one has the rest and cannot be removed', async () => {
     await running('a', 'b')
     await db.store.assets.import('b', 'test', [asset('x', 'url'), asset('y', 'url')])

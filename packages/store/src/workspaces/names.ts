@@ -13,11 +13,14 @@ const NAMES = sql`select distinct workspace from (${sql.join(
   sql` union all `,
 )}) w order by workspace`
 
-/** Condition on a column with the name of a workspace. */
+/**
+ * Condition on a column with the name of a workspace. `not in` would read all assigned names for each row when they are
+ * too many for its hash table. `assigned` renames the column, so that it does not hide the one outside.
+ */
 export const ofOrg = (column: RawBuilder<unknown>, org: string | undefined): RawBuilder<unknown>[] => {
   if (org === undefined) return []
   return org === DEFAULT_ORG
-    ? [sql`${column} not in (select workspace from org_workspaces)`]
+    ? [sql`not exists (select from org_workspaces o (assigned) where o.assigned = ${column})`]
     : [sql`${column} in (select workspace from org_workspaces where org = ${org}::uuid)`]
 }
 
