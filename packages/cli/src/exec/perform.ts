@@ -45,7 +45,7 @@ const limited = (outer: AbortSignal, ms: number | undefined): { signal: AbortSig
   return { signal: AbortSignal.any([outer, limit.signal]), end: () => clearTimeout(timer) }
 }
 
-/** Executes one run on this machine, in folders of its own. */
+/** Executes one run on this machine. Each run has its own folders. */
 export const perform = async (
   run: PlannedRun,
   recorder: RunRecorder,

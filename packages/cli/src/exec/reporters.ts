@@ -7,7 +7,7 @@ import { labelOf, type EndedRun, type PlannedRun } from './planned.ts'
 import type { Reporter } from './run-all.ts'
 import { countsOf, printSummary } from './summary.ts'
 
-/** Also hears of the end of all runs. */
+/** A reporter that is also notified when all runs have ended. */
 export interface CommandReporter extends Reporter {
   finish(ended: readonly EndedRun[]): void
 }

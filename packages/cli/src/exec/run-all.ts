@@ -4,7 +4,7 @@ import type { Around } from './perform.ts'
 import { perform } from './perform.ts'
 import type { EndedRun, PlannedRun } from './planned.ts'
 
-/** Hears of every run: before it, in it, and of its end. */
+/** Is notified before each run, during it, and when it has ended. */
 export interface Reporter {
   begin(run: PlannedRun): RunRecorder
   ended(ended: EndedRun): void

@@ -31,7 +31,7 @@ const readParamsFile = async (file: string): Promise<Record<string, string>> => 
   )
 }
 
-/** All params of the runs: those of the file, over them single ones, over them what has an option of its own. */
+/** The params of the runs. Single params override those of the file; dedicated options override both. */
 export const readParams = async (options: ScanOptions): Promise<Record<string, string>> => {
   const { paramsFile, param = {}, exclude, fuzzyExclude, tactic, threadsHold, heuristicsCheck } = options
   const steering = {

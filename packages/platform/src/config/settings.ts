@@ -283,7 +283,7 @@ export const SETTINGS = {
       'Folder for homes of commands on this machine that stay when a run is over; none: each attempt has an empty one, which is removed with it.',
     ),
     homeMode: choice(
-      'Whose home is whose. `workspace`: each workspace has one of its own below `runner.home`, begun from `<runner.home>/skel`; `shared`: `runner.home` is the home of all, and commands may only read it; `shared-rw`: they may write there too, so that a workspace can attack every other one.',
+      'Who shares a home. `workspace`: each workspace has its own home below `runner.home`, created from `<runner.home>/skel`. `shared`: all commands share `runner.home` and can only read it. `shared-rw`: all commands can also write there, so that a workspace can attack every other one.',
       { of: ['workspace', 'shared', 'shared-rw'], default: 'workspace' },
     ),
     user: optionalText(
