@@ -42,6 +42,11 @@ describe('a mask', () => {
     },
   )
 
+  test('without secrets leaves everything as it is', () => {
+    expect(chunked(new Mask([]), 'a\n', 1)).toBe('a\n')
+    expect(chunked(new Mask(['\n']), 'a\n', 1)).toBe('a\n')
+  })
+
   test('leaves bytes that are no text as they are', () => {
     const bytes = Buffer.from([0, 255, 254, 128, 10, 195])
     const chunks = new Mask([SECRET]).chunks()

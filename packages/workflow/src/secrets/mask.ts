@@ -74,7 +74,8 @@ export class MaskedChunks {
   /** `forms`: the longest first. */
   constructor(forms: readonly string[], keepLength: boolean) {
     this.#forms = forms
-    this.#pattern = new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g')
+    // An empty alternation would match everywhere.
+    this.#pattern = forms.length === 0 ? /(?!)/g : new RegExp(forms.map(RegExp.escape).join('|'), 'g')
     this.#keepLength = keepLength
   }
 
