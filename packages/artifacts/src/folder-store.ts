@@ -66,6 +66,7 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
     async remove(key) {
       await removeFile(pathOf(key), root)
     },
+    list: (folder) => filesBelow(folder, pathOf(folder)),
     oldKeys: (folder, before, limit) => oldFiles(folder, pathOf(folder), before, limit),
     async check() {
       const key = `check/${randomUUID()}`
@@ -147,6 +148,23 @@ const oldFiles = async (folder: string, path: string, before: Date, limit: numbe
     if (!isMissing(error)) throw error
   }
   return keys
+}
+
+async function* filesBelow(folder: string, path: string): AsyncGenerator<{ key: string; modified: Date }> {
+  // Others may remove what is being read.
+  const entries = await opendir(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (entries === undefined) return
+  for await (const entry of entries) {
+    const [key, at] = [`${folder}/${entry.name}`, join(path, entry.name)]
+    if (entry.isDirectory()) yield* filesBelow(key, at)
+    else if (entry.isFile()) {
+      const found = await stat(at).catch(() => undefined)
+      if (found !== undefined) yield { key, modified: found.mtime }
+    }
+  }
 }
 
 const sizeOf = async (path: string): Promise<number | undefined> => {

@@ -54,6 +54,19 @@ export function openS3Store(options: S3Options): ArtifactStore {
       const { sdk, client } = await connect()
       return told(`list ${folder}`, oldObjects(sdk, client, place(folder), folder, { before, limit }))
     },
+    async *list(folder) {
+      const { sdk, client } = await connect()
+      const { Bucket, Key } = place(folder)
+      const Prefix = `${Key}/`
+      let ContinuationToken: string | undefined
+      do {
+        const ask = new sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken })
+        const page = await told(`list ${folder}`, client.send(ask))
+        for (const { Key: key = '', LastModified: modified } of page.Contents ?? [])
+          if (modified !== undefined) yield { key: `${folder}/${key.slice(Prefix.length)}`, modified }
+        ContinuationToken = page.NextContinuationToken
+      } while (ContinuationToken !== undefined)
+    },
     async check() {
       const key = `check/${randomUUID()}`
       await store.put(key, Readable.from([Buffer.from('ok')]))

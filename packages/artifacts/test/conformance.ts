@@ -147,6 +147,16 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.oldKeys('never', future, 2)).toEqual([])
     })
 
+    test('tells all that is below a folder, and when it was put', async () => {
+      const keys = ['tree/a', 'tree/b/c', 'tree/b/d/e', 'treetop/f']
+      for (const key of keys) await put(key, 'x')
+      const found = await Array.fromAsync(store.list('tree'))
+      expect(found.map(({ key }) => key).sort()).toEqual(keys.slice(0, 3))
+      for (const { modified } of found) expect(Math.abs(Date.now() - modified.getTime())).toBeLessThan(60_000)
+      expect(await Array.fromAsync(store.list('tree/b/d'))).toMatchObject([{ key: 'tree/b/d/e' }])
+      expect(await Array.fromAsync(store.list('never'))).toEqual([])
+    })
+
     test('takes many puts at once', async () => {
       const keys = Array.from({ length: 40 }, (_, i) => `many/${i % 7}/${i}`)
       await Promise.all(keys.map((key) => put(key, key)))

@@ -27,6 +27,8 @@ export interface ArtifactStore extends AsyncDisposable {
   remove(key: string): Promise<void>
   /** Keys directly in a folder (`uploads`) whose objects were put before then, at most `limit`, in any order. */
   oldKeys(folder: string, before: Date, limit: number): Promise<string[]>
+  /** All keys below a folder, in any order, with the time of their put; read as far as the caller goes. */
+  list(folder: string): AsyncIterable<{ readonly key: string; readonly modified: Date }>
   /** Rejects with a message for the operator when the store cannot be written. */
   check(): Promise<void>
 }

@@ -8,5 +8,8 @@ export const canServe = (capabilities: readonly string[], needs: readonly string
 /** Name of a requirement class: sorted words joined by blanks; `""` is the class that every worker serves. */
 export const classOf = (needs: readonly string[]): string => [...new Set(needs)].sort().join(' ')
 
+/** Offered by the slots in which a server looks after cloud runs; the other slots of servers take local runs. */
+export const CLOUD_SLOTS = 'cloud'
+
 export const needsOf = (requirementClass: string): string[] =>
   requirementClass === '' ? [] : requirementClass.split(' ')

@@ -1,10 +1,12 @@
 import type { RunnerSpec } from './runner.ts'
 import { parseSshAddress } from './ssh-address.ts'
+import type { RunnerType } from './words.ts'
 
 /** What the caller of a run asked for; null: nothing. */
 export type AskedRunner = {
-  readonly type: string
+  readonly type: RunnerType
   readonly dockerImage?: string
+  readonly dockerNetwork?: string
   readonly sshHost?: string
 } | null
 
@@ -18,7 +20,7 @@ export function chooseRunner(own: RunnerSpec, asked: AskedRunner): RunnerSpec {
     case undefined:
       return own
     case 'docker':
-      return chooseDocker(own, asked?.dockerImage)
+      return chooseDocker(own, asked ?? {})
     case 'ssh':
       return chooseSsh(own, asked?.sshHost)
     default:
@@ -26,11 +28,15 @@ export function chooseRunner(own: RunnerSpec, asked: AskedRunner): RunnerSpec {
   }
 }
 
-function chooseDocker(own: RunnerSpec, image: string | undefined): RunnerSpec {
-  if (own.type === 'docker') return { ...own, image: image ?? own.image }
-  if (image === undefined)
+function chooseDocker(
+  own: RunnerSpec,
+  { dockerImage, dockerNetwork }: Omit<NonNullable<AskedRunner>, 'type'>,
+): RunnerSpec {
+  const network = dockerNetwork === undefined ? {} : { network: dockerNetwork }
+  if (own.type === 'docker') return { ...own, image: dockerImage ?? own.image, ...network }
+  if (dockerImage === undefined)
     throw new Error('runner_type docker needs docker_image: the workflow names no image')
-  return { type: 'docker', image }
+  return { type: 'docker', image: dockerImage, ...network }
 }
 
 function chooseSsh(own: RunnerSpec, host: string | undefined): RunnerSpec {

@@ -34,6 +34,13 @@ export const CreateRuns = Type.Object(
     concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     runner_type: Type.Optional(RunnerType),
     docker_image: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    docker_network: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Network of the docker runner; host and container:NAME need the role admin',
+      }),
+    ),
     ssh_host: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     workspace: Type.Optional(Type.String({ pattern: WORKSPACE_PATTERN })),
     run_mode: Type.Optional(RunMode),

@@ -6,6 +6,7 @@ export const ERROR_STATUS = {
   invalid_target: 400,
   invalid_workflow: 400,
   master_required: 400,
+  local_disabled: 400,
   cloud_disabled: 400,
   cloud_credentials: 400,
   cloud_limit: 400,

@@ -1,4 +1,5 @@
 import type { OutputStream } from './runner.ts'
+import type { RunTally } from './run-outcome.ts'
 import type { StepStatus } from './run-status.ts'
 import type { ArtifactType, ContentType } from './words.ts'
 
@@ -56,6 +57,8 @@ export interface RunRecorder {
   output(stepKey: string, stream: OutputStream, chunk: Buffer): void | Promise<void>
   /** `counts`: the step is one of `totalSteps`, so `completed_steps` grows (skipped steps count too). */
   stepClosed(step: StepClosed, counts: boolean): void
+  /** The figures that decide the outcome, so far; each call replaces the one before. */
+  tally(tally: RunTally): void
   /** The process that a step has just started; 0 when none runs. */
   currentPid(pid: number): void
   artifact(found: ArtifactFound): void

@@ -1,4 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
+import { OUTCOME_REASONS, RunOutcome } from './run-outcome.ts'
 import { RunStatus, StepStatus } from './run-status.ts'
 import {
   ArtifactType,
@@ -17,6 +18,12 @@ export const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
 export const StringMap = Type.Record(Type.String(), Type.String())
 const Count = Type.Integer({ minimum: 0 })
 
+/** `""` until the run has ended. */
+const Outcome = Type.Enum([...RunOutcome.enum, ''], {
+  description:
+    'Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended',
+})
+
 const runFields = {
   id: Type.Integer(),
   run_uuid: Type.String({ format: 'uuid' }),
@@ -25,6 +32,17 @@ const runFields = {
   target: Type.String(),
   params: StringMap,
   status: RunStatus,
+  outcome: Outcome,
+  failed_steps: Type.Integer({ minimum: 0, description: 'Steps that failed, also those that go on' }),
+  left_out_modules: Type.Integer({ minimum: 0, description: 'Modules that were due and could not begin' }),
+  left_out_steps: Type.Integer({
+    minimum: 0,
+    description: 'Steps that were due and not reached, in modules that did begin',
+  }),
+  outcome_reasons: Type.Array(Type.String(), {
+    maxItems: OUTCOME_REASONS,
+    description: 'What failed or was left out, and why: the first of them',
+  }),
   workspace: Type.String(),
   started_at: NullableTimestamp,
   completed_at: NullableTimestamp,
@@ -58,6 +76,7 @@ export const RunDetail = Type.Object(
     trigger_name: Type.String(),
     timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
     docker_image: Type.String(),
+    docker_network: Type.String({ description: 'Network that the caller asked for, or ""' }),
     ssh_host: Type.String(),
     facts: StringMap,
     killed_pids: Type.Array(Type.Integer()),
@@ -127,7 +146,13 @@ export const JobStatus = Type.Object(
     failed: Count,
     pending: Type.Integer({ minimum: 0, description: 'pending and queued together' }),
     cancelled: Count,
-    runs: Type.Array(Type.Object({ run_uuid: Type.String(), target: Type.String(), status: RunStatus })),
+    outcomes: Type.Object(
+      { clean: Count, partial: Count, nothing_done: Count },
+      { description: 'Ended runs by their outcome' },
+    ),
+    runs: Type.Array(
+      Type.Object({ run_uuid: Type.String(), target: Type.String(), status: RunStatus, outcome: Outcome }),
+    ),
   },
   { $id: 'JobStatus' },
 )

@@ -1,5 +1,7 @@
+import type { AskedRunner } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, WorkflowKind } from './words.ts'
+import type { RunTally } from './run-outcome.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
 /** A run as the fence knows it: writes of any other attempt are refused. */
@@ -36,7 +38,7 @@ export interface ClaimedRun extends RunKey {
   readonly runMode: RunMode
   readonly timeoutMs: number | null
   /** Runner as asked for by the caller; null: as the workflow says. */
-  readonly runner: { type: string; dockerImage?: string; sshHost?: string } | null
+  readonly runner: AskedRunner
   readonly cancelRequested: boolean
   /** True when the run was handed in by a trigger and carries an event (JSON text), else `""`. */
   readonly eventEnvelope: string
@@ -117,6 +119,7 @@ export interface RunUpdate extends RunKey {
   readonly totalSteps?: number
   readonly completedSteps?: number
   readonly currentPid?: number
+  readonly tally?: RunTally
   readonly facts?: Readonly<Record<string, string>>
   readonly steps?: readonly StepRecord[]
   readonly artifacts?: readonly ArtifactRecord[]
@@ -142,6 +145,13 @@ export interface FoundRecords {
     | { readonly kind: 'asset'; readonly items: readonly AssetContent[] }
   /** Records that could not be used; with any, the step proves nothing to be gone. */
   readonly errors: number
+  /**
+   * Hosts that the step reached, also as URLs or host:port: only of these, and of hosts on which it saw something, can
+   * records be gone. Missing: all that it looks at was reached.
+   */
+  readonly reached?: readonly string[] | undefined
+  /** Params that say what is looked at: later runs with the same ones are compared. Missing: all params of the job. */
+  readonly scope?: Readonly<Record<string, string>> | undefined
 }
 
 /** Which records a run wants to see. */
@@ -167,6 +177,8 @@ export class UnknownWorkerError extends Error {
  */
 export interface RunStore {
   join(worker: WorkerIntro): Promise<void>
+  /** What a worker that has joined can do from now on. */
+  offer(workerId: string, capabilities: readonly string[]): Promise<void>
   /** Renews the lease. `busy`: slots in use; `draining`: takes no more runs. */
   heartbeat(workerId: string, busy: number, draining?: boolean): Promise<HeartbeatReply>
   /**
@@ -207,6 +219,19 @@ export interface RunStore {
   handBack(runs: readonly RunKey[]): Promise<void>
   /** Those of the runs that somebody executes now, with the attempt that is. Uuids in lower case. */
   liveAttempts(runUuids: readonly string[]): Promise<AttemptOfRun[]>
+  /**
+   * Workspaces whose folders on this machine may be removed: the retention of runs has removed their last run; or the
+   * folder is old, and they have no run that is not over or that ended in the last `days`.
+   */
+  removableWorkspaces(
+    folders: readonly { readonly workspace: string; readonly isOld: boolean }[],
+    days: number,
+  ): Promise<string[]>
+  /**
+   * Keys of the artifact store that no row of their run names, and none will, because their attempt is not under way.
+   * Those of runs that the farm does not know are not among them.
+   */
+  strayKeys(keys: readonly (AttemptOfRun & { readonly key: string })[]): Promise<string[]>
   /** The worker's row goes; whatever it still held is handed back. */
   leave(workerId: string): Promise<void>
 }

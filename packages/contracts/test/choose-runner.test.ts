@@ -24,6 +24,12 @@ describe('the runner of a run', () => {
     })
   })
 
+  test('has the network that was asked for in place of that of the workflow', () => {
+    const asked = { type: 'docker', dockerNetwork: 'none' } as const
+    expect(chooseRunner({ ...docker, network: 'host' }, asked)).toEqual({ ...docker, network: 'none' })
+    expect(chooseRunner({ type: 'host' }, { ...asked, dockerImage: 'x' })).toMatchObject({ network: 'none' })
+  })
+
   test('is only what was asked for when that is another kind', () => {
     expect(chooseRunner(docker, { type: 'host' })).toEqual({ type: 'host' })
     expect(chooseRunner(ssh, { type: 'docker', dockerImage: 'x' })).toEqual({ type: 'docker', image: 'x' })

@@ -103,23 +103,31 @@ const NMAP = `<?xml version="1.0"?>
 <ports>
 <port protocol="tcp" portid="22"><state state="open"/><service name="ssh" product="OpenSSH" version="9.2 &amp; &lt;x&gt;"/></port>
 <port protocol="tcp" portid="80"><state state="closed"/></port>
-<port protocol="tcp" portid="443"><state state="open"/><service name="https"/>
+<port protocol="udp" portid="22"><state state="open"/></port>
+<port protocol="tcp" portid="443"><state state="open"/><service name="http" tunnel="ssl"/>
 <script id="ssl-poodle" output="&#xa;  VULNERABLE:&#xa;  SSL POODLE information leak&#xa;    State: LIKELY VULNERABLE&#xa;    IDs:  CVE:CVE-2014-3566&#xa;"/>
 <script id="ssl-date" output="fine"/></port>
-</ports></host><host><status state="down"/><address addr="192.0.2.8" addrtype="ipv4"/></host></nmaprun>`
+</ports><os><osmatch name="Linux 2" accuracy="90"/><osmatch name="Linux 5" accuracy="99"/></os></host><host><status state="down"/><address addr="192.0.2.8" addrtype="ipv4"/></host></nmaprun>`
 
 test('nmap tells hosts and open ports, and what its scripts hold for vulnerable', async () => {
   const { vulnerabilities, assets, errors } = await read('nmap', NMAP)
   expect(errors).toBe(0)
   expect(assets).toMatchObject([
-    { asset_type: 'ip', asset_value: 'a.example', host_ip: '192.0.2.7', open_ports: ['22', '443'] },
+    {
+      asset_type: 'ip',
+      asset_value: 'a.example',
+      host_ip: '192.0.2.7',
+      open_ports: ['22', '22/udp', '443'],
+      technologies: ['Linux 5'],
+    },
     {
       asset_type: 'port',
       asset_value: 'a.example:22',
       title: 'ssh OpenSSH 9.2 & <x>',
-      technologies: ['OpenSSH'],
+      technologies: ['OpenSSH', 'Linux 5'],
     },
-    { asset_type: 'port', asset_value: 'a.example:443', title: 'https' },
+    { asset_type: 'port', asset_value: 'a.example:22/udp', open_ports: ['22/udp'] },
+    { asset_type: 'port', asset_value: 'a.example:443', title: 'ssl/http' },
   ])
   expect(vulnerabilities).toMatchObject([
     {

@@ -9,7 +9,7 @@ export interface ClassQueue {
   readonly receiver: Receiver
 }
 
-/** The queues that one consumer receives from: the plain class, and each class in use that it serves. */
+/** The queues that one consumer receives from: the plain class, and each class in use that it serves now. */
 export class ClassQueues {
   readonly #link: Link
   readonly #farmId: string
@@ -33,9 +33,12 @@ export class ClassQueues {
     return [...this.#open.values()]
   }
 
+  /** Those to receive from now. */
   async current(): Promise<ClassQueue[]> {
     if (performance.now() - this.#readAt > REFRESH_MS) await this.#refresh()
-    return this.known
+    return [...this.#open].flatMap(([requirementClass, queue]) =>
+      this.#serves(requirementClass) ? [queue] : [],
+    )
   }
 
   async close(): Promise<void> {
@@ -44,6 +47,11 @@ export class ClassQueues {
   }
 
   async #refresh(): Promise<void> {
+    for (const [requirementClass, { receiver }] of this.#open) {
+      if (this.#serves(requirementClass)) continue
+      this.#open.delete(requirementClass)
+      await receiver.close(true)
+    }
     for (const requirementClass of new Set(['', ...(await this.#link.classes())])) {
       if (this.#open.has(requirementClass) || !this.#serves(requirementClass)) continue
       const name = queueName(this.#farmId, requirementClass)

@@ -51,7 +51,10 @@ export interface RunQueue extends AsyncDisposable {
   incarnation(): Promise<string>
   /** The receiving side for one process. `serves` is asked once a second for each class in use. */
   consumer(options: { serves(requirementClass: string): boolean }): Consumer
-  /** Tells every process that listens; a hint that can be lost (the heartbeat is the backstop). */
+  /**
+   * Tells every process that listens. A hint: it can be lost (heartbeats find the request as well), and others can send
+   * one, so that a worker stops a run only when the database has the request.
+   */
   publishCancel(runs: readonly { readonly runId: number }[]): Promise<void>
   /** Resolves once the subscription stands; it comes back by itself after the backend was away. */
   onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable>

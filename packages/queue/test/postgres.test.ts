@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { openRunQueue } from '../src/index.ts'
+import { PostgresWaiter } from '../src/postgres/waiter.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
 import { until } from './until.ts'
 
@@ -50,6 +51,32 @@ test('consumers and listeners outlast the loss of their connections', async () =
     await queue.publishCancel([{ runId: 5 }])
     return cancelled.includes(5)
   })
+})
+
+test('a storm of notifications makes an idle consumer query at most once in 50 ms', async () => {
+  const farmId = newFarm()
+  await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
+  await queue.add([message(1)])
+  await using waiter = new PostgresWaiter({ url: at.backend.url, log: quiet, isOurs: () => true })
+  await waiter.wait([], 1, patience())
+  await using stormy = await connected()
+  let over = false
+  const storm = (async () => {
+    for (let count = 0; ; count += 1) {
+      if (over) return count
+      await stormy.client.query('notify bullmq_jobs')
+    }
+  })()
+  const begin = performance.now()
+  let woken = 0
+  for (; performance.now() - begin < 1_000; woken += 1) {
+    waiter.arm()
+    await waiter.wait([], 10_000, patience())
+  }
+  over = true
+  expect(await storm).toBeGreaterThan(10 * woken)
+  expect(woken).toBeLessThanOrEqual(22)
+  expect(woken).toBeGreaterThan(5)
 })
 
 test('a connection that is lost while the tables are being made is an error of the caller, and no more', async () => {

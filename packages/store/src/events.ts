@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor } from './cursor.ts'
+import { topicCondition } from './events/topic-condition.ts'
 import { pageOf, readPage, type PageRows } from './page.ts'
 import type { EventFilter, EventLogEntry, Events, PageOf, PageRequest } from './store.ts'
 import { canBeStored } from './text.ts'
@@ -14,6 +15,12 @@ export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
         where created_at < now() - ${days} * interval '1 day')
     `.execute(db)
     return Number(numAffectedRows)
+  },
+  dropRanges: async (days) => {
+    const { rows } = await sql<{
+      dropped: number
+    }>`select drop_unused_partitions(${days}) as dropped`.execute(db)
+    return rows[0]?.dropped ?? 0
   },
 })
 
@@ -33,7 +40,8 @@ const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
   const conditions = Object.entries(COLUMN_OF).flatMap(([key, column]) => {
     const value = filter[key as keyof typeof COLUMN_OF]
     if (value === undefined) return []
-    return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
+    if (!canBeStored(value)) return [sql`false`]
+    return [key === 'topic' ? topicCondition(value) : sql`${sql.ref(column)} = ${value}`]
   })
   // Written so that the partial index on what is not processed can serve it.
   if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)

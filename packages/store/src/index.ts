@@ -1,11 +1,12 @@
 export type * from './store.ts'
 export type { ConnectionOptions, StoreLog } from './connection.ts'
 export { migrate } from './migrate.ts'
-export { schemaVersion } from './schema-version.ts'
+export { SchemaError, schemaVersion } from './schema-version.ts'
 export { openStore, type StoreOptions } from './open-store.ts'
 export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-store/open-run-store.ts'
 export { isFeedPosition } from './events/feed.ts'
 export { tooManySchedules } from './triggers/schedules.ts'
+export { isTopicGlob } from './events/topic-condition.ts'
 export { topicPattern } from './triggers/topic-pattern.ts'
 export { MAX_SUBSCRIPTIONS } from './webhooks/webhooks.ts'
 export {

@@ -19,16 +19,18 @@ export interface JobReport {
   readonly pieces: AsyncIterable<string>
 }
 
-// Only the target needs quoting: uuids and statuses have nothing to quote.
-const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(target) || ',"status":"' || status || '"}', ',')`
+// Only the target needs quoting: uuids, statuses and outcomes have nothing to quote.
+const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(target) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
 export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<JobReport | undefined> {
   const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`
     select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
            r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
            r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
+           json_build_object('clean', r.clean, 'partial', r.partial, 'nothing_done', r.nothing_done
+             + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end) as outcomes,
            case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
-             (select ${ELEMENTS} from (select run_uuid, target, status from runs where job_no = j.id order by id) in_order)
+             (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
            end as elements
     from jobs j cross join lateral (
       select count(*) as made, coalesce(sum(octet_length(target)), 0) as target_bytes,
@@ -36,6 +38,9 @@ export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<Job
              count(*) filter (where status = 'running') as running,
              count(*) filter (where status = 'failed') as failed,
              count(*) filter (where status = 'cancelled') as cancelled,
+             count(*) filter (where outcome = 'clean') as clean,
+             count(*) filter (where outcome = 'partial') as partial,
+             count(*) filter (where outcome = 'nothing_done') as nothing_done,
              count(*) filter (where status in ('pending', 'queued')) as waiting
       from runs where job_no = j.id
     ) r
@@ -56,7 +61,7 @@ async function* piecesOf(db: Kysely<unknown>, jobNo: number): AsyncGenerator<str
   for (let after = 0; ;) {
     const { rows } = await sql<{ elements: string | null; last: number | null }>`
       select ${ELEMENTS} as elements, max(id) as last from (
-        select id, run_uuid, target, status from runs where job_no = ${jobNo} and id > ${after}
+        select id, run_uuid, target, status, outcome from runs where job_no = ${jobNo} and id > ${after}
         order by id limit ${RUNS_A_PIECE}
       ) in_order`.execute(db)
     const { elements, last } = rows[0] ?? {}

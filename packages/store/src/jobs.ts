@@ -1,27 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import { finishCancel, requestCancel } from './cancel-job.ts'
 import { cloudChoice, submittedInfra } from './cloud/choice.ts'
 import { refusing } from './cloud/refusals.ts'
 import { isUniqueViolation } from './connection.ts'
 import { jobReport, jobStatus } from './job-report.ts'
-import type {
-  JobDraft,
-  Jobs,
-  KeptAnswer,
-  SubmittedInfra,
-  SubmittedJob,
-  TargetDraft,
-  TargetStream,
-} from './store.ts'
+import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft, TargetStream } from './store.ts'
 import { storable, storableJson } from './text.ts'
 import { insertRepeat, newScheduleId } from './triggers/schedules.ts'
 
 /** Above this the targets are stored first and their runs come later, chunk by chunk. */
 const MAX_RUNS_AT_ONCE = 100_000
 const CHUNK = 10_000
-/** Runs cancelled in one transaction. */
-const CANCEL_CHUNK = 5_000
 
 type SubmitOptions = NonNullable<Parameters<Jobs['submit']>[2]>
 type Submitted = Awaited<ReturnType<Jobs['submit']>>
@@ -32,6 +23,7 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Jobs => 
   report: async (jobId) => (JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined),
   status: async (jobId) => (JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined),
   requestCancel: async (jobId) => (JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined),
+  finishCancel: () => finishCancel(upkeep),
   expandOnce: async () => {
     const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(upkeep)
     return rows[0]?.expanded ?? false
@@ -91,10 +83,11 @@ async function insertJob(
           body: answer.body,
         })
       : null
+  const choice = options.cloud && job.infra ? cloudChoice(options.cloud, job.infra.infraId) : null
   const columns = {
     ...jobColumns(job, draft, start),
     cloud: options.cloud?.fields ?? null,
-    cloud_infra: options.cloud && job.infra ? cloudChoice(options.cloud, job.infra.infraId) : null,
+    cloud_infra: choice,
   }
   const insert = async (on: Kysely<unknown>, now: readonly TargetDraft[], stored: boolean) => {
     const { rows } = await sql<{ made: { job_no?: number; kept?: KeptAnswer & { request_hash: string } } }>`
@@ -107,6 +100,7 @@ async function insertJob(
   const isSmall = !('chunks' in targets) && targets.length <= MAX_RUNS_AT_ONCE
   const { schedule } = options
   const { scheduleId } = job
+  if (!isSmall) await pinWorkflow(db, draft.workflow)
   const made =
     isSmall && schedule === undefined
       ? await insert(db, targets, false)
@@ -116,7 +110,8 @@ async function insertJob(
           if (schedule && scheduleId) await insertRepeat(tx, scheduleId, schedule, result.job_no)
           if (isSmall) return result
           await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
-          if (job.infra) await demandInfra(tx, job.infra, options.cloud?.fields?.cloud_auto_destroy ?? false)
+          if (choice)
+            await sql`select join_infra(${result.job_no}, ${storableJson(choice)}::jsonb)`.execute(tx)
           return result
         })
   if (!made.kept) return { job }
@@ -124,13 +119,11 @@ async function insertJob(
   return { kept: { status: made.kept.status, body: made.kept.body } }
 }
 
-/** Not earlier: it holds the infrastructure, which others want to look after, until the transaction ends. */
-const demandInfra = async (
-  tx: Kysely<unknown>,
-  { infraId }: SubmittedInfra,
-  autoDestroy: boolean,
-): Promise<void> => {
-  await sql`select demand_infra(id, ${autoDestroy}) from cloud_infras where infra_id = ${infraId}`.execute(tx)
+/** In a transaction of its own: other submits of a new workflow would wait until all targets of this one are stored. */
+const pinWorkflow = async (db: Kysely<unknown>, { hash, json }: JobDraft['workflow']): Promise<void> => {
+  await sql`insert into pinned_workflows (hash, json) values (${hash}, ${json}) on conflict do nothing`.execute(
+    db,
+  )
 }
 
 export const idempotencyConflict = (): AppError =>
@@ -152,6 +145,7 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   runner_type: draft.runnerType,
   runner_given: draft.runnerGiven,
   docker_image: draft.dockerImage,
+  docker_network: draft.dockerNetwork ?? '',
   ssh_host: draft.sshHost,
   timeout_minutes: draft.timeoutMinutes,
   concurrency: draft.concurrency,
@@ -178,36 +172,4 @@ const storeTargets = async (
 
 function* slices(targets: readonly TargetDraft[]): Generator<readonly TargetDraft[]> {
   for (let from = 0; from < targets.length; from += CHUNK) yield targets.slice(from, from + CHUNK)
-}
-
-/**
- * In chunks, so that a job of a million runs does not hold a million locks. The mark on the job comes first: targets
- * that have no run yet are expanded as cancelled, and freed slots are not given away any more.
- */
-const requestCancel: (db: Kysely<unknown>, jobId: string) => ReturnType<Jobs['requestCancel']> = async (
-  db,
-  jobId,
-) => {
-  const { rows } = await sql<{ id: number }>`
-    update jobs set cancel_requested_at = coalesce(cancel_requested_at, now()) where job_id = ${jobId} returning id
-  `.execute(db)
-  const [job] = rows
-  if (!job) return undefined
-  const answer = { cancelled: 0, requested: [] as { runId: number; runUuid: string; workerId: string }[] }
-  for (let after = 0; ;) {
-    const chunk = await sql<{ id: number }>`
-      select id from runs where job_no = ${job.id} and id > ${after} order by id limit ${CANCEL_CHUNK}
-    `.execute(db)
-    const last = chunk.rows.at(-1)
-    if (!last) return answer
-    after = last.id
-    const cancelled = await sql<{ id: number; run_uuid: string; worker_id: string; status: string }>`
-      select id, run_uuid, worker_id, status from request_cancel(${chunk.rows.map((row) => row.id)}::bigint[])
-    `.execute(db)
-    for (const run of cancelled.rows) {
-      if (run.status === 'running') {
-        answer.requested.push({ runId: run.id, runUuid: run.run_uuid, workerId: run.worker_id })
-      } else answer.cancelled++
-    }
-  }
 }

@@ -27,6 +27,7 @@ import type { LoginPolicy } from './logins.ts'
 import { makeWebhooks } from './webhooks/webhooks.ts'
 import { makeTables } from './tables.ts'
 import { makeTotals } from './totals.ts'
+import { makeUnusedRows } from './unused-rows.ts'
 import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
 import { makeOrgs } from './workspaces/orgs.ts'
@@ -81,7 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     cloud: guarded(makeCloudStore(db)),
     access: guarded(makeAccess(db, options.logins)),
     idempotency: guarded(makeIdempotency(db)),
-    retention: guarded(makeRetention(upkeep)),
+    retention: guarded({ ...makeRetention(upkeep), ...makeUnusedRows(upkeep) }),
     history: guarded(makeHistory(upkeep)),
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,
@@ -109,4 +110,5 @@ const check = async (db: Kysely<unknown>): Promise<void> => {
 
 const maintain = async (db: Kysely<unknown>): Promise<void> => {
   await sql`select keep_all_partitions_ahead()`.execute(db)
+  await sql`select drop_unused_partitions(null)`.execute(db)
 }

@@ -11,23 +11,28 @@ export interface Retention {
     after: number
     limit: number
   }): Promise<{ ids: number[]; next: number | undefined }>
-  /** Keys under which the run has bytes in the artifact store. Remove those first: they are known only as long as it. */
-  keysOf(runId: number): Promise<string[]>
+  /**
+   * Keys under which rows of the run have bytes in the artifact store, and its uuid, for those without a row. Remove
+   * them first: they are known only as long as the run.
+   */
+  bytesOf(runId: number): Promise<{ runUuid: string | undefined; keys: string[] }>
   /**
    * Removes those of the runs that are still old and ended, with steps, artifacts and what they saw; their jobs count
-   * them no more, and go with their last run. Resolves to how many.
+   * them no more, and go with their last run. Machines are let know of their workspaces. Resolves to how many.
    */
   removeRuns(ids: readonly number[], days: number): Promise<number>
 }
 
 export const makeRetention = (db: Kysely<unknown>): Retention => ({
   oldRuns: (options) => oldRuns(db, options),
-  async keysOf(runId) {
-    const { rows } = await sql<{ key: string }>`
-      select store_key as key from artifacts where run_id = ${runId}
-      union select log_file from steps where run_id = ${runId} and log_file <> ''
+  async bytesOf(runId) {
+    const { rows } = await sql<{ run_uuid: string; keys: string[] }>`
+      select run_uuid, array(
+        select store_key from artifacts where run_id = r.id
+        union select log_file from steps where run_id = r.id and log_file <> '') as keys
+      from runs r where id = ${runId}
     `.execute(db)
-    return rows.map(({ key }) => key)
+    return { runUuid: rows[0]?.run_uuid, keys: rows[0]?.keys ?? [] }
   },
   removeRuns: (ids, days) => removeRuns(db, ids, days),
 })
@@ -63,7 +68,9 @@ const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: num
         delete from runs r where id = any(${ids}::bigint[]) and ${ENDED}
           and completed_at < now() - ${days} * interval '1 day'
           and ${JUDGED}
-        returning id, job_no),
+        returning id, job_no, workspace),
+      of_workspaces as (insert into pruned_workspaces (workspace) select distinct workspace from removed
+                        on conflict (workspace) do update set pruned_at = now()),
       of_steps as (delete from steps where run_id in (select id from removed)),
       of_artifacts as (delete from artifacts where run_id in (select id from removed)),
       of_observations as (delete from observations where run_id in (select id from removed)),

@@ -1,4 +1,4 @@
-import { WAITING, type Run, type RunStatus } from '@scanfarm/contracts'
+import { WAITING, type Run, type RunOutcome, type RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor } from './cursor.ts'
 import { pageOf, readPage, type PageRows } from './page.ts'
@@ -68,6 +68,7 @@ const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number
   const statuses = statusesOf(filter.status)
   const conditions = conditionsBesideStatus(filter)
   if (statuses) conditions.push(sql`status = any(${statuses})`)
+  if (filter.outcomes) conditions.push(sql`outcome = any(${filter.outcomes})`)
   const { rows } = await sql<{
     total: number
   }>`select count(*) as total from runs where ${and(conditions)}`.execute(db)
@@ -89,10 +90,21 @@ export const countByStatus = (
     (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
   )
 
+const branchesOf = (
+  statuses: readonly RunStatus[] | undefined,
+  outcomes: readonly RunOutcome[] | undefined,
+): RawBuilder<unknown>[][] | undefined => {
+  const byStatus = statuses?.map((status) => [sql`status = ${status}`])
+  if (outcomes === undefined) return byStatus
+  return outcomes.flatMap((outcome) =>
+    (byStatus ?? [[]]).map((branch) => [...branch, sql`outcome = ${outcome}`]),
+  )
+}
+
 /**
  * The ids of the page come from an index first, then their rows: a deep offset would otherwise fetch every row that
- * it skips. Indexes on (status, id) and (workflow_name, status, id) are in order within one status only, so each
- * status is a branch of its own, cut to what the page can need.
+ * it skips. Indexes on (status, id), (workflow_name, status, id) and (outcome, id) are in order within one status and
+ * outcome only, so each is a branch of its own, cut to what the page can need.
  */
 const pageOfRuns = async (
   db: Kysely<unknown>,
@@ -102,13 +114,14 @@ const pageOfRuns = async (
   const conditions = conditionsBesideStatus(filter)
   const offset = page.cursor === undefined ? page.offset : 0
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
-  const branches = statusesOf(filter.status) ?? (filter.workflowName === undefined ? undefined : ALL_STATUSES)
+  const statuses = statusesOf(filter.status) ?? (filter.workflowName === undefined ? undefined : ALL_STATUSES)
+  const branches = branchesOf(statuses, filter.outcomes)
   const cut = offset + page.limit
   const candidates = branches
     ? sql.join(
         branches.map(
-          (status) =>
-            sql`(select id from runs where ${and([...conditions, sql`status = ${status}`])} order by id desc limit ${cut})`,
+          (branch) =>
+            sql`(select id from runs where ${and([...conditions, ...branch])} order by id desc limit ${cut})`,
         ),
         sql` union all `,
       )
@@ -117,7 +130,8 @@ const pageOfRuns = async (
     ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
     from: sql`(runs r join jobs j on j.id = r.job_no)`,
     id: sql`r.id`,
-    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace) + octet_length(r.error_message)`,
+    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace) + octet_length(r.error_message)
+      + coalesce(octet_length(r.tally::text), 0)`,
     columns: RUN_COLUMNS,
   })
 }

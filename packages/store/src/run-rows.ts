@@ -14,6 +14,7 @@ export type RunDetailRow = RunRow &
     | 'schedule_id'
     | 'trigger_name'
     | 'docker_image'
+    | 'docker_network'
     | 'ssh_host'
     | 'facts'
     | 'killed_pids'
@@ -26,11 +27,14 @@ export type RunDetailRow = RunRow &
 
 export const RUN_COLUMNS =
   sql.raw(`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
-  r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
+  coalesce(r.outcome, '') as outcome, tally_count(r.tally, 'failedSteps') as failed_steps,
+  tally_count(r.tally, 'leftOutModules') as left_out_modules, tally_count(r.tally, 'leftOutSteps') as left_out_steps,
+  coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
   j.concurrency, r.error_message`)
 
-export const RUN_DETAIL_COLUMNS = sql.raw(`j.schedule_id, j.trigger_name, j.docker_image, j.ssh_host,
+export const RUN_DETAIL_COLUMNS =
+  sql.raw(`j.schedule_id, j.trigger_name, j.docker_image, j.docker_network, j.ssh_host,
   r.facts, r.killed_pids, j.timeout_minutes, r.job_no,
   coalesce((select infra_id from cloud_infras where id = j.infra_no), '') as infra_id,
   coalesce((select name from cloud_instances where id = r.instance_no), '') as cloud_instance`)
@@ -54,6 +58,7 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
     trigger_name: row.trigger_name,
     timeout: timeout_minutes,
     docker_image: row.docker_image,
+    docker_network: row.docker_network,
     ssh_host: row.ssh_host,
     facts: row.facts,
     killed_pids: row.killed_pids,

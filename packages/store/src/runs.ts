@@ -31,7 +31,7 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
   start: (ref, cloud) => start(db, ref, cloud),
   cloudOf: (ref) => cloudOf(db, ref),
   requestCancel: (ref) => requestCancel(db, ref),
-  forceCancel: (runId) => forceCancel(db, runId),
+  forceCancel: (runId, olderThanMs) => forceCancel(db, runId, olderThanMs),
 })
 
 const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow | undefined> => {
@@ -219,8 +219,13 @@ const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRe
   )
 }
 
-const forceCancel = async (db: Kysely<unknown>, runId: number): Promise<void> => {
-  await sql`select end_runs(jsonb_build_array(jsonb_build_object(
-    'id', ${runId}::bigint, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))
+const forceCancel = async (db: Kysely<unknown>, runId: number, olderThanMs: number): Promise<boolean> => {
+  const { rows } = await sql<{ ended: number }>`
+    select coalesce(cardinality(end_runs(jsonb_agg(jsonb_build_object(
+      'id', id, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))), 0) as ended
+    from runs
+    where id = ${runId} and cancel_requested_at <= now() - ${olderThanMs} * interval '1 ms'
+    having count(*) > 0
   `.execute(db)
+  return rows[0]?.ended === 1
 }

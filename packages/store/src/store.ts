@@ -17,6 +17,7 @@ import type {
   RunDetail,
   RunMode,
   RunnerType,
+  RunOutcome,
   RunStatus,
   RunStore,
   Step,
@@ -32,6 +33,7 @@ import type { CloudBudget, CloudStore, InfraDraft } from './cloud/port.ts'
 import type { Feed } from './events/feed.ts'
 import type { History } from './history/port.ts'
 import type { Retention } from './retention.ts'
+import type { UnusedRows } from './unused-rows.ts'
 import type { ScheduleDraft, Schedules, Triggers } from './triggers/port.ts'
 import type { Webhooks } from './webhooks/port.ts'
 import type { ArtifactFilter, StepResultFilter, StoredArtifact } from './run-part-lists.ts'
@@ -41,6 +43,7 @@ export type * from './cloud/port.ts'
 export type * from './events/feed.ts'
 export type * from './history/port.ts'
 export type { Retention } from './retention.ts'
+export type { UnusedRows } from './unused-rows.ts'
 export type * from './triggers/port.ts'
 export type * from './webhooks/port.ts'
 export type { ArtifactFilter, StepResultFilter, StoredArtifact } from './run-part-lists.ts'
@@ -69,7 +72,7 @@ export interface Store extends AsyncDisposable {
   readonly cloud: CloudStore
   readonly access: Access
   readonly idempotency: Idempotency
-  readonly retention: Retention
+  readonly retention: Retention & UnusedRows
   /** What happened before this farm. */
   readonly history: History
   /** For the local slots of a server. */
@@ -101,6 +104,8 @@ export interface JobDraft {
   /** True when the caller named the runner, so that it overrides the workflow's. */
   readonly runnerGiven: boolean
   readonly dockerImage: string
+  /** Network that the caller asked for; missing: as the workflow says. */
+  readonly dockerNetwork?: string
   readonly sshHost: string
   readonly timeoutMinutes: number | null
   /** Runs of the job at once; null: unbounded. */
@@ -194,18 +199,28 @@ export interface Jobs {
    * Asks for the end of every run of the job: waiting ones are `cancelled` at once (their outbox rows go), running
    * ones get `cancel_requested_at`. Undefined for an unknown job.
    */
-  requestCancel(
-    jobId: string,
-  ): Promise<
-    { cancelled: number; requested: { runId: number; runUuid: string; workerId: string }[] } | undefined
-  >
+  requestCancel(jobId: string): Promise<CancelledJob | undefined>
+  /** The same for a job whose cancel its master did not finish; undefined when there is none. */
+  finishCancel(): Promise<(CancelledJob & { readonly jobId: string }) | undefined>
   /** Expands at most one chunk (10,000 targets) of one large job; false when there was nothing to do. */
   expandOnce(): Promise<boolean>
+}
+
+export interface CancelledJob {
+  /** Runs that waited and are cancelled now. */
+  readonly cancelled: number
+  /** Runs that execute and were asked to end. */
+  readonly requested: readonly {
+    readonly runId: number
+    readonly runUuid: string
+    readonly workerId: string
+  }[]
 }
 
 export interface RunFilter {
   /** `pending` covers queued too. */
   readonly status?: RunStatus
+  readonly outcomes?: readonly RunOutcome[]
   readonly workflowName?: string
   readonly target?: string
   readonly workspace?: string
@@ -276,8 +291,11 @@ export interface Runs {
     ref: RunRef,
   ): Promise<{ readonly fields: CloudFields; readonly requirementClass: string } | undefined>
   requestCancel(ref: RunRef): Promise<CancelRequest | undefined>
-  /** Ends it as `cancelled` though its worker did not report: the fence then refuses whatever that still writes. */
-  forceCancel(runId: number): Promise<void>
+  /**
+   * Ends it as `cancelled` though its worker did not report, if the cancel was requested that long ago; whether it did.
+   * The fence then refuses whatever the worker still writes.
+   */
+  forceCancel(runId: number, olderThanMs: number): Promise<boolean>
 }
 
 export interface OutboxRow {
@@ -345,6 +363,8 @@ export interface Workers {
   find(id: string): Promise<Worker | undefined>
   /** Capabilities of each live worker (lease not over), kind `worker`. */
   liveCapabilities(): Promise<string[][]>
+  /** Whether a live server takes local runs. */
+  hasLocalSlots(): Promise<boolean>
   /** Rows of workers that are gone for longer than this. */
   prune(olderThanMs: number): Promise<number>
 }
@@ -358,6 +378,7 @@ export interface Workflows {
 }
 
 export interface EventFilter {
+  /** A topic, or a shell glob over topics. */
   readonly topic?: string
   readonly name?: string
   readonly source?: string
@@ -388,6 +409,8 @@ export interface Events {
   list(filter: EventFilter, page: PageRequest): Promise<PageOf<EventLogEntry>>
   /** Removes the oldest entries that are older than `days`, a bounded number of them; returns how many. */
   prune(days: number): Promise<number>
+  /** Drops ranges of which every entry is older than `days`, which costs far less; returns how many. */
+  dropRanges(days: number): Promise<number>
 }
 
 export interface Access {

@@ -1,6 +1,7 @@
 import { canServe, needsOf, type InfraStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
+import { HAS_LOCAL_SLOTS } from './workers.ts'
 
 /** Why each queued run of a page waits, by id. Computed in the read: nothing stores it, so nothing can be stale. */
 export async function waitingReasons(
@@ -9,18 +10,22 @@ export async function waitingReasons(
 ): Promise<ReadonlyMap<number, string>> {
   const queued = rows.filter((row) => row.status === 'queued')
   if (queued.length === 0) return new Map()
-  const found = await sql<{ throttled: number[]; offers: string[][] }>`
+  const found = await sql<{ throttled: number[]; offers: string[][]; local: boolean }>`
     select array(select run_id from outbox where run_id = any(${queued.map((row) => row.id)}::bigint[]) and not ready)
              as throttled,
            (select coalesce(json_agg(capabilities), '[]') from (
               select distinct capabilities from workers
-              where kind = 'worker' and lost_at is null and lease_until > now()) live) as offers
+              where kind = 'worker' and lost_at is null and lease_until > now()) live) as offers,
+           ${HAS_LOCAL_SLOTS} as local
   `.execute(db)
-  const { throttled = [], offers = [] } = found.rows[0] ?? {}
+  const { throttled = [], offers = [], local = false } = found.rows[0] ?? {}
   const throttledIds = new Set(throttled.map(Number))
   const infras = await infrasOf(db, queued)
   return new Map(
-    queued.map((row) => [row.id, reason(row, throttledIds.has(row.id), offers, infras.get(row.job_id))]),
+    queued.map((row) => [
+      row.id,
+      reason(row, throttledIds.has(row.id), { offers, local }, infras.get(row.job_id)),
+    ]),
   )
 }
 
@@ -46,17 +51,24 @@ const infrasOf = async (
 const reason = (
   row: RunRow,
   throttled: boolean,
-  offers: readonly string[][],
+  { offers, local }: { readonly offers: readonly string[][]; readonly local: boolean },
   infra: Infra | undefined,
 ): string => {
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
   if (throttled) return `waiting for one of the ${row.concurrency} slots of its job`
-  if (row.run_mode === 'local') return 'waiting for a local slot'
+  if (row.run_mode === 'local') return local ? 'waiting for a local slot' : 'no live server has local slots'
   if (row.run_mode === 'cloud') return 'waiting for a free machine'
   const needs = needsOf(row.requirement_class)
   if (offers.length === 0) return 'no live worker'
-  if (!offers.some((capabilities) => canServe(capabilities, needs)))
-    return `no live worker offers: ${needs.join(' ')}`
+  if (!offers.some((capabilities) => canServe(capabilities, needs))) return missingFrom(offers, needs)
   return 'waiting for a worker'
+}
+
+/** What no live worker offers, or, where each need is met by some worker, that none meets them all. */
+const missingFrom = (offers: readonly string[][], needs: readonly string[]): string => {
+  const missing = needs.filter((need) => !offers.some((capabilities) => capabilities.includes(need)))
+  return missing.length > 0
+    ? `no live worker offers: ${missing.join(' ')}`
+    : `no live worker offers all of: ${needs.join(' ')}`
 }

@@ -1,4 +1,4 @@
-import type { Worker } from '@scanfarm/contracts'
+import { CLOUD_SLOTS, type Worker } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor } from './cursor.ts'
 import { pageOf, readPage, ROW_BYTES } from './page.ts'
@@ -18,6 +18,11 @@ const COLUMNS = sql`
        when w.busy > 0 or cardinality(${RUNS}) > 0 then 'busy' else 'idle' end as status,
   greatest(w.busy, cardinality(${RUNS})) as busy_slots,
   ${RUNS} as current_runs`
+
+/** Whether a live server takes local runs. */
+export const HAS_LOCAL_SLOTS = sql<boolean>`exists (
+  select from workers where kind = 'server' and lost_at is null and lease_until > now()
+    and not ${CLOUD_SLOTS}::text = any(capabilities))`
 
 /** Ended runs are counted among the newest of the farm only: no index finds those of one worker. */
 const COUNTED_RUNS = 10_000
@@ -75,6 +80,10 @@ export const makeWorkers = (db: Kysely<unknown>): Workers => ({
       select capabilities from workers where kind = 'worker' and lost_at is null and lease_until > now() order by id
     `.execute(db)
     return rows.map((row) => row.capabilities)
+  },
+  hasLocalSlots: async () => {
+    const { rows } = await sql<{ found: boolean }>`select ${HAS_LOCAL_SLOTS} as found`.execute(db)
+    return rows[0]?.found ?? false
   },
   prune: async (olderThanMs) => {
     const { numAffectedRows } = await sql`

@@ -64,7 +64,7 @@ describe('cancelling a run', () => {
       status: 'completed',
       was: 'completed',
     })
-    await db.store.runs.forceCancel(run.runId)
+    expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(false)
     expect(await statusOf(db.store, run.runId)).toBe('completed')
   })
 
@@ -94,11 +94,20 @@ describe('cancel against finish', () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
     await db.store.runs.requestCancel(run.runUuid)
-    await db.store.runs.forceCancel(run.runId)
+    await db.store.runs.forceCancel(run.runId, 0)
     expect(await db.runStore.record([{ ...keyOf(run), totalSteps: 3 }])).toEqual([keyOf(run)])
     expect(await db.runStore.finish([ended(run)])).toEqual([keyOf(run)])
     expect(await db.store.runs.find(run.runUuid)).toMatchObject({ status: 'cancelled', total_steps: 0 })
     expect((await db.store.runs.steps(run.runUuid))?.data[0]?.status).toBe('cancelled')
+  })
+
+  test('an end is not forced before its time, nor without a request', async () => {
+    const run = await running()
+    expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(false)
+    await db.store.runs.requestCancel(run.runUuid)
+    expect(await db.store.runs.forceCancel(run.runId, 60_000)).toBe(false)
+    expect(await statusOf(db.store, run.runId)).toBe('running')
+    expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(true)
   })
 
   test('of a cancel and a finish at the same moment, one ending stands and is told once', async () => {
@@ -107,8 +116,7 @@ describe('cancel against finish', () => {
     await Promise.all(
       runs.flatMap((run) => [
         db.runStore.finish([ended(run)]),
-        db.store.runs.requestCancel(run.runUuid),
-        db.store.runs.forceCancel(run.runId),
+        db.store.runs.requestCancel(run.runUuid).then(() => db.store.runs.forceCancel(run.runId, 0)),
       ]),
     )
     for (const run of runs) {
@@ -143,6 +151,31 @@ describe('cancelling a job', () => {
     expect(await take(db.store)).toEqual([])
     const statuses = await Promise.all(runIds.map((id) => statusOf(db.store, id)))
     expect(statuses).toEqual(['completed', 'running', 'cancelled', 'cancelled', 'cancelled'])
+  })
+
+  test('that its master left unfinished is finished once, by any number of masters', async () => {
+    const { jobId } = await submitted(db.store, { concurrency: 2 }, targets(6))
+    const [a, b] = await claimAll(db.store, db.runStore, workerId)
+    if (!a || !b) throw new Error('nothing claimed')
+    expect(await db.store.jobs.finishCancel()).toBeUndefined()
+    // As a master leaves it that dies after the mark.
+    await asSuperuser(
+      (client) =>
+        client.query(`update jobs set cancel_requested_at = now(), cancel_due_at = now() - interval '1 s'`),
+      db.url,
+    )
+    const finished = await Promise.all(Array.from({ length: 5 }, () => db.store.jobs.finishCancel()))
+    expect(finished.filter((one) => one !== undefined)).toEqual([
+      {
+        jobId,
+        cancelled: 4,
+        requested: [a, b].map(({ runId, runUuid }) => ({ runId, runUuid, workerId })),
+      },
+    ])
+    await db.runStore.finish([ended(a), ended(b)])
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 6, pending: 0, running: 0 })
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 0, requested: [] })
+    expect(await db.store.jobs.finishCancel()).toBeUndefined()
   })
 
   test('gives no freed slot to a run that is about to be cancelled', async () => {

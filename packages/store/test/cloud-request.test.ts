@@ -152,6 +152,61 @@ describe('a budget', () => {
     expect([infras, jobs]).toEqual([2, runs])
   })
 
+  test('is decided when the targets of a large job are stored, and holds up no other request meanwhile', async () => {
+    const bounds = budget({ totalInstances: 5 })
+    const choice = () => ({ cloud: { infra: infraDraft({ instances: 3 }), budget: bounds } })
+    const begun = Promise.withResolvers<void>()
+    const rest = Promise.withResolvers<void>()
+    const slow = db.store.jobs.submit(
+      cloudDraft,
+      {
+        count: 20_000,
+        async *chunks() {
+          yield targets(10_000)
+          begun.resolve()
+          await rest.promise
+          yield targets(10_000)
+        },
+      },
+      choice(),
+    )
+    const outcome = refusal(slow)
+    await begun.promise
+    // Of the same workflow, which is new, and so large that its runs come later.
+    const stream = {
+      count: 2,
+      async *chunks() {
+        yield targets(2)
+      },
+    }
+    const quick = await db.store.jobs.submit(cloudDraft, stream, choice())
+    expect(quick).toHaveProperty('job.infra.instances', 3)
+    const direct = await refusal(db.store.cloud.request(infraDraft({ instances: 3 }), bounds))
+    expect(direct).toMatchObject({ code: 'cloud_limit' })
+    rest.resolve()
+    expect(await outcome).toMatchObject({
+      code: 'cloud_limit',
+      message: '3 machines were asked for beside the 3 that there are, 5 is the most in all',
+    })
+    expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 0 })
+  })
+
+  test('refuses a large job before its targets are read', async () => {
+    let read = false
+    const stream = {
+      count: 1,
+      async *chunks() {
+        read = true
+        yield targets(1)
+      },
+    }
+    const cloudTooLarge = { infra: infraDraft({ instances: 3 }), budget: budget({ instances: 2 }) }
+    expect(await refusal(db.store.jobs.submit(cloudDraft, stream, { cloud: cloudTooLarge }))).toMatchObject({
+      code: 'cloud_limit',
+    })
+    expect(read).toBe(false)
+  })
+
   test('has room again when machines are gone', async () => {
     const infra = await request(db.store)
     const bounds = budget({ totalInstances: 2 })

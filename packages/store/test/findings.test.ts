@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { AssetContent, FindingContent } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { findingOf } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -49,6 +50,52 @@ const page = { offset: 0, limit: 20 }
 const list = async (filter: Parameters<typeof db.store.vulnerabilities.list>[0] = {}) =>
   (await db.store.vulnerabilities.list(filter, page)).data
 const topics = async () => (await db.store.events.list({}, { offset: 0, limit: 100 })).data
+
+test.each<[string, boolean, ...string[]]>([
+  ['HTTP with and without its port', true, 'http://h', 'http://h:80', 'h:80', 'h'],
+  ['HTTPS with and without its port', true, 'https://h/x?y', 'https://h:443/x?y'],
+  ['a port of TLS', true, 'https://h', 'h:443'],
+  ['an address of IPv6', true, 'http://[::1]', '[::1]:80', 'http://[::1]:80'],
+  ['the port of the other scheme', false, 'http://h', 'http://h:443', 'https://h', 'https://h:80', 'h:8443'],
+])('a finding at %s is one place: %s', async (_name, same, ...places) => {
+  const { vulnerabilities } = db.store
+  for (const asset_value of places)
+    await vulnerabilities.import('w', 'nuclei', [finding({ asset_value, vuln_title: asset_value })])
+  expect(await list()).toHaveLength(same ? 1 : places.length)
+})
+
+test('lines of a source file are places of their own', async () => {
+  const at = (asset_value: string) => finding({ asset_value, asset_type: 'file' })
+  await db.store.vulnerabilities.import('w', 'sarif', [at('main.c:80'), at('main.c:443'), at('main.c')])
+  expect(await list()).toHaveLength(3)
+})
+
+test('a web server is one asset with and without the port of its scheme, and its port is another', async () => {
+  const of = (asset_value: string, url: string) => asset({ asset_value, url })
+  await db.store.assets.import('w', 'httpx', [
+    of('h', 'https://h'),
+    of('h:443', 'https://h:443'),
+    of('h:443', ''),
+    of('h:80', 'http://h:80'),
+    of('h:53/udp', ''),
+    of('h:53', ''),
+  ])
+  const { data } = await db.store.assets.list({}, page)
+  expect(data.map(({ asset_value, url }) => `${asset_value} ${url}`.trim()).sort()).toEqual([
+    'h:443',
+    'h:443 https://h:443',
+    'h:53',
+    'h:53/udp',
+    'h:80 http://h:80',
+  ])
+})
+
+test('a port is found by its number whatever its protocol', async () => {
+  const of = (port: string) => asset({ asset_value: `h:${port}`, url: '', open_ports: [port] })
+  await db.store.assets.import('w', 'nmap', [of('53'), of('53/udp'), of('54')])
+  const found = async (port: string) => (await db.store.assets.list({ port }, page)).total
+  expect([await found('53'), await found('53/udp')]).toEqual([2, 1])
+})
 
 describe('importing vulnerabilities', () => {
   test('updates what has the identity, and tells of new ones only', async () => {
@@ -206,5 +253,84 @@ describe('assets', () => {
       remarks: [],
       asset_types: ['http', 'port'],
     })
+  })
+})
+
+describe('what a scanner wrote of a finding', () => {
+  const request = `GET /a HTTP/1.1\r\nX-Long: ${'r"e\\q '.repeat(200)}\r\n\r\n`
+  const response = `HTTP/1.1 200 OK\r\n\r\n${'<b>é \u{1f600}</b>\n'.repeat(300)}`
+  const written = (more: object = {}) => JSON.stringify({ 'template-id': 't', request, response, ...more })
+  const seen = (changes: Partial<FindingContent> = {}) =>
+    findingOf({
+      vuln_info: 'once',
+      asset_value: 'https://once.test',
+      detail_http_request: request,
+      detail_http_response: response,
+      raw_vuln_json: written(),
+      ...changes,
+    })
+  const found = async () => {
+    const { data } = await db.store.vulnerabilities.list({ workspaces: ['once'] }, { offset: 0, limit: 10 })
+    expect(data).toHaveLength(1)
+    return data[0]
+  }
+  const imported = (changes: Partial<FindingContent> = {}) =>
+    db.store.vulnerabilities.import('once', 'nuclei', [seen(changes)])
+  const bytes = async (column: string): Promise<number> =>
+    asSuperuser(async (client) => {
+      const { rows } = await client.query<{ n: number }>(
+        `select octet_length(${column}) as n from vulnerabilities where workspace = 'once'`,
+      )
+      return Number(rows[0]?.n)
+    }, db.url)
+
+  test('is stored without what other columns have, and answered whole', async () => {
+    await imported()
+    expect((await found())?.raw_vuln_json).toBe(written())
+    expect(await bytes('raw_vuln_json')).toBeLessThan(300)
+    expect(await db.store.vulnerabilities.find((await found())?.id ?? 0)).toMatchObject({
+      raw_vuln_json: written(),
+      detail_http_response: response,
+    })
+  })
+
+  test.each([
+    [
+      'a new response',
+      { detail_http_response: `${response}!`, raw_vuln_json: written({ response: `${response}!` }) },
+    ],
+    ['a new response alone', { detail_http_response: `new ${response}`, raw_vuln_json: '' }],
+    [
+      'a record alone',
+      { detail_http_request: '', detail_http_response: '', raw_vuln_json: written({ more: 1 }) },
+    ],
+    ['a record that repeats the response', { raw_vuln_json: written({ again: response }) }],
+    ['a text that is no JSON', { raw_vuln_json: `\u0001${response}` }],
+    ['no text', { detail_http_request: '', detail_http_response: '', raw_vuln_json: '' }],
+  ])('stays whole after a sighting with %s', async (_, changes) => {
+    await imported()
+    const before = await found()
+    await imported(changes)
+    const kept = (name: 'detail_http_request' | 'detail_http_response' | 'raw_vuln_json') =>
+      (changes as Partial<FindingContent>)[name] ?? seen()[name]
+    const after = await found()
+    for (const name of ['detail_http_request', 'detail_http_response', 'raw_vuln_json'] as const)
+      expect(after?.[name]).toBe(kept(name) || before?.[name])
+  })
+
+  test('is not written again by a sighting that brings nothing new', async () => {
+    await imported()
+    const pages = (): Promise<number> =>
+      asSuperuser(async (client) => {
+        const { rows } = await client.query<{ n: number }>(
+          `select pg_relation_size(reltoastrelid) as n from pg_class where oid = 'vulnerabilities'::regclass`,
+        )
+        return Number(rows[0]?.n)
+      }, db.url)
+    await imported()
+    const before = await pages()
+    for (let round = 0; round < 20; round += 1) await imported()
+    expect(await pages()).toBe(before)
+    expect(await found()).toMatchObject({ raw_vuln_json: written() })
   })
 })

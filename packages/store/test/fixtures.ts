@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type {
   ClaimedRun,
+  FindingContent,
   RunEnd,
   RunKey,
   RunStore,
@@ -156,3 +157,20 @@ export const wipe = async (url: string): Promise<void> => {
     url,
   )
 }
+
+/** What a scanner found, unless `changes` say otherwise. */
+export const findingOf = (changes: Partial<FindingContent> = {}): FindingContent => ({
+  vuln_info: 'CVE-1',
+  vuln_title: '',
+  vuln_desc: '',
+  vuln_poc: '',
+  severity: 'high',
+  confidence: 'Firm',
+  asset_type: 'web',
+  asset_value: 'a.test',
+  tags: [],
+  detail_http_request: '',
+  detail_http_response: '',
+  raw_vuln_json: '',
+  ...changes,
+})

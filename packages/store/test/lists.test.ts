@@ -82,11 +82,16 @@ describe('the list of runs', () => {
     const reasonOf = async (target: string) => (await list({ target })).data[0]?.waiting_reason
     await submitted(db.store, { requirementClass: 'docker tool:nmap' }, targets(1, 'plain'))
     expect(await reasonOf('plain-0.test')).toBe('no live worker')
+    await submitted(db.store, { runMode: 'local' }, targets(1, 'early'))
+    await joined(db.runStore, { capabilities: ['cloud'], kind: 'server' })
+    expect(await reasonOf('early-0.test')).toBe('no live server has local slots')
     await joined(db.runStore, { capabilities: ['docker'] })
     const gone = await joined(db.runStore, { capabilities: ['docker', 'tool:nmap'] })
     await sql(`update workers set lease_until = now() - interval '1 s' where id = '${gone}'`)
     await joined(db.runStore, { capabilities: ['docker', 'tool:nmap'], kind: 'server' })
-    expect(await reasonOf('plain-0.test')).toBe('no live worker offers: docker tool:nmap')
+    expect(await reasonOf('plain-0.test')).toBe('no live worker offers: tool:nmap')
+    await joined(db.runStore, { capabilities: ['tool:nmap'] })
+    expect(await reasonOf('plain-0.test')).toBe('no live worker offers all of: docker tool:nmap')
     await db.runStore.heartbeat(gone, 0)
     expect(await reasonOf('plain-0.test')).toBe('waiting for a worker')
 

@@ -11,7 +11,7 @@ import {
   type RunStatus,
 } from '@scanfarm/contracts'
 import type pg from 'pg'
-import { migrate, openRunStore, openStore, schemaVersion } from '../src/index.ts'
+import { migrate, openRunStore, openStore, SchemaError, schemaVersion } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
 import { dumpSchema } from './schema-dump.ts'
 
@@ -34,9 +34,14 @@ describe('migrations', () => {
   test('a database that was never migrated is refused with what to do', async () => {
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
-    const message = `the database schema is nothing, this program needs ${schemaVersion}: run the migration`
-    await expect(store.check()).rejects.toThrow(message)
-    await expect(worker.farmId()).rejects.toThrow(message)
+    for (const ask of [() => store.check(), () => worker.farmId()]) {
+      const error: unknown = await ask().catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(SchemaError)
+      expect(error).toMatchObject({
+        found: undefined,
+        message: expect.stringContaining('start a server, or run `scanfarm migrate`'),
+      })
+    }
   })
 
   test('programs that start at once migrate once, and later ones find nothing to do', async () => {
@@ -55,8 +60,18 @@ describe('migrations', () => {
     )
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
-    await expect(store.check()).rejects.toThrow('the database schema is 9999-future')
-    await expect(worker.farmId()).rejects.toThrow('the database schema is 9999-future')
+    const message = `migrated by a newer Scanfarm: its schema is 9999-future, this program knows ${schemaVersion}`
+    await expect(store.check()).rejects.toThrow(message)
+    await expect(worker.farmId()).rejects.toThrow(message)
+    await expect(migrate(database)).rejects.toThrow(
+      /knows [\w-]+\. Install the version that did so, or a newer one/,
+    )
+    await inDatabase((client) =>
+      client.query(`insert into workers (id, name, hostname, pid, version, kind, slots, capabilities, lease_until, lease_ms)
+        values ('w', 'w', 'h', 1, '9.9.0', 'worker', 1, '{}', now(), 20000)`),
+    )
+    await expect(migrate(database)).rejects.toThrow('; version 9.9.0 joined the farm last. Install')
+    await inDatabase((client) => client.query('delete from workers'))
     await inDatabase((client) => client.query("delete from kysely_migration where name = '9999-future'"))
   })
 
@@ -156,13 +171,7 @@ describe('partitions', () => {
         "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'steps'::regclass order by inhrelid",
       ),
     )
-    expect(rows.map((row) => row.name)).toEqual([
-      'steps_rest',
-      'steps_0',
-      'steps_1000000',
-      'steps_4000000',
-      'steps_5000000',
-    ])
+    expect(rows.map((row) => row.name)).toEqual(['steps_rest', 'steps_4000000', 'steps_5000000'])
   })
 
   test('rows beyond the last one are kept, and move into their partition when it is made', async () => {

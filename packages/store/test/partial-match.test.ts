@@ -1,27 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { FindingContent } from '@scanfarm/contracts'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { boundedSearch } from '../src/findings/bounded-search.ts'
 import { migrate, openStore, type Store } from '../src/index.ts'
 import { asSuperuser, emptyDatabase, type OpenDatabase } from './database.ts'
+import { findingOf } from './fixtures.ts'
 
 const page = { offset: 0, limit: 20 }
 
-const finding = (assetValue: string): FindingContent => ({
-  vuln_info: 'CVE-2026-1',
-  vuln_title: '',
-  vuln_desc: '',
-  vuln_poc: '',
-  severity: 'high',
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: assetValue,
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-})
+const finding = (assetValue: string) => findingOf({ asset_value: assetValue })
 
 /** What an administrator may forbid, or a Postgres without its contrib package lacks. */
 const FORBID = `

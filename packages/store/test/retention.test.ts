@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { FindingContent } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, closedStep, ended, joined, keyOf, submitted, targets, wipe } from './fixtures.ts'
+import {
+  claimAll,
+  closedStep,
+  ended,
+  findingOf,
+  joined,
+  keyOf,
+  submitted,
+  targets,
+  wipe,
+} from './fixtures.ts'
 
 const DAYS = 30
-const FINDING: FindingContent = {
-  vuln_info: 'CVE-1',
-  vuln_title: '',
-  vuln_desc: '',
-  vuln_poc: '',
-  severity: 'high',
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: 'a.test',
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-}
+const FINDING = findingOf()
 
 let db: TestDatabase
 let workerId: string
@@ -72,7 +68,9 @@ test('tells runs that ended long ago, with the keys of their bytes', async () =>
   await age(DAYS + 1)
   expect(await old()).toEqual(runIds.slice(0, 2))
   const id = runIds[0] ?? 0
-  expect((await db.store.retention.keysOf(id)).sort()).toEqual([`runs/${id}/log`, `runs/${id}/report.txt`])
+  const { runUuid, keys } = await db.store.retention.bytesOf(id)
+  expect(keys.sort()).toEqual([`runs/${id}/log`, `runs/${id}/report.txt`])
+  expect(await db.store.runs.find(String(id))).toMatchObject({ run_uuid: runUuid })
   const page = await db.store.retention.oldRuns({ days: DAYS, after: 0, limit: 1 })
   expect(page).toEqual({ ids: [id], next: id })
 })

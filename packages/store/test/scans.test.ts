@@ -120,6 +120,39 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states(workspace)).toEqual({ x: 'open' })
   })
 
+  test('is gone only where the scan looked, when it names the hosts that it reached', async () => {
+    const workspace = 'reach'
+    const named = ['a', 'b', 'c'].map((name) => finding(name))
+    const last = (...reached: string[]) => found([], { workspace, reached })
+    await scan({
+      sees: [found([...named, finding('a2', { asset_value: 'http://A.example:8080/x' })], { workspace })],
+    })
+    await scan({ sees: [last()] })
+    expect(await states(workspace)).toEqual({ a: 'open', a2: 'open', b: 'open', c: 'open' })
+    // Also with the list in several imports of the step, and of a host on which it saw something else.
+    const sees = [
+      last('http://a.example/'),
+      found([finding('b2', { asset_value: 'b.example:22/udp' })], { workspace }),
+    ]
+    await scan({ sees })
+    expect(await states(workspace)).toEqual({ a: 'gone', a2: 'gone', b: 'gone', b2: 'open', c: 'open' })
+    await scan({ sees: [found([], { workspace })] })
+    expect(await states(workspace)).toMatchObject({ b2: 'gone', c: 'gone' })
+  })
+
+  test('is judged by the params that say what is looked at', async () => {
+    const workspace = 'scoped'
+    const at = (rate: string, scope: Record<string, string>, items: FindingContent[]): Scan => ({
+      sees: [found(items, { workspace, scope })],
+      job: { params: { ...scope, rate } },
+    })
+    await scan(at('1', { ports: '22' }, [finding('x')]))
+    await scan(at('2', { ports: '80' }, []))
+    expect(await states(workspace)).toEqual({ x: 'open' })
+    await scan(at('2', { ports: '22' }, []))
+    expect(await states(workspace)).toEqual({ x: 'gone' })
+  })
+
   test('stays open when the step that would see it did not run', async () => {
     await scan({ sees: [found([finding('x')], { workspace: 'skipped' })] })
     await scan({ sees: [] })

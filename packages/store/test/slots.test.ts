@@ -40,7 +40,8 @@ describe('a slot of a job', () => {
 
   test('goes to the next run when its run is forced to end', async () => {
     const { runIds, a } = await twoRunning()
-    await db.store.runs.forceCancel(a.runId)
+    await db.store.runs.requestCancel(a.runUuid)
+    expect(await db.store.runs.forceCancel(a.runId, 0)).toBe(true)
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
@@ -97,7 +98,7 @@ describe('a slot of a job', () => {
       most = Math.max(most, status?.running ?? 0)
       const ends = claimed.map((run, n) =>
         n % 3 === 0
-          ? db.store.runs.forceCancel(run.runId)
+          ? db.store.runs.requestCancel(run.runUuid).then(() => db.store.runs.forceCancel(run.runId, 0))
           : n % 3 === 1
             ? db.store.runStore.finish([ended(run, 'failed')])
             : db.runStore.finish([ended(run)]),

@@ -98,7 +98,10 @@ describe('workspaces', () => {
       finding('one', 'high'),
       finding('two', 'high'),
       finding('three', 'info'),
+      finding('gone', 'high'),
     ])
+    const gone = "update vulnerabilities set state = 'gone', gone_at = now() where vuln_title = 'gone'"
+    await asSuperuser((client) => client.query(gone), db.url)
     await db.store.assets.import('alone', 'test', [asset('x', 'url')])
     await db.store.vulnerabilities.import('Zoo', 'test', [finding('lion', 'low')])
     const { data, total } = await db.store.workspaces.list({}, PAGE)

@@ -21,6 +21,8 @@ export interface Param {
   value?: Json
   required?: boolean
   generator?: string
+  /** Whether the param says what is looked at, and not only how fast. */
+  scope?: boolean
   description?: string
 }
 
@@ -280,10 +282,15 @@ export interface Override {
   modules?: ListOverride<ModuleRef> & { modules?: ModuleRef[] }
   triggers?: Trigger[]
   dependencies?: Dependencies
+  on_partial?: OnPartial
   preferences?: Preferences
   runner?: RunnerType
   runner_config?: RunnerConfig
 }
+
+/** What a run becomes that completes and is not clean. */
+export const ON_PARTIAL = ['complete', 'fail'] as const
+export type OnPartial = (typeof ON_PARTIAL)[number]
 
 export interface Workflow {
   kind: WorkflowKind
@@ -296,6 +303,7 @@ export interface Workflow {
   dependencies?: Dependencies
   triggers?: Trigger[]
   reports?: Report[]
+  on_partial?: OnPartial
   preferences?: Preferences
   hooks?: Hooks
   runner?: RunnerType

@@ -5,7 +5,18 @@ import type { FunctionServices } from '../src/index.ts'
 import { FUNCTIONS } from '../src/functions/registry.ts'
 
 /** Parameters that are paths, wherever they occur. */
-const PATHS = new Set(['path', 'source', 'dest', 'folder', 'archive', 'manifest', 'template', 'a', 'b'])
+const PATHS = new Set([
+  'path',
+  'source',
+  'dest',
+  'folder',
+  'archive',
+  'manifest',
+  'template',
+  'reached',
+  'a',
+  'b',
+])
 
 /** Where a name means something else than elsewhere. */
 const ELSEWHERE: Readonly<Record<string, boolean>> = {
@@ -33,7 +44,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   value: 'x', command: 'true', code: '1', name: 'x', '…': 'x', params: '', length: '1', password: '', keepalive: '', message: 'x',
   filter: '.', fields: 'a', renames: 'a:b', flags: '-sL', url: 'http://127.0.0.1:1/x', repository: 'https://127.0.0.1:1/x',
   expression: 's/a/b/', workspace: 'example.com', format: '%d', mode: '', position: '1', method: 'GET', headers: '', body: '', host: '127.0.0.1',
-  topic: 't', data_type: 'x', data: 'x', type: 'x', json: '{}', status: '', severity: '', asset: '', uuid: 'x', channel: '',
+  topic: 't', data_type: 'x', data: 'x', type: 'x', json: '{}', status: '', state: 'open', severity: '', asset: '', uuid: 'x', channel: '',
   caption: 'x', key: 'k', prefix: 'up', minutes: '1', depth: '1', '"role:text"': 'x', user: '', port: '1', keys: 'x', list: '',
   old: 'x', new: 'y', seconds: '0', source: 'x', folder: 'x', dest: 'x', path: 'x', a: 'x', b: 'x',
 } // prettier-ignore
@@ -42,7 +53,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 export const WORKS_ON_LINK = new Set([
   'remove_file.path', 'remove_folder.path', 'rm_rf.path', 'move_file.dest', 'cdn_download.path', 'chunk_file.manifest',
   ...['grep_string_to_file', 'grep_regex_to_file', 'cut_to_file', 'jsonl_to_csv', 'csv_to_jsonl', 'jsonl_filter', 'jsonl_unique',
-    'jsonl_rename_key', 'nmap_to_jsonl', 'parse_url_file', 'interesting_urls', 'diff_unix', 'db_asset_diff_to_file',
+    'jsonl_rename_key', 'nmap_to_jsonl', 'nmap_reached', 'answering_hosts', 'parse_url_file', 'interesting_urls', 'diff_unix', 'db_asset_diff_to_file',
     'db_vuln_diff_to_file'].map((name) => `${name}.dest`),
 ]) // prettier-ignore
 

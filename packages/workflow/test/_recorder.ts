@@ -1,4 +1,12 @@
-import type { ArtifactFound, EventRaised, RunRecorder, StepClosed, StepOpened } from '@scanfarm/contracts'
+import {
+  NO_WORK,
+  type ArtifactFound,
+  type EventRaised,
+  type RunRecorder,
+  type RunTally,
+  type StepClosed,
+  type StepOpened,
+} from '@scanfarm/contracts'
 
 export interface RecordedStep extends StepOpened, Partial<Omit<StepClosed, 'key'>> {
   output: string
@@ -10,6 +18,7 @@ export class MemoryRecorder implements RunRecorder {
   total = 0
   completed = 0
   pid = 0
+  counted: RunTally = NO_WORK
   readonly pids: number[] = []
   readonly steps: RecordedStep[] = []
   readonly artifacts: ArtifactFound[] = []
@@ -34,6 +43,10 @@ export class MemoryRecorder implements RunRecorder {
     if (step.status !== undefined) throw new Error(`step ${key} closed twice`)
     Object.assign(step, closed, { counts })
     if (counts) this.completed++
+  }
+
+  tally(tally: RunTally): void {
+    this.counted = tally
   }
 
   currentPid(pid: number): void {

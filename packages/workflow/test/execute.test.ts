@@ -171,7 +171,8 @@ params: [{name: wordlist, required: true}]
 steps: [{name: a, type: bash, command: echo}]
 `)
     expect([status, errorMessage]).toEqual(['failed', 'required parameter missing: wordlist'])
-    expect(recorder.story).toEqual([])
+    expect(recorder.story).toEqual(['a skipped'])
+    expect(recorder.completed).toBe(0)
   })
 
   test('takes a declared param of a name of the system from the system', async () => {

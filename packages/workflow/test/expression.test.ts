@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { ExpressionEngine, type Outcome } from '../src/expression/engine.ts'
 import { evaluateSimple, parseSimple } from '../src/expression/simple.ts'
 import { prepareProgram } from '../src/expression/source.ts'
-import { TemplateError } from '../src/template/expression.ts'
+import { TemplateError, type Expr } from '../src/template/expression.ts'
 import { parseTemplate } from '../src/template/parse.ts'
 import { renderPieces, renderText } from '../src/template/render.ts'
 import { data, textOf, type Value } from '../src/template/value.ts'
@@ -187,6 +187,21 @@ describe('the expression engine', () => {
   })
 })
 
+describe('programs that wait for a thread', () => {
+  test('stop on cancel while others hold all threads, and the next one gets the thread', async () => {
+    await using busy = new ExpressionEngine({ limits: { ...LIMITS, timeMs: 60_000 }, maxThreads: 1 })
+    const [holding, leaving] = [new AbortController(), new AbortController()]
+    const holder = evaluate('wait(3600000)', {}, holding.signal, busy)
+    const cancelled = evaluate('1', {}, leaving.signal, busy)
+    const next = evaluate('2', {}, never, busy)
+    leaving.abort()
+    expect(await cancelled).toEqual({ kind: 'cancelled' })
+    holding.abort()
+    expect(await holder).toEqual({ kind: 'cancelled' })
+    expect(await next).toEqual({ kind: 'value', value: 2 })
+  })
+})
+
 describe('programs', () => {
   test('have values where the text had braces, never code', async () => {
     const program = prepareProgram('`a{{x}}${1 + 1}` + "{{x}}\'" + {{x}} // {{y}}\n')
@@ -218,6 +233,14 @@ describe('programs', () => {
       'echo("b")',
       'echo(n)',
       '{{x}}',
+      '{{o}}',
+      '"{{o}}"',
+      'o',
+      'l',
+      'alias',
+      'none',
+      'echo(o)',
+      'echo(l)',
     )
     const operator = fc.constantFrom('==', '!=', '===', '!==', '<', '>', '<=', '>=', '+', '&&', '||')
     const expression = fc.letrec<{ e: string }>((tie) => ({
@@ -228,25 +251,75 @@ describe('programs', () => {
         tie('e').map((e) => `!${e}`),
       ),
     })).e
-    const globals: Record<string, Json> = { x: 'text', y: '', n: 3 }
+    const object = { a: 1 }
+    const globals: Record<string, Json> = {
+      x: 'text',
+      y: '',
+      n: 3,
+      o: object,
+      alias: object,
+      l: ['a', null, 2],
+      none: null,
+    }
+    const inHole = (expr: Expr) => (expr.kind === 'variable' ? (globals[expr.name] ?? null) : null)
     await fc.assert(
       fc.asyncProperty(expression, async (source) => {
         const simple = parseSimple(source)
         if (simple === undefined) throw new Error(`${source} is simple`)
         const value = await evaluateSimple(simple, {
           name: (name) => globals[name] ?? null,
-          hole: () => globals['x'] ?? null,
+          hole: (expr, quoted) => (quoted ? JSON.stringify(inHole(expr)) : inHole(expr)),
           call: async (_name, args) => args[0] ?? null,
         })
         const program = prepareProgram(source)
-        const full = await evaluate(program.code, { ...globals, $hole: program.holes.map(() => 'text') })
+        const full = await evaluate(program.code, {
+          ...globals,
+          $hole: program.holes.map(({ expr }) => inHole(expr)),
+          $text: program.holes.map(({ expr }) => JSON.stringify(inHole(expr))),
+        })
         expect(full).toEqual({
           kind: 'value',
           value: typeof value === 'number' && !Number.isFinite(value) ? null : value,
         })
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     )
+  })
+
+  test.each([
+    ['o == p', false],
+    ['o != p', true],
+    ['o === p', false],
+    ['l == m', false],
+    ['o == o', true],
+    ['l === l', true],
+    ['{{o}} == {{o}}', false],
+    ['echo(o) == o', false],
+    ['o == alias', false],
+    ['(no || o) == o', true],
+    ['l == "a,b"', true],
+    ['o == "[object Object]"', true],
+  ])('compare lists and objects by identity: %s', async (source, expected) => {
+    const object = { a: 1 }
+    const globals: Record<string, Json> = {
+      o: object,
+      p: { b: 2 },
+      alias: object,
+      l: ['a', 'b'],
+      m: ['a', 'b'],
+      no: false,
+    }
+    const simple = parseSimple(source)
+    if (simple === undefined) throw new Error(`${source} is simple`)
+    const value = await evaluateSimple(simple, {
+      name: (name) => globals[name] ?? null,
+      hole: (expr) => (expr.kind === 'variable' ? (globals[expr.name] ?? null) : null),
+      call: async (_name, args) => args[0] ?? null,
+    })
+    expect(value).toBe(expected)
+    const program = prepareProgram(source)
+    const holes = { $hole: program.holes.map(() => object) }
+    expect(await evaluate(program.code, { ...globals, ...holes })).toEqual({ kind: 'value', value: expected })
   })
 
   test('that are more go to the engine', () => {

@@ -1,11 +1,12 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { RunnerUnavailableError, type Runner } from '@scanfarm/contracts'
+import { RunnerUnavailableError, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { BUILTIN_NAMES, SOMETIMES_NAMES } from '../src/check/names.ts'
 import { builtins } from '../src/execute/builtins.ts'
 import type { ExecuteInput } from '../src/execute/input.ts'
 import { targetSpace, targetVariables } from '../src/execute/target.ts'
+import { openLibrary, requirements, resolveWorkflow, runnerOf, runnerProblems } from '../src/index.ts'
 import { hostRunner } from './_host-runner.ts'
 import { useRuns } from './_execute.ts'
 
@@ -99,7 +100,7 @@ modules:
       'bad.yaml': step('bad', 'exit 2'),
     })
     expect([status, errorMessage]).toEqual(['failed', 'module bad failed: command exited with code 2'])
-    expect(recorder.steps.map(({ module }) => module)).toEqual(['good', 'bad'])
+    expect(recorder.story).toEqual(['good-step completed', 'bad-step failed', 'good-step skipped'])
     expect(recorder.lines).toContain('warn: it is example.com')
   })
 
@@ -195,7 +196,7 @@ reports: [{name: b, path: b.txt}]
       },
     )
     expect([status, errorMessage]).toEqual(['failed', 'far cannot be reached'])
-    expect(recorder.steps).toEqual([])
+    expect(recorder.story).toEqual(['a skipped'])
   })
 
   test('is opened for a remote-bash step alone, and its file comes back', async () => {
@@ -274,5 +275,77 @@ describe('what every run knows', () => {
       },
     )
     expect(recorder.byName('a').output).toBe('assets.new/{"host":"$(id)"}')
+  })
+})
+
+describe('the runner of a flow', () => {
+  const flow = (modules: string): string => `
+kind: flow
+name: main
+runner: docker
+runner_config: {image: "flow:1", env: {A: flow, B: flow}}
+hooks:
+  pre_scan_steps: [{name: before, type: bash, command: echo hook}]
+dependencies: {commands: [sh]}
+modules: ${modules}
+`
+  const places = async (files: Record<string, string>, more: Partial<ExecuteInput> = {}) => {
+    const opened: RunnerSpec[] = []
+    const told: string[] = []
+    const { status, errorMessage } = await run(files, {
+      openRunner: async (spec) => {
+        opened.push(spec)
+        return { ...hostRunner(), type: spec.type }
+      },
+      onPlace: (module, { type }) => void told.push(`${module} ${type}`),
+      ...more,
+    })
+    expect([status, errorMessage]).toEqual(['completed', ''])
+    return { opened, told: told.sort() }
+  }
+
+  test('is that of its modules unless they have one of their own', async () => {
+    const { opened, told } = await places({
+      'main.yaml': flow(`
+  - {name: one, path: one}
+  - {name: two, steps: [{name: x, type: bash, command: "true"}], runner_config: {env: {B: two}}}
+  - {name: here, path: here}
+`),
+      'one.yaml': step('one', 'true'),
+      'here.yaml': step('here', 'true') + 'runner: host\n',
+    })
+    expect(told).toEqual(['here host', 'one docker', 'two docker'])
+    expect(opened).toContainEqual({ type: 'docker', image: 'flow:1', env: { A: 'flow', B: 'flow' } })
+    expect(opened).toContainEqual({ type: 'docker', image: 'flow:1', env: { A: 'flow', B: 'two' } })
+  })
+
+  test('comes with the flow that it extends, and can be overridden', async () => {
+    const files = {
+      'child.yaml':
+        'kind: flow\nname: child\nextends: main\noverride: {runner: docker, runner_config: {image: "child:2"}}\n',
+      'main.yaml': flow('[{name: one, path: one}]').replace(/runner.*\n/g, ''),
+      'one.yaml': step('one', 'true'),
+    }
+    const { opened } = await places(files)
+    expect(opened).toContainEqual({ type: 'docker', image: 'child:2' })
+  })
+
+  test('gives way to what the caller asked for', async () => {
+    const files = { 'main.yaml': flow('[{name: one, path: one}]'), 'one.yaml': step('one', 'true') }
+    const host = await places(files, { askedRunner: { type: 'host' } })
+    expect(host.opened).toEqual([{ type: 'host' }])
+    const { opened } = await places(files, { askedRunner: { type: 'docker', dockerImage: 'asked:3' } })
+    expect(opened).toContainEqual({ type: 'docker', image: 'asked:3', env: { A: 'flow', B: 'flow' } })
+  })
+
+  test('is what the whole run needs of a worker', async () => {
+    const library = await openLibrary([])
+    await library.put('main.yaml', flow('[{name: one, path: one}, {name: two, path: one}]'))
+    await library.put('one.yaml', step('one', 'true') + 'dependencies: {commands: [nmap]}\n')
+    const resolved = resolveWorkflow(library, { name: 'main', kind: 'flow' })
+    expect([runnerOf(resolved), requirements(resolved)]).toEqual(['docker', ['docker']])
+    expect(requirements(resolved, { runner: 'host' })).toEqual(['tool:nmap', 'tool:sh'])
+    expect(runnerProblems(resolved, { type: 'ssh' })).toHaveLength(3)
+    expect(runnerProblems(resolved, { type: 'docker' })).toEqual([])
   })
 })

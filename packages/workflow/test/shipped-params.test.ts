@@ -30,8 +30,8 @@ done
 const WRITES: Readonly<Record<string, string>> = {
   subfinder: `echo www.example.com > "$out"`,
   dnsx: `echo '{"host":"www.example.com","a":["192.0.2.1"],"status_code":"NOERROR"}' > "$out"`,
-  httpx: `echo '{"url":"http://www.example.com","host":"h","status_code":200}' > "$out"`,
-  nmap: `case "$*" in *"-oG -"*) echo 'Ports: 9/open/' ;; *-oG*) printf 'Host: 192.0.2.7 ()\\tStatus: Up\\n' > "$out" ;; *) echo '<nmaprun/>' > "$out" ;; esac`,
+  httpx: `[ "$1" != -version ] || { echo 'Current Version: v1.7.0'; exit; }; echo '{"url":"http://www.example.com","host":"h","status_code":200}' > "$out"`,
+  nmap: `case "$*" in *-sT*) printf 'Ports: 9/open/\\n# Nmap done at x -- 1 IP address\\n' > "$out" ;; *-oG*) printf 'Host: 192.0.2.7 ()\\tStatus: Up\\n# Nmap done at x -- 256 IP addresses\\n' > "$out" ;; *) echo '<nmaprun><runstats><finished exit="success"/><hosts up="1" down="0" total="1"/></runstats></nmaprun>' > "$out" ;; esac`,
   katana: `echo http://www.example.com/a > "$out"`,
   ffuf: `echo '{"results":[]}' > "$out"`,
   nuclei: `: > "$out"`,

@@ -40,14 +40,40 @@ function* hostRecords(host: unknown): Generator<Imported> {
   const open = asList(at(host, 'ports', 'port')).filter(
     (port) => asText(at(port, 'state', 'state')) === 'open',
   )
-  const numbers = open.map((port) => asText(at(port, 'portid')))
-  yield asset({ asset_type: 'ip', asset_value: name, host_ip: ip, open_ports: numbers })
+  const os = likeliest(asList(at(host, 'os', 'osmatch')))
+  yield asset({
+    asset_type: 'ip',
+    asset_value: name,
+    host_ip: ip,
+    open_ports: open.map(portName),
+    technologies: os,
+  })
   for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, name)
   for (const port of open) {
-    const value = `${name}:${asText(at(port, 'portid'))}`
-    yield portRecord(port, value, ip)
+    const value = `${name.includes(':') ? `[${name}]` : name}:${portName(port)}`
+    yield portRecord(port, value, ip, os)
     for (const script of asList(at(port, 'script'))) yield* scriptRecords(script, value)
   }
+}
+
+/** Ports of TCP go without their protocol; those of UDP are other ports. */
+const portName = (port: unknown): string => {
+  const protocol = asText(at(port, 'protocol'))
+  const number = asText(at(port, 'portid'))
+  return protocol === '' || protocol === 'tcp' ? number : `${number}/${protocol}`
+}
+
+/** As nmap prints it: `ssl/http` for HTTP in TLS. */
+const serviceName = (service: unknown): string => {
+  const tunnel = asText(at(service, 'tunnel'))
+  const name = asText(at(service, 'name'))
+  return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
+}
+
+/** The name of the operating system that fits best, if there is any. */
+const likeliest = (matches: readonly unknown[]): string[] => {
+  const [best] = matches.toSorted((a, b) => Number(at(b, 'accuracy')) - Number(at(a, 'accuracy')))
+  return [asText(at(best, 'name'))].filter((name) => name !== '')
 }
 
 const asset = (row: Readonly<Record<string, unknown>>): Imported => {
@@ -55,16 +81,16 @@ const asset = (row: Readonly<Record<string, unknown>>): Imported => {
   return content === undefined ? { kind: 'error' } : { kind: 'asset', content }
 }
 
-const portRecord = (port: unknown, value: string, ip: string): Imported => {
+const portRecord = (port: unknown, value: string, ip: string, os: readonly string[]): Imported => {
   const service = at(port, 'service')
-  const words = ['name', 'product', 'version'].map((key) => asText(at(service, key)))
+  const words = [serviceName(service), ...['product', 'version'].map((key) => asText(at(service, key)))]
   return asset({
     asset_type: 'port',
     asset_value: value,
     host_ip: ip,
-    open_ports: [asText(at(port, 'portid'))],
+    open_ports: [portName(port)],
     title: words.filter((word) => word !== '').join(' '),
-    technologies: words.slice(1, 2).filter((word) => word !== ''),
+    technologies: [...words.slice(1, 2).filter((word) => word !== ''), ...os],
     raw_json_data: JSON.stringify(port),
   })
 }

@@ -5,6 +5,8 @@ import { PgListener } from './listener.ts'
 
 /** The channel on which BullMQ names the queue that has got something. */
 const CHANNEL = 'bullmq_jobs'
+/** Shortest time between two waits that a notification ends: any login of the database can notify. */
+const REST_MS = 50
 
 /** Wakes all idle consumers of a farm at once, which is why this backend is for small farms. */
 export class PostgresWaiter implements Waiter {
@@ -13,6 +15,7 @@ export class PostgresWaiter implements Waiter {
   readonly #isOurs: (queue: string) => boolean
   #listener: Promise<PgListener> | undefined
   #closed = false
+  #endedAt = -Infinity
   #rung = false
   #ring: (() => void) | undefined
 
@@ -31,7 +34,15 @@ export class PostgresWaiter implements Waiter {
     const first = this.#listener === undefined
     await (this.#listener ??= this.#open())
     // What came before the connection stood was not heard: look again at once.
-    if (first || this.#rung || this.#closed) return
+    if (first || this.#closed) return
+    if (!this.#rung) await this.#untilRung(ms, signal)
+    if (!this.#rung || this.#closed) return
+    const rest = this.#endedAt + REST_MS - performance.now()
+    if (rest > 0) await pause(rest, signal)
+    this.#endedAt = performance.now()
+  }
+
+  async #untilRung(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#ring = resolve
     const done = new AbortController()

@@ -46,6 +46,12 @@ const has = (column: string, value: string | undefined): RawBuilder<unknown>[] =
   return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
 
+/** A port without its protocol is found whatever protocol the record names. */
+const portNames = (port: string | undefined): string[] | undefined => {
+  if (port === undefined) return undefined
+  return /^\d+$/.test(port) ? [port, `${port}/tcp`, `${port}/udp`] : [port]
+}
+
 const anyOf = (conditions: readonly RawBuilder<unknown>[] | undefined): RawBuilder<unknown>[] =>
   conditions === undefined || conditions.length === 0 ? [] : [sql`(${sql.join(conditions, sql` or `)})`]
 
@@ -58,7 +64,7 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...has('technologies', filter.technology),
   ...overlaps('technologies', filter.technologies),
   ...overlaps('remarks', filter.remarks),
-  ...has('open_ports', filter.port),
+  ...overlaps('open_ports', portNames(filter.port)),
   ...anyOf(filter.contentTypes?.flatMap((type) => contains(sql`content_type`, type))),
   ...contains(sql`(asset_value || ' ' || url || ' ' || host_ip)`, filter.location),
   ...(filter.tls === undefined ? [] : [sql`${word('tls_version')} = ${storable(filter.tls)}`]),

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { EventFilter, EventLogEntry } from '../store.ts'
+import { topicCondition } from './topic-condition.ts'
 
 /** A place in the event log in the order of commitment; text, so that it can be an event's id in a stream. */
 export type FeedPosition = string
@@ -55,14 +56,14 @@ export const makeFeed = (db: Kysely<unknown>): Feed => ({
   },
   read: async ({ after, limit, maxBytes = FEED_BYTES, filter = {} }) => {
     const [, tx = '0', id = '0'] = POSITION.exec(after) ?? []
-    const { topic = null, workspace = null, runId = null, workflowName = null } = filter
+    const { topic, workspace = null, runId = null, workflowName = null } = filter
     const most = Object.values(filter).some((value) => value !== undefined) ? FILTERED_AT_ONCE : limit
     const { rows } = await sql<FeedRow>`
       with s as materialized (select pg_snapshot_xmin(pg_current_snapshot()) as horizon),
       seen as materialized (
         select e.* from s cross join lateral (
           select tx, id, octet_length(data) as bytes,
-                 (${topic}::text is null or topic = ${topic})
+                 (${topic === undefined ? sql`true` : topicCondition(topic)})
                  and (${workspace}::text is null or workspace = ${workspace})
                  and (${runId}::text is null or run_id = ${runId})
                  and (${workflowName}::text is null or workflow_name = ${workflowName}) as wanted

@@ -11,7 +11,8 @@ import { contains, isOneOf, isRun, where } from './condition.ts'
 /** Columns of a record `v`, joined with its first and last run. */
 const COLUMNS = sql`
   v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
-  v.asset_value, v.tags, v.detail_http_request, v.detail_http_response, v.raw_vuln_json,
+  v.asset_value, v.tags, v.detail_http_request, v.detail_http_response,
+  whole_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, v.last_seen,
   v.last_seen as last_seen_at, v.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
@@ -68,9 +69,10 @@ export async function pageOfVulnerabilities(
     ids: sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
     from: sql`(vulnerabilities v ${RUNS})`,
     id: sql`v.id`,
+    // The record of the scanner has request and response again.
     bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
-      + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.detail_http_request)
-      + octet_length(v.detail_http_response) + octet_length(v.raw_vuln_json)`,
+      + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
+      + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
     columns: COLUMNS,
   })
 }

@@ -124,13 +124,14 @@ const vulnerabilities = (workspace: string, rows: string) => sql`
   where i.hash is not null or not exists (
     select from vulnerabilities v
     where v.workspace = ${workspace} and v.source = ${IMPORTED} and not v.holds
-      and (v.vuln_info, v.vuln_title, v.vuln_desc, v.severity, v.asset_value, v.raw_vuln_json)
+      and (v.vuln_info, v.vuln_title, v.vuln_desc, v.severity, v.asset_value,
+           whole_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response))
         = (i.vuln_info, i.vuln_title, i.vuln_desc, i.severity, i.asset_value, i.raw_vuln_json))
   on conflict (finding_hash) where holds do nothing returning 1`
 
 const assets = (workspace: string, rows: string) => sql`
   with items as materialized (
-    select i.*, text_hash(${workspace}, i.asset_value, i.url) as hash
+    select i.*, asset_hash(${workspace}, i.asset_value, i.url) as hash
     from jsonb_to_recordset(${rows}::jsonb) as i(asset_type text, asset_value text, url text, host_ip text, scheme text,
       status_code int, title text, content_type text, technologies jsonb, open_ports jsonb, dns_records jsonb,
       remarks jsonb, raw_json_data text, "firstSeen" timestamptz, "lastSeen" timestamptz)

@@ -25,6 +25,11 @@ import * as eventIdentity from './0026-event-identity.ts'
 import * as orgs from './0027-orgs.ts'
 import * as history from './0032-history.ts'
 import * as machineLocks from './0033-machine-locks.ts'
+import * as runOutcome from './0034-run-outcome.ts'
+import * as runners from './0036-runners.ts'
+import * as cancelsAndBudget from './0038-cancels-and-budget.ts'
+import * as storage from './0037-storage.ts'
+import * as findingPlaces from './0035-finding-places.ts'
 
 /** Every migration by name, in order. A migration that was released never changes: write the next one. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -54,4 +59,9 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0027-orgs': orgs,
   '0032-history': history,
   '0033-machine-locks': machineLocks,
+  '0034-run-outcome': runOutcome,
+  '0036-runners': runners,
+  '0038-cancels-and-budget': cancelsAndBudget,
+  '0037-storage': storage,
+  '0035-finding-places': findingPlaces,
 }

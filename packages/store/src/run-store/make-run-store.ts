@@ -169,6 +169,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       call('select worker.join($1::jsonb) as answer', [
         storableJson({ ...worker, id: workerId, lease_ms: leaseMs }),
       ]),
+    offer: (workerId, capabilities) =>
+      call('select worker.offer($1, $2::text[]) as answer', [workerId, capabilities]),
     heartbeat: (workerId, busy, draining) =>
       call<HeartbeatReply>('select worker.heartbeat($1, $2, $3) as answer', [
         workerId,
@@ -192,9 +194,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
     finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishLane),
-    importRecords: async ({ runId, attempt }, { step, workspace, source, records, errors }) =>
+    importRecords: async ({ runId, attempt }, { step, workspace, source, records, errors, reached, scope }) =>
       (await call<ImportSummary | null>(
-        'select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8) as answer',
+        'select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9::text[], $10::jsonb) as answer',
         [
           runId,
           attempt,
@@ -204,6 +206,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
           storable(source),
           storableJson(records.items),
           errors,
+          reached?.map(storable) ?? null,
+          scope === undefined ? null : storableJson(scope),
         ],
       )) ?? undefined,
     readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>
@@ -231,6 +235,18 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       )) ?? undefined,
     handBack: (keys) => call('select worker.hand_back($1::jsonb) as answer', [storableJson(keys)]),
     liveAttempts: (runUuids) => call('select worker.live_attempts($1::uuid[]) as answer', [runUuids]),
+    removableWorkspaces: (folders, days) =>
+      call('select worker.removable_workspaces($1::text[], $2::boolean[], $3) as answer', [
+        folders.map(({ workspace }) => workspace),
+        folders.map(({ isOld }) => isOld),
+        days,
+      ]),
+    strayKeys: (keys) =>
+      call('select worker.stray_keys($1::uuid[], $2::int[], $3::text[]) as answer', [
+        keys.map(({ runUuid }) => runUuid),
+        keys.map(({ attempt }) => attempt),
+        keys.map(({ key }) => key),
+      ]),
     leave: (workerId) =>
       call('select worker.leave($1) as answer', [workerId], {
         ...persistence,

@@ -151,7 +151,7 @@ export interface ScheduleSpec {
 /** What its runs are like, as in `POST /runs`. */
 export type ScheduledRun = Pick<
   CreateRuns,
-  'runner_type' | 'docker_image' | 'ssh_host' | 'timeout' | 'concurrency'
+  'runner_type' | 'docker_image' | 'docker_network' | 'ssh_host' | 'timeout' | 'concurrency'
 >
 
 export interface StoredSchedule extends ScheduleDraft {

@@ -69,15 +69,15 @@ const countAll = (db: Kysely<unknown>, totals: Totals): Promise<Map<string, Coun
     'orgs',
     async () => {
       const { names } = namesThat({})
-      const counted = (table: string) => sql`
+      const counted = (table: string, condition = sql`true`) => sql`
         select coalesce(o.org, ${DEFAULT_ORG}::uuid) as org, sum(n) as n
-        from (select workspace, count(*) as n from ${sql.table(table)} group by workspace) c
+        from (select workspace, count(*) as n from ${sql.table(table)} where ${condition} group by workspace) c
         left join org_workspaces o on o.workspace = c.workspace group by 1`
       const { rows } = await sql<Counts & { org: string }>`
         with ${names}, w as (
           select coalesce(o.org, ${DEFAULT_ORG}::uuid) as org, count(*) as n
           from found left join org_workspaces o on o.workspace = found.name group by 1
-        ), a as (${counted('assets')}), v as (${counted('vulnerabilities')}), r as (${counted('runs')})
+        ), a as (${counted('assets')}), v as (${counted('vulnerabilities', sql`state = 'open'`)}), r as (${counted('runs')})
         select w.org::text, w.n::bigint as workspaces, coalesce(a.n, 0)::bigint as assets,
                coalesce(v.n, 0)::bigint as vulnerabilities, coalesce(r.n, 0)::bigint as runs
         from w left join a on a.org = w.org left join v on v.org = w.org left join r on r.org = w.org

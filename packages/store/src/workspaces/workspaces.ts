@@ -97,7 +97,7 @@ const countsOf = async (db: Kysely<unknown>, names: readonly string[]): Promise<
       select workspace, count(*) filter (where severity = 'critical') as critical,
              count(*) filter (where severity = 'high') as high, count(*) filter (where severity = 'medium') as medium,
              count(*) filter (where severity = 'low') as low, count(*) filter (where severity = 'info') as info
-      from vulnerabilities where workspace = any(${names}) group by workspace
+      from vulnerabilities where workspace = any(${names}) and state = 'open' group by workspace
     ), assigned as (
       select workspace, org from org_workspaces where workspace = any(${names})
     )

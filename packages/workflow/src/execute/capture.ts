@@ -16,9 +16,13 @@ export class Capture {
     if (room > 0) this.#chunks[stream].push(chunk.length <= room ? chunk : chunk.subarray(0, room))
   }
 
+  isTruncated(stream: OutputStream): boolean {
+    return this.#bytes[stream] > this.#limit
+  }
+
   text(stream: OutputStream): string {
     const text = Buffer.concat(this.#chunks[stream]).toString('utf8').replaceAll('\0', '')
-    return this.#bytes[stream] > this.#limit ? `${text}\n[output truncated]` : text
+    return this.isTruncated(stream) ? `${text}\n[output truncated]` : text
   }
 
   /** Both streams, stdout first, without blanks around. */

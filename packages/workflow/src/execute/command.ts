@@ -95,6 +95,26 @@ export const runCommand = async (
   return toEnd(at, outcome, capture, timeoutMs ?? 0)
 }
 
+/** Codes by which a shell says that it could not start a program, and what it writes then. */
+const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly line: RegExp }>> = {
+  126: { words: 'permission denied', line: /^.*?([^\s:]+): permission denied$/i },
+  127: { words: 'command not found', line: /^.*?([^\s:]+): (?:command )?not found$/i },
+}
+
+const MAX_REASON = 200
+// Colours and cursor movements, then what else does not print.
+const UNPRINTABLE = /\u001b\[[\d;?]*[a-z]|\p{Cc}/giu
+
+/** The last line that a command wrote to standard error, which usually says why it failed. */
+const reasonOf = ({ run }: StepRun['module'], code: number, capture: Capture): string => {
+  if (capture.isTruncated('stderr')) return ''
+  const last = capture.text('stderr').trimEnd().split('\n').at(-1) ?? ''
+  const known = SHELL_REASONS[code]
+  const name = known?.line.exec(last)?.[1]
+  if (known !== undefined && name !== undefined) return `${known.words}: ${name}`
+  return run.recordable(last.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
+}
+
 const toEnd = (at: StepRun, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {
   const { run } = at.module
   if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
@@ -106,7 +126,12 @@ const toEnd = (at: StepRun, outcome: Outcome, capture: Capture, timeoutMs: numbe
   if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }
   return {
     kind: 'failed',
-    error: `command exited with code ${outcome.code}`,
+    error: [
+      `command exited with code ${outcome.code}`,
+      at.step.suppress_details === true ? '' : reasonOf(at.module, outcome.code, capture),
+    ]
+      .filter(Boolean)
+      .join(': '),
     exitCode: outcome.code,
     ...written,
   }

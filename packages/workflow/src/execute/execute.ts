@@ -1,3 +1,4 @@
+import { outcomeOf, type RunOutcome } from '@scanfarm/contracts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
 import type { Value } from '../template/value.ts'
 import { builtins } from './builtins.ts'
@@ -47,12 +48,32 @@ const perform = async (run: Run): Promise<ListEnd> => {
   return missing === '' ? await runFlow(run, workflow, scope) : { kind: 'failed', error: missing }
 }
 
-const verdict = (run: Run, end: ListEnd): ExecuteResult => {
-  const killedPids = [...run.killed]
-  if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '', killedPids }
-  if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out', killedPids }
-  if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error), killedPids }
-  return { status: 'completed', errorMessage: '', killedPids }
+type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>
+
+const verdict = (run: Run, end: ListEnd): Verdict => {
+  if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '' }
+  if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out' }
+  if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error) }
+  return { status: 'completed', errorMessage: '' }
+}
+
+const OUTCOME_TEXT: Readonly<Record<RunOutcome, string>> = {
+  clean: '',
+  partial: 'the run did only a part of its work',
+  nothing_done: 'the run did nothing',
+}
+
+/** A workflow may ask that a run which is not clean is a failed one. */
+const resultOf = (run: Run, end: ListEnd): ExecuteResult => {
+  const { dryRun = false, workflow } = run.input
+  const tally = run.tally.now
+  const found = { ...verdict(run, end), tally, killedPids: [...run.killed] }
+  if (dryRun) return found
+  const outcome = outcomeOf(found.status, tally)
+  if (found.status !== 'completed' || outcome === 'clean' || workflow.root.on_partial !== 'fail')
+    return { ...found, outcome }
+  const errorMessage = [OUTCOME_TEXT[outcome], tally.reasons.join('; ')].filter(Boolean).join(': ')
+  return { ...found, status: 'failed', errorMessage, outcome: outcomeOf('failed', tally) }
 }
 
 /**
@@ -70,7 +91,7 @@ export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
     const end = await perform(run)
     if (end.kind === 'skipped' && end.message !== '')
       run.input.recorder.log('info', `skipped: ${end.message}`)
-    const result = verdict(run, end)
+    const result = resultOf(run, end)
     if (result.status === 'completed' && end.kind !== 'skipped') await state?.complete(run, startedAt)
     return result
   } finally {

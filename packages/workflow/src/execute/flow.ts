@@ -1,35 +1,32 @@
+import type { RunnerSpec } from '@scanfarm/contracts'
+import { messageOf } from '../fault.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
-import type { ModuleRef, Workflow } from '../model.ts'
+import type { Dependencies, ModuleRef, Workflow } from '../model.ts'
 import { data, type Value } from '../template/value.ts'
 import { takeActions } from './after.ts'
 import { condition } from './condition.ts'
 import { unmetDependency } from './dependencies.ts'
 import { runHooks } from './hooks.ts'
 import type { ExecuteInput } from './input.ts'
-import { runModule } from './module.ts'
+import { leaveOut, runModule } from './module.ts'
 import type { ModuleRun, StepRun } from './place.ts'
 import { RenderError, renderValue } from './render.ts'
 import { registerReports } from './reports.ts'
-import { ownRow, skipStep } from './row.ts'
 import type { Run } from './run.ts'
+import { moduleRunner, runnerInFlow } from './runner-spec.ts'
 import { Scope } from './scope.ts'
 import { runStep } from './step.ts'
-import { placeStep, type ListEnd } from './steps-in-order.ts'
+import { skipSteps, type ListEnd } from './steps-in-order.ts'
 
-/** The module that a reference means: its file, or what is written in place. */
+/** The module that a reference means: its file, or what is written in place, with the runner that it has in the flow. */
 export const workflowOf = (
-  { modules }: Pick<ResolvedWorkflow, 'modules'>,
+  { root, modules }: Pick<ResolvedWorkflow, 'root' | 'modules'>,
   ref: ModuleRef,
-): Workflow | undefined =>
-  (ref.steps ?? []).length > 0
-    ? {
-        kind: 'module',
-        name: ref.name,
-        steps: ref.steps ?? [],
-        ...(ref.runner === undefined ? {} : { runner: ref.runner }),
-        ...(ref.runner_config === undefined ? {} : { runner_config: ref.runner_config }),
-      }
-    : modules[ref.name]
+): Workflow | undefined => {
+  const inPlace: Workflow = { kind: 'module', name: ref.name, steps: ref.steps ?? [] }
+  const module = (ref.steps ?? []).length > 0 ? inPlace : modules[ref.name]
+  return module && { ...module, ...runnerInFlow(runnerInFlow(ref, module), root) }
+}
 
 const words = (text = ''): string[] =>
   text
@@ -82,10 +79,14 @@ class Flow {
 
   #verdict(refs: readonly ModuleRef[]): ListEnd {
     if (this.#run.signal.aborted) return { kind: 'cancelled' }
-    if (this.#aborted !== '') return { kind: 'failed', error: this.#aborted }
+    if (this.#aborted !== '') {
+      this.#leaveOutRest(this.#aborted)
+      return { kind: 'failed', error: this.#aborted }
+    }
     const waiting = refs.find(({ name }) => !this.#started.has(name))
     if (waiting !== undefined) {
       const error = `circular dependency detected: module ${waiting.name} has unmet dependencies`
+      this.#leaveOutRest(error)
       return { kind: 'failed', error }
     }
     const failures = this.#ends.flatMap(({ name, end }) =>
@@ -97,6 +98,12 @@ class Flow {
       return { kind: 'failed', error: `module ${first.name} failed: ${first.error}` }
     }
     return { kind: 'completed' }
+  }
+
+  /** Modules that were due and have not begun when the flow fails. */
+  #leaveOutRest(why: string): void {
+    for (const { name, workflow } of dueModules(this.#run, this.#resolved))
+      if (!this.#started.has(name)) leaveOut(this.#run, { workflow, name, scope: this.#scope }, why)
   }
 
   async #module(ref: ModuleRef): Promise<void> {
@@ -123,28 +130,53 @@ class Flow {
 
   async #outcome(ref: ModuleRef): Promise<ListEnd> {
     const workflow = workflowOf(this.#resolved, ref)
-    if (workflow === undefined) return { kind: 'failed', error: `failed to load module ${ref.name}` }
+    if (workflow === undefined) {
+      const error = `failed to load module ${ref.name}`
+      this.#run.tally.moduleLeftOut(ref.name, error)
+      return { kind: 'failed', error }
+    }
     if (isExcluded(ref.name, this.#run.input)) return this.#skip(ref, workflow, 'the module is excluded')
-    const refused = await this.#condition(ref)
-    if (refused !== undefined) return this.#skip(ref, workflow, refused)
+    const condition = await this.#condition(ref)
+    if (condition.kind === 'false') return this.#skip(ref, workflow, 'the condition of the module is false')
+    const plan = { workflow, name: ref.name, scope: this.#scope }
+    if (condition.kind === 'error') {
+      const message = `the condition of the module cannot be evaluated: ${condition.message}`
+      this.#run.input.recorder.log('warn', `module ${ref.name}: ${message}`)
+      leaveOut(this.#run, plan, message)
+      return { kind: 'skipped', message }
+    }
+    const given = this.#params(ref)
+    if (given instanceof RenderError) {
+      leaveOut(this.#run, plan, given.message)
+      return { kind: 'failed', error: given.message }
+    }
     try {
-      return await this.#runModule(ref, workflow)
+      return await this.#runModule(ref, workflow, given)
     } catch (error) {
-      if (error instanceof RenderError) return { kind: 'failed', error: error.message }
+      if (!(error instanceof RenderError)) throw error
+      this.#run.tally.failed(`module ${ref.name}`, error.message)
+      return { kind: 'failed', error: error.message }
+    }
+  }
+
+  #params(ref: ModuleRef): ReadonlyMap<string, Value> | RenderError {
+    const { engine } = this.#run
+    try {
+      return new Map(
+        Object.entries(ref.params ?? {}).map(([name, text]): [string, Value] => [
+          name,
+          renderValue(engine, text, this.#scope),
+        ]),
+      )
+    } catch (error) {
+      if (error instanceof RenderError) return error
       throw error
     }
   }
 
   /** The params of the reference go before everything, then whatever the flow has under the same name. */
-  async #runModule(ref: ModuleRef, workflow: Workflow): Promise<ListEnd> {
-    const { engine } = this.#run
+  async #runModule(ref: ModuleRef, workflow: Workflow, given: ReadonlyMap<string, Value>): Promise<ListEnd> {
     const outer = this.#scope
-    const given = new Map(
-      Object.entries(ref.params ?? {}).map(([name, text]): [string, Value] => [
-        name,
-        renderValue(engine, text, outer),
-      ]),
-    )
     const scope = new Scope(outer)
     scope.setAll(given)
     const plan = {
@@ -158,16 +190,14 @@ class Flow {
     return end
   }
 
-  /** Why the module is not run, if its condition says so; a condition that cannot be evaluated skips, too. */
-  async #condition(ref: ModuleRef): Promise<string | undefined> {
+  /** Whether the module is to run. */
+  async #condition(
+    ref: ModuleRef,
+  ): Promise<{ kind: 'true' } | { kind: 'false' } | { kind: 'error'; message: string }> {
     if (ref.condition === undefined || ref.condition === '' || this.#run.input.dryRun === true)
-      return undefined
+      return { kind: 'true' }
     const result = await condition(this.#place(ref), ref.condition)
-    if (result.kind === 'true') return undefined
-    if (result.kind !== 'error') return 'the condition of the module is false'
-    const message = `the condition of the module cannot be evaluated: ${result.message}`
-    this.#run.input.recorder.log('warn', `module ${ref.name}: ${message}`)
-    return message
+    return result.kind === 'true' || result.kind === 'error' ? result : { kind: 'false' }
   }
 
   /** A module as a place of its own in the flow: for its condition and actions. */
@@ -184,22 +214,52 @@ class Flow {
 
   #skip(ref: ModuleRef, workflow: Workflow, reason: string): ListEnd {
     const module = flowModule(this.#run, this.#scope, ref.name)
-    for (const [index, step] of (workflow.steps ?? []).entries()) {
-      skipStep(placeStep(module, step, String(index + 1)), reason, ownRow(true))
-    }
+    skipSteps(module, workflow.steps ?? [], new Set(), reason)
     return { kind: 'skipped', message: reason }
   }
 }
 
-/** What hooks, conditions and actions of a flow run in: always on this machine. */
-const flowModule = (run: Run, scope: Scope, name: string): ModuleRun => ({
+/** What hooks, conditions and actions of a flow run in: on this machine, wherever its modules run. */
+const flowModule = (
+  run: Run,
+  scope: Scope,
+  name: string,
+  runner: RunnerSpec = { type: 'host' },
+): ModuleRun => ({
   run,
   name,
-  runner: { type: 'host' },
+  runner,
   scope,
   exported: new Set(),
   runStep,
 })
+
+const dueModules = ({ input }: Run, resolved: ResolvedWorkflow): { name: string; workflow: Workflow }[] =>
+  (resolved.root.modules ?? []).flatMap((ref) => {
+    const workflow = isExcluded(ref.name, input) ? undefined : workflowOf(resolved, ref)
+    return workflow === undefined ? [] : [{ name: ref.name, workflow }]
+  })
+
+/** Programs that a flow needs are looked for where its modules run unless they say otherwise. */
+const unmetInFlow = async (
+  run: Run,
+  root: Workflow,
+  needs: Dependencies,
+  scope: Scope,
+): Promise<string | undefined> => {
+  try {
+    const place: StepRun = {
+      module: flowModule(run, scope, '', moduleRunner(root, run.input.askedRunner ?? null)),
+      step: { name: root.name, type: 'flow', suppress_details: true },
+      scope,
+      key: '',
+      limits: [],
+    }
+    return await unmetDependency(place, needs)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
 
 /** The modules of a flow, each as soon as what it depends on has ended, with the flow's hooks around them. */
 export const runFlow = async (run: Run, resolved: ResolvedWorkflow, scope: Scope): Promise<ListEnd> => {
@@ -208,15 +268,12 @@ export const runFlow = async (run: Run, resolved: ResolvedWorkflow, scope: Scope
   scope.set('flow_name', data(root.name))
   const module = flowModule(run, scope, '')
   if (root.dependencies !== undefined && run.input.skipValidation !== true) {
-    const place: StepRun = {
-      module,
-      step: { name: root.name, type: 'flow', suppress_details: true },
-      scope,
-      key: '',
-      limits: [],
+    const unmet = await unmetInFlow(run, root, root.dependencies, scope)
+    if (unmet !== undefined) {
+      for (const { name, workflow } of dueModules(run, resolved))
+        leaveOut(run, { workflow, name, scope }, unmet)
+      return { kind: 'failed', error: unmet }
     }
-    const unmet = await unmetDependency(place, root.dependencies)
-    if (unmet !== undefined) return { kind: 'failed', error: unmet }
   }
   await runHooks(module, root.hooks?.pre_scan_steps ?? [], 'pre')
   const end = await new Flow(run, resolved, scope).run()

@@ -1,4 +1,4 @@
-import type { AskedRunner, Runner, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { AskedRunner, Runner, RunnerSpec, RunOutcome, RunRecorder, RunTally } from '@scanfarm/contracts'
 import type { AllowedPath } from '../functions/allowed.ts'
 import type { FunctionServices } from '../functions/services.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
@@ -63,6 +63,8 @@ export interface ExecuteInput {
   readonly paths?: readonly AllowedPath[]
   /** Called once for each place where commands run; the runner is closed before `execute` returns. */
   openRunner(spec: RunnerSpec): Promise<Runner>
+  /** Called with where the commands of a module run; the name is `""` for a module that is run by itself. */
+  onPlace?(module: string, place: Pick<Runner, 'type' | 'facts'>): void
   /** What the caller asked for in place of the `runner` of every module; its other settings stay where they fit. */
   readonly askedRunner?: AskedRunner
   readonly recorder: RunRecorder
@@ -93,6 +95,9 @@ export interface ExecuteInput {
 export interface ExecuteResult {
   readonly status: 'completed' | 'failed' | 'cancelled'
   readonly errorMessage: string
+  /** Missing for a dry run: nothing was to be done. */
+  readonly outcome?: RunOutcome
+  readonly tally: RunTally
   /** Processes that a cancel or a timeout killed. */
   readonly killedPids: readonly number[]
 }

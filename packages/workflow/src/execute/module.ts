@@ -12,7 +12,7 @@ import { moduleRunner } from './runner-spec.ts'
 import type { Scope } from './scope.ts'
 import { runStep } from './step.ts'
 import { runByNeed } from './steps-by-need.ts'
-import { runInOrder, type ListEnd } from './steps-in-order.ts'
+import { runInOrder, skipSteps, type ListEnd } from './steps-in-order.ts'
 
 export interface ModulePlan {
   readonly workflow: Workflow
@@ -41,13 +41,16 @@ const specOf = (run: Run, workflow: Workflow): RunnerSpec =>
   moduleRunner(workflow, run.input.askedRunner ?? null)
 
 /** What commands have written is here when the module is over; that it cannot be is a failure. */
-const bringBack = async (run: Run, end: ListEnd): Promise<ListEnd> => {
+const bringBack = async (run: Run, end: ListEnd, what: string): Promise<ListEnd> => {
   if (run.signal.aborted) return end
   try {
     await run.files.beforeLocal()
     return end
   } catch (error) {
-    return end.kind === 'completed' ? { kind: 'failed', error: messageOf(error) } : end
+    if (end.kind !== 'completed') return end
+    const message = messageOf(error)
+    run.tally.failed(what, message)
+    return { kind: 'failed', error: message }
   }
 }
 
@@ -81,7 +84,10 @@ const prepareModule = async (
       const unmet = await unmetDependency(placeOf(module, workflow), workflow.dependencies)
       if (unmet !== undefined) return unmet
     }
-    if (run.input.dryRun !== true && needsRunner(workflow.steps ?? [])) await run.runner(module.runner)
+    if (run.input.dryRun !== true && needsRunner(workflow.steps ?? [])) {
+      const { type, facts } = await run.runner(module.runner)
+      run.input.onPlace?.(name, { type, facts })
+    }
     return module
   } catch (error) {
     return messageOf(error)
@@ -100,15 +106,31 @@ const runSteps = async (module: ModuleRun, workflow: Workflow): Promise<ListEnd>
   return module.run.signal.aborted ? { kind: 'cancelled' } : end
 }
 
+/**
+ * A module that is due and cannot begin: its steps are recorded as skipped with the reason, and count neither as
+ * completed nor as failed.
+ */
+export const leaveOut = (
+  run: Run,
+  { workflow, name, scope }: Pick<ModulePlan, 'workflow' | 'name' | 'scope'>,
+  why: string,
+): void => {
+  const module: ModuleRun = { run, name, runner: { type: 'host' }, scope, exported: new Set(), runStep }
+  const reason = why.replace(/^dependency check failed: /, '')
+  skipSteps(module, workflow.steps ?? [], new Set(), `the module is left out: ${reason}`, false)
+  run.tally.moduleLeftOut(name === '' ? workflow.name : name, reason)
+}
+
 /** One module from its params to its reports. */
 export const runModule = async (run: Run, plan: ModulePlan): Promise<ModuleEnd> => {
   const { workflow, scope } = plan
   const module = await prepareModule(run, plan)
   if (typeof module === 'string') {
-    const end: ListEnd = run.signal.aborted ? { kind: 'cancelled' } : { kind: 'failed', error: module }
-    return { end, exports: new Map() }
+    if (run.signal.aborted) return { end: { kind: 'cancelled' }, exports: new Map() }
+    leaveOut(run, plan, module)
+    return { end: { kind: 'failed', error: module }, exports: new Map() }
   }
-  const end = await bringBack(run, await runSteps(module, workflow))
+  const end = await bringBack(run, await runSteps(module, workflow), `module ${workflow.name}`)
   const keeps = end.kind === 'completed' || end.kind === 'skipped'
   const names = keeps ? [...module.exported] : []
   return {

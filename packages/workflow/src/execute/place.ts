@@ -5,6 +5,7 @@ import type { Run } from './run.ts'
 import type { Scope } from './scope.ts'
 import type { StepLimit } from './step-limit.ts'
 import type { StepOutcome } from './step-end.ts'
+import type { StepTrace } from './tally.ts'
 
 /** A module while it runs: what its steps have in common. */
 export interface ModuleRun {
@@ -31,4 +32,6 @@ export interface StepRun {
   readonly key: string
   /** Of the step itself and of those around it, the innermost last. */
   readonly limits: readonly StepLimit[]
+  /** Of the step in the module's list that this is, or is inside of; missing: it is not counted. */
+  readonly trace?: StepTrace
 }

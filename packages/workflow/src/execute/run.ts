@@ -11,6 +11,7 @@ import { Mask } from '../secrets/mask.ts'
 import { maskedRecorder } from '../secrets/masked-recorder.ts'
 import { maskedServices } from '../secrets/masked-services.ts'
 import type { Ports } from './surroundings.ts'
+import { Tally } from './tally.ts'
 
 const realPorts: Ports = {
   now: () => new Date(),
@@ -34,6 +35,7 @@ export class Run implements AsyncDisposable {
   readonly foreignEnv: Record<string, string> = {}
   readonly around: Around
   readonly mask: Mask
+  readonly tally: Tally
   readonly #ownEngine: boolean
   readonly #runners = new Map<string, Promise<Runner>>()
   readonly #pids: number[] = []
@@ -47,6 +49,10 @@ export class Run implements AsyncDisposable {
       recorder: maskedRecorder(input.recorder, this.mask),
       services: maskedServices(input.services ?? {}, this.mask),
     }
+    this.tally = new Tally(
+      (tally) => this.input.recorder.tally(tally),
+      (text, max) => this.recordable(text, max),
+    )
     this.#ownEngine = input.engine === undefined
     let files: ReturnType<FilesRun> | undefined
     const { root, modules } = input.workflow

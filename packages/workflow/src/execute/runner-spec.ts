@@ -6,6 +6,7 @@ import {
   type RunnerType,
   type SshAddress,
 } from '@scanfarm/contracts'
+import { mergeRunnerConfig } from '../library/inherit.ts'
 import type { RunnerConfig, Workflow } from '../model.ts'
 
 /** Where the commands of a module run, as its file says. Throws with a message for the author. */
@@ -54,20 +55,35 @@ const addressParts = (text: string): SshAddress => {
   return { host, ...(user === undefined ? {} : { user }), ...(port === undefined ? {} : { port }) }
 }
 
+type Placed = Pick<Workflow, 'runner' | 'runner_config'>
+
 /**
- * The runner of a module with what the caller asked for. A caller may give the image or host that the file leaves out;
- * one who names a kind only means the modules that have the rest, others stay as they are.
+ * The runner of a module in a flow: its own, else that of the flow. Where both name the same kind, the settings of the
+ * module are laid over those of the flow.
  */
-export const moduleRunner = (
-  { runner, runner_config: config }: Pick<Workflow, 'runner' | 'runner_config'>,
-  asked: AskedRunner,
-): RunnerSpec => {
-  const { type, dockerImage, sshHost } = asked ?? {}
-  const given = { docker: dockerImage, ssh: sshHost, host: '' }[type ?? 'host']
-  if (type === 'docker' && runner === 'docker' && dockerImage !== undefined)
-    return runnerSpec(runner, { ...config, image: dockerImage })
-  if (type === 'ssh' && runner === 'ssh' && sshHost !== undefined)
-    return chooseRunner(runnerSpec(runner, { ...config, host: config?.host ?? sshHost }), asked)
-  const own = runnerSpec(runner, config)
-  return given === undefined ? own : chooseRunner(own, asked)
+export const runnerInFlow = (own: Placed, flow: Placed): Placed => {
+  const { runner = flow.runner, runner_config: ownConfig } = own
+  const inherits = runner === flow.runner && flow.runner_config !== undefined
+  const config = inherits ? mergeRunnerConfig(flow.runner_config, ownConfig) : ownConfig
+  return {
+    ...(runner === undefined ? {} : { runner }),
+    ...(config === undefined ? {} : { runner_config: config }),
+  }
+}
+
+/**
+ * The runner of a module with what the caller asked for, which may be the image or host that the file leaves out, or the
+ * kind that its settings are for. Throws with a message for the caller where something is missing: nothing runs in
+ * another place than was asked for.
+ */
+export const moduleRunner = ({ runner, runner_config: config }: Placed, asked: AskedRunner): RunnerSpec => {
+  const type = runner ?? asked?.type
+  if (asked !== null && asked.type !== type) return chooseRunner({ type: 'host' }, asked)
+  const { dockerImage, sshHost } = asked ?? {}
+  const own = runnerSpec(type, {
+    ...config,
+    ...(dockerImage === undefined ? {} : { image: dockerImage }),
+    ...(sshHost === undefined ? {} : { host: config?.host ?? sshHost }),
+  })
+  return chooseRunner(own, asked)
 }

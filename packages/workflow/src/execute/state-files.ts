@@ -42,6 +42,7 @@ export class StateFiles {
         if (counts) this.#completed += 1
         inner.stepClosed(step, counts)
       },
+      tally: (tally) => inner.tally(tally),
       currentPid: (pid) => inner.currentPid(pid),
       artifact: (found) => {
         this.#found += 1

@@ -12,6 +12,7 @@ import { withRetry } from './retry.ts'
 import { signalOf, interruption, StepLimit } from './step-limit.ts'
 import { skipStep, type OpenRow, type Row } from './row.ts'
 import { failed, type BadEnd, type StepEnd, type StepOutcome } from './step-end.ts'
+import { InnerTrace, isWork } from './tally.ts'
 
 /** `on_error: [{action: continue}]` goes on, whatever conditions its other actions have. */
 const continues = ({ step }: StepRun): boolean =>
@@ -48,6 +49,7 @@ const closeBadly = (at: StepRun, row: Row, end: BadEnd): StepOutcome => {
   }
   const { error, exitCode, output = '' } = end
   row.close('failed', { error, exitCode, output })
+  at.trace?.failed(error)
   return { kind: 'failed', error, goesOn: continues(at) && !signalOf(at).aborted, output }
 }
 
@@ -59,7 +61,12 @@ const keep = (at: StepRun, exports: ReadonlyMap<string, Value>): void => {
   }
 }
 
-const succeed = async (at: StepRun, row: Row, end: StepEnd & { kind: 'done' }): Promise<StepOutcome> => {
+const succeed = async (
+  at: StepRun,
+  row: Row,
+  end: StepEnd & { kind: 'done' },
+  command: string,
+): Promise<StepOutcome> => {
   const exports = await evaluateExports(at, end).catch((error: unknown) => ({
     kind: 'error' as const,
     message: messageOf(error),
@@ -68,6 +75,7 @@ const succeed = async (at: StepRun, row: Row, end: StepEnd & { kind: 'done' }): 
   if (exports.kind === 'error') return closeBadly(at, row, { ...failed(exports.message), output: end.output })
   const { values } = exports
   keep(at, values)
+  if (isWork(at.step, command)) at.trace?.worked()
   row.close('completed', { exports: recordedExports(at, values), exitCode: end.exitCode, output: end.output })
   return await afterSuccess(at, end, values)
 }
@@ -79,17 +87,19 @@ const afterSuccess = async (
 ): Promise<StepOutcome> => {
   const { step } = at
   const output = end.output
+  const failedAfter = (error: string, goesOn: boolean): StepOutcome => {
+    at.trace?.failed(error)
+    return { kind: 'failed', error, goesOn, output }
+  }
   if (step.on_success === undefined && step.decision === undefined)
     return { kind: 'completed', output, exports }
   try {
     const seeing = withResults(at, end)
     const { abort } = await takeActions(seeing, step.on_success ?? [], 'on_success', at)
-    if (abort)
-      return { kind: 'failed', error: `step '${step.name}' aborted the module`, goesOn: false, output }
+    if (abort) return failedAfter(`step '${step.name}' aborted the module`, false)
     return { kind: 'completed', output, exports, goto: await decide(seeing) }
   } catch (error) {
-    if (error instanceof RenderError)
-      return { kind: 'failed', error: error.message, goesOn: continues(at), output }
+    if (error instanceof RenderError) return failedAfter(error.message, continues(at))
     throw error
   }
 }
@@ -144,11 +154,13 @@ export const runStep = async (at: StepRun, rows: OpenRow): Promise<StepOutcome> 
   if (signalOf(at).aborted) return { kind: 'cancelled' }
   let prepared: Prepared
   let limit: StepLimit | undefined
+  const inside = new InnerTrace(at.trace)
   try {
     if (at.step.log !== undefined)
       run.input.recorder.log('info', renderPlain(run.engine, at.step.log, at.scope))
     limit = limitOf(at)
-    prepared = prepare(limit === undefined ? at : { ...at, limits: [...at.limits, limit] })
+    const inner = at.trace === undefined ? at : { ...at, trace: inside }
+    prepared = prepare(limit === undefined ? inner : { ...inner, limits: [...at.limits, limit] })
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
     const end = closeBadly(at, rows(at, at.step.command ?? ''), { kind: 'failed', error: error.message })
@@ -156,6 +168,12 @@ export const runStep = async (at: StepRun, rows: OpenRow): Promise<StepOutcome> 
   }
   const row = rows(at, prepared.command)
   if (dry) return dryRun(at, row)
-  const end = await withRetry(at, async () => await performed(prepared, limit))
-  return end.kind === 'done' ? await succeed(at, row, end) : await afterFailure(at, closeBadly(at, row, end))
+  const end = await withRetry(at, async () => {
+    inside.begin()
+    return await performed(prepared, limit)
+  })
+  inside.end()
+  return end.kind === 'done'
+    ? await succeed(at, row, end, prepared.command)
+    : await afterFailure(at, closeBadly(at, row, end))
 }

@@ -2,7 +2,7 @@ import type { Step } from '../model.ts'
 import type { ModuleRun } from './place.ts'
 import { ownRow, skipStep } from './row.ts'
 import type { StepOutcome } from './step-end.ts'
-import { placeStep, type ListEnd } from './steps-in-order.ts'
+import { placeStep, runCounted, type ListEnd } from './steps-in-order.ts'
 
 /**
  * Steps as a graph: each as soon as all it depends on has ended well, several at a time. What depends on a failed
@@ -27,10 +27,11 @@ export const runByNeed = async (module: ModuleRun, steps: readonly Step[]): Prom
         `step '${bad}', which this one depends on, did not succeed`,
         ownRow(true),
       )
+      run.tally.stepsLeftOut(1, module.name, `step '${bad}' did not succeed`)
       ended.set(step, 'failed')
       return
     }
-    const outcome = await module.runStep(placeStep(module, step, key), ownRow(true))
+    const outcome = await runCounted(placeStep(module, step, key), ownRow(true))
     ended.set(step, outcome.kind)
     if (outcome.kind === 'failed' && !outcome.goesOn && end.kind === 'completed')
       end = { kind: 'failed', error: outcome.error }

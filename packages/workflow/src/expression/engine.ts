@@ -211,7 +211,7 @@ export class ExpressionEngine implements AsyncDisposable {
   readonly #maxThreads: number
   readonly #idleMs: number
   readonly #idle: { thread: Thread; timer: NodeJS.Timeout }[] = []
-  readonly #waiting: ((thread: Thread) => void)[] = []
+  readonly #waiting = new Set<(thread: Thread | undefined) => void>()
   readonly #all = new Set<Thread>()
 
   constructor({ limits = {}, maxThreads = 16, idleMs = 10_000 }: EngineOptions = {}) {
@@ -222,7 +222,8 @@ export class ExpressionEngine implements AsyncDisposable {
 
   async evaluate(request: Evaluate): Promise<Outcome> {
     if (request.signal.aborted) return { kind: 'cancelled' }
-    const thread = await this.#take()
+    const thread = this.#free() ?? (await this.#turn(request.signal))
+    if (thread === undefined) return { kind: 'cancelled' }
     const { code, functions } = request
     const globals = JSON.stringify(request.globals)
     try {
@@ -232,14 +233,29 @@ export class ExpressionEngine implements AsyncDisposable {
     }
   }
 
-  async #take(): Promise<Thread> {
+  #free(): Thread | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer)
       if (!idle.thread.dead) return idle.thread
       this.#all.delete(idle.thread)
     }
-    if (this.#all.size < this.#maxThreads) return this.#start()
-    return await new Promise<Thread>((resolve) => this.#waiting.push(resolve))
+    return this.#all.size < this.#maxThreads ? this.#start() : undefined
+  }
+
+  /** The next thread that is given back; undefined when the signal aborts before. */
+  async #turn(signal: AbortSignal): Promise<Thread | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Thread | undefined>()
+    const leave = (): void => {
+      this.#waiting.delete(resolve)
+      resolve(undefined)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    this.#waiting.add(resolve)
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
   }
 
   #start(): Thread {
@@ -250,8 +266,11 @@ export class ExpressionEngine implements AsyncDisposable {
 
   #give(used: Thread): void {
     if (used.dead) this.#all.delete(used)
-    const next = this.#waiting.shift()
-    if (next !== undefined) return next(used.dead ? this.#start() : used)
+    const [next] = this.#waiting
+    if (next !== undefined) {
+      this.#waiting.delete(next)
+      return next(used.dead ? this.#start() : used)
+    }
     if (used.dead) return
     const timer = setTimeout(() => {
       this.#idle.splice(

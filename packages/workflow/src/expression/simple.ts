@@ -213,7 +213,10 @@ const primitive = (value: Json): Primitive => {
   return typeof value === 'object' && value !== null ? '[object Object]' : value
 }
 
+const isObject = (value: Json): boolean => typeof value === 'object' && value !== null
+
 const looselyEqual = (left: Json, right: Json): boolean => {
+  if (isObject(left) && isObject(right)) return left === right
   const [a, b] = [primitive(left), primitive(right)]
   if (typeof a === typeof b) return a === b
   if (a === null || b === null) return a === b
@@ -242,7 +245,34 @@ const operate = (operator: string, left: Json, right: Json): Json => {
 
 const truthy = (value: Json): boolean => Boolean(value)
 
-export const evaluateSimple = async (expr: Simple, world: SimpleWorld): Promise<Json> => {
+const copied = (value: Json): Json => {
+  if (Array.isArray(value)) return [...value]
+  return typeof value === 'object' && value !== null ? { ...value } : value
+}
+
+/**
+ * Lists and objects have the identity that they have in the engine: each variable is one object, every hole and every
+ * answer of a function is another.
+ */
+const withIdentities = (world: SimpleWorld): SimpleWorld => {
+  const names = new Map<string, Json>()
+  return {
+    name(name) {
+      const known = names.get(name)
+      if (known !== undefined) return known
+      const value = copied(world.name(name))
+      names.set(name, value)
+      return value
+    },
+    hole: (expr, quoted) => copied(world.hole(expr, quoted)),
+    call: async (name, args) => copied(await world.call(name, args)),
+  }
+}
+
+export const evaluateSimple = (expr: Simple, world: SimpleWorld): Promise<Json> =>
+  evaluateIn(expr, withIdentities(world))
+
+const evaluateIn = async (expr: Simple, world: SimpleWorld): Promise<Json> => {
   switch (expr.kind) {
     case 'value':
       return expr.value
@@ -251,22 +281,22 @@ export const evaluateSimple = async (expr: Simple, world: SimpleWorld): Promise<
     case 'name':
       return world.name(expr.name)
     case 'not':
-      return !truthy(await evaluateSimple(expr.of, world))
+      return !truthy(await evaluateIn(expr.of, world))
     case 'and': {
-      const left = await evaluateSimple(expr.left, world)
-      return truthy(left) ? await evaluateSimple(expr.right, world) : left
+      const left = await evaluateIn(expr.left, world)
+      return truthy(left) ? await evaluateIn(expr.right, world) : left
     }
     case 'or': {
-      const left = await evaluateSimple(expr.left, world)
-      return truthy(left) ? left : await evaluateSimple(expr.right, world)
+      const left = await evaluateIn(expr.left, world)
+      return truthy(left) ? left : await evaluateIn(expr.right, world)
     }
     case 'operator': {
-      const left = await evaluateSimple(expr.left, world)
-      return operate(expr.operator, left, await evaluateSimple(expr.right, world))
+      const left = await evaluateIn(expr.left, world)
+      return operate(expr.operator, left, await evaluateIn(expr.right, world))
     }
     case 'call': {
       const args: Json[] = []
-      for (const arg of expr.args) args.push(await evaluateSimple(arg, world))
+      for (const arg of expr.args) args.push(await evaluateIn(arg, world))
       return await world.call(expr.name, args)
     }
   }

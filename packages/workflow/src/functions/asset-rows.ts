@@ -72,24 +72,35 @@ export const dnsAsset = (row: Row): Row =>
   })
 
 /** An open port of naabu or nmap, or a host with its open ports as `nmap_to_jsonl` writes it. */
-export const portAsset = (row: Row, source: string): Row =>
-  Array.isArray(row['open_ports']) ? hostAsset(row, source) : onePort(row, source)
+export const portAsset = (row: Row, source: string): Row | undefined => {
+  if (Array.isArray(row['open_ports'])) return hostAsset(row, source)
+  return ['', 'open'].includes(text(row, 'state')) ? onePort(row, source) : undefined
+}
 
 const hostAsset = (row: Row, source: string): Row =>
   withoutEmpty({
     asset_value: text(row, 'asset_value', 'host', 'host_ip', 'ip'),
     host_ip: text(row, 'host_ip', 'ip'),
     open_ports: texts(row, 'open_ports'),
+    technologies: texts(row, 'os'),
     asset_type: text(row, 'asset_type') || 'ip',
     source: text(row, 'source') || source,
     raw_json_data: JSON.stringify(row),
   })
 
+/** Ports of TCP go without their protocol; those of UDP are other ports. */
+export const portPlace = (host: string, port: string, protocol: string): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${portName(port, protocol)}`
+
+export const portName = (port: string, protocol: string): string =>
+  protocol === '' || protocol === 'tcp' ? port : `${port}/${protocol}`
+
 const onePort = (row: Row, source: string): Row =>
   withoutEmpty({
-    asset_value: `${text(row, 'host', 'ip')}:${text(row, 'port')}`,
+    asset_value: portPlace(text(row, 'host', 'ip'), text(row, 'port'), text(row, 'protocol')),
     host_ip: text(row, 'ip'),
-    open_ports: [text(row, 'port')],
+    open_ports: [portName(text(row, 'port'), text(row, 'protocol'))],
+    technologies: texts(row, 'os'),
     title: [text(row, 'service'), text(row, 'product'), text(row, 'version')]
       .filter((part) => part !== '')
       .join(' '),

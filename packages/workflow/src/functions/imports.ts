@@ -5,9 +5,10 @@ import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionDef
 import { isThere, pathArg } from './files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from './jsonl.ts'
-import { linesOf } from './lines.ts'
+import { Distinct, linesOf } from './lines.ts'
 import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
+import { MAX_HOSTS, reachedIn } from './reached.ts'
 import type { ImportCounts } from './services.ts'
 
 /** Rows that go to the database at once. */
@@ -53,37 +54,73 @@ const inBatches = async (
 const rowsOfFile = async function* (
   path: string,
   place: RunPlace,
-  change: (row: Row) => Row,
+  change: (row: Row) => Row | undefined,
 ): AsyncGenerator<Row> {
   for await (const line of linesOf(path, place)) {
     if (line.trim() === '') continue
-    yield change(parseObject(line) ?? { value: line.trim(), host: line.trim() })
+    const row = change(parseObject(line) ?? { value: line.trim(), host: line.trim() })
+    if (row !== undefined) yield row
   }
 }
 
-const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext): Write => {
+const writeTo = (
+  kind: 'assets' | 'vulnerabilities',
+  at: FunctionContext,
+  reached?: readonly string[],
+): Write => {
   const database = databaseOf(at)
-  return async (workspace, rows) =>
-    kind === 'assets'
-      ? await database.importAssets(workspace, rows, at.stepPath)
-      : await database.importVulnerabilities(workspace, rows, at.stepPath)
+  let by = { step: at.stepPath, reached }
+  return async (workspace, rows) => {
+    const counts =
+      kind === 'assets'
+        ? await database.importAssets(workspace, rows, by)
+        : await database.importVulnerabilities(workspace, rows, by)
+    // The hosts are told with the first batch.
+    by = { ...by, reached: reached && [] }
+    return counts
+  }
+}
+
+/** The hosts that a scan reached: from the file that the argument names, else as a function of nmap has noted. */
+const reachedHosts = async (
+  args: readonly Json[],
+  index: number,
+  path: string,
+  at: FunctionContext,
+): Promise<readonly string[] | undefined> => {
+  if (textArg(args, index) === '') return reachedIn(at, path)
+  const hosts = new Distinct()
+  let count = 0
+  for await (const line of linesOf(pathArg(args, index, at), at)) {
+    if (line.trim() === '' || !hosts.add(line.trim())) continue
+    if (++count > MAX_HOSTS) throw new Error(`more than ${MAX_HOSTS} hosts: import what was found in parts`)
+  }
+  return hosts.sorted()
 }
 
 /** A file that was never written says nothing about what is there: then nothing is imported, not even nothing. */
-const whereWritten = async (
-  path: string,
-  place: RunPlace,
-  work: (path: string) => Promise<Json>,
-): Promise<Json> => ((await isThere(path, place)) ? await work(path) : answer(NONE))
+const whereWritten = async (path: string, place: RunPlace, work: () => Promise<Json>): Promise<Json> =>
+  (await isThere(path, place)) ? await work() : answer(NONE)
+
+interface FileImport {
+  readonly kind: 'assets' | 'vulnerabilities'
+  /** Which arguments are the file and that of the hosts that were reached. */
+  readonly path?: number
+  readonly reached: number
+  /** A record out of a row, or nothing for a row that is none. */
+  readonly change: (row: Row, args: readonly Json[]) => Row | undefined
+}
 
 const importFile =
-  (kind: 'assets' | 'vulnerabilities', change: (row: Row, args: readonly Json[]) => Row) =>
+  ({ kind, path = 1, reached, change }: FileImport) =>
   async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
-    const write = writeTo(kind, at)
-    return await whereWritten(pathArg(args, 1, at), at, (path) =>
+    databaseOf(at)
+    const file = pathArg(args, path, at)
+    const write = writeTo(kind, at, await reachedHosts(args, reached, file, at))
+    return await whereWritten(file, at, () =>
       inBatches(
         workspaceArg(args, 0, at),
-        rowsOfFile(path, at, (row) => change(row, args)),
+        rowsOfFile(file, at, (row) => change(row, args)),
         write,
       ),
     )
@@ -139,43 +176,47 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     })),
   ),
   fn(
-    'db_partial_import_asset_file(workspace, type, path)',
+    'db_partial_import_asset_file(workspace, type, path, reached?)',
     'object',
     'Adds or updates an asset for each line.',
-    async (args, at) => {
-      const type = textArg(args, 1)
-      const write = writeTo('assets', at)
-      return await whereWritten(pathArg(args, 2, at), at, (path) => {
-        const rows = rowsOfFile(path, at, (row) => customAsset(row, type, 'workflow'))
-        return inBatches(workspaceArg(args, 0, at), rows, write)
-      })
-    },
+    importFile({
+      kind: 'assets',
+      path: 2,
+      reached: 3,
+      change: (row, args) => customAsset(row, textArg(args, 1), 'workflow'),
+    }),
   ),
   fn(
-    'db_import_asset_from_file(workspace, path)',
+    'db_import_asset_from_file(workspace, path, reached?)',
     'object',
     'Assets from the JSONL of httpx; answers {new, updated, unchanged, errors, total}.',
-    importFile('assets', httpAsset),
+    importFile({ kind: 'assets', reached: 2, change: httpAsset }),
   ),
   fn(
-    'db_import_dns_asset(workspace, path)',
+    'db_import_dns_asset(workspace, path, reached?)',
     'object',
     'Assets from the JSONL of dnsx, or from host names.',
-    importFile('assets', dnsAsset),
+    importFile({ kind: 'assets', reached: 2, change: dnsAsset }),
   ),
   fn(
-    'db_import_port_assets(workspace, path, source?)',
+    'db_import_port_assets(workspace, path, source?, reached?)',
     'object',
-    'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl.',
-    importFile('assets', (row, args) => portAsset(row, textArg(args, 2, 'nmap'))),
+    'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl. Rows of ports that are not open are left out.',
+    importFile({
+      kind: 'assets',
+      reached: 3,
+      change: (row, args) => portAsset(row, textArg(args, 2, 'nmap')),
+    }),
   ),
   fn(
-    'db_import_custom_asset(workspace, path, type?, source?)',
+    'db_import_custom_asset(workspace, path, type?, source?, reached?)',
     'object',
     'Assets from any JSONL or list.',
-    importFile('assets', (row, args) =>
-      customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
-    ),
+    importFile({
+      kind: 'assets',
+      reached: 4,
+      change: (row, args) => customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
+    }),
   ),
   fn(
     'db_import_vuln(workspace, json)',
@@ -184,26 +225,33 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     importOne('vulnerabilities', (args) => objectArg(args, 1)),
   ),
   fn(
-    'db_import_vuln_from_file(workspace, path)',
+    'db_import_vuln_from_file(workspace, path, reached?)',
     'object',
     'Findings from the JSONL of nuclei.',
-    importFile('vulnerabilities', (row) => row),
+    importFile({ kind: 'vulnerabilities', reached: 2, change: (row) => row }),
   ),
   fn(
-    'db_import_vigolium(workspace, path, source?)',
+    'db_import_vigolium(workspace, path, source?, reached?)',
     'object',
     'Findings from the JSONL of other scanners.',
-    importFile('vulnerabilities', (row) => row),
+    importFile({ kind: 'vulnerabilities', reached: 3, change: (row) => row }),
   ),
-  fn('db_import_sarif(workspace, path)', 'object', 'Findings from a SARIF file.', async (args, at) => {
-    const database = databaseOf(at)
-    const workspace = workspaceArg(args, 0, at)
-    return await whereWritten(pathArg(args, 1, at), at, async (path) => {
-      await using file = await openFile(path, at, constants.O_RDONLY)
-      const { size } = await file.stat()
-      // Tools that find nothing leave an empty file as often as a report without results.
-      if (size === 0) return answer(await database.importVulnerabilities(workspace, [], at.stepPath))
-      return answer(await database.importReport(workspace, 'sarif', file.createReadStream(), at.stepPath))
-    })
-  }),
+  fn(
+    'db_import_sarif(workspace, path, reached?)',
+    'object',
+    'Findings from a SARIF file.',
+    async (args, at) => {
+      const database = databaseOf(at)
+      const workspace = workspaceArg(args, 0, at)
+      const path = pathArg(args, 1, at)
+      const by = { step: at.stepPath, reached: await reachedHosts(args, 2, path, at) }
+      return await whereWritten(path, at, async () => {
+        await using file = await openFile(path, at, constants.O_RDONLY)
+        const { size } = await file.stat()
+        // Tools that find nothing leave an empty file as often as a report without results.
+        if (size === 0) return answer(await database.importVulnerabilities(workspace, [], by))
+        return answer(await database.importReport(workspace, 'sarif', file.createReadStream(), by))
+      })
+    },
+  ),
 ]

@@ -14,7 +14,7 @@ import {
 } from './define.ts'
 import { mustBeFile, pathArg, programPath, writeLines, writeText } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
-import { nmapToJsonl, portRows, runNmap } from './nmap.ts'
+import { nmapPortsToJsonl, nmapReached, nmapToJsonl, runNmap } from './nmap.ts'
 import type { RunPlace } from './allowed.ts'
 import { openFile } from './run-folder.ts'
 
@@ -256,12 +256,21 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'nmap_ports_to_jsonl(source, dest)',
+      'nmap_ports_to_jsonl(source, dest, state?)',
       'number',
-      'One object for each port of an nmap XML report: host, ip, port, protocol, state, service, product, version, extra_info. Answers how many.',
+      'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, and os where nmap has found it; with a state only ports in it, such as `open`. Answers how many.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
-        return await writeLines(dest, await portRows(pathArg(args, 0, at), at), at)
+        return await nmapPortsToJsonl(pathArg(args, 0, at), dest, textArg(args, 2), at)
+      },
+    ),
+    fn(
+      'nmap_reached(source, dest)',
+      'number',
+      'Names and addresses of the hosts of an nmap report that answered, a line each. With -Pn nmap calls every host up: one that sent nothing back has not answered. Not of scans with --open, which leaves hosts out. Answers how many hosts.',
+      async (args, at) => {
+        const dest = await programPath(args, 1, at, 'write')
+        return await nmapReached(pathArg(args, 0, at), dest, at)
       },
     ),
     answering(

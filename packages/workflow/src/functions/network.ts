@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Json } from '../model.ts'
+import { answeringHosts } from './answering.ts'
 import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { pathArg } from './files.ts'
 import { parseObject } from './jsonl.ts'
 import { httpRequest, type HttpAnswer } from './http-request.ts'
 
@@ -118,6 +120,12 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
           () => '',
         )
       },
+    ),
+    fn(
+      'answering_hosts(source, dest)',
+      'number',
+      'Writes the lines (URLs, host:port or hosts) whose host accepts or refuses a TCP connection within three seconds: to the port given, to that of the scheme, or to 443 or 80. Answers how many. It connects from the executor, whatever runner the module has.',
+      async (args, at) => await answeringHosts(pathArg(args, 0, at), pathArg(args, 1, at), at),
     ),
   ],
 }

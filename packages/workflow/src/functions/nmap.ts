@@ -3,11 +3,11 @@ import { XMLParser } from 'fast-xml-parser'
 import { messageOf } from '../fault.ts'
 import type { Json } from '../model.ts'
 import { NoResult, textArg, type FunctionContext } from './define.ts'
-import { readText } from './file.ts'
 import { isThere, makeFolder, pathArg, writeLines } from './files.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, MAX_LINE } from './lines.ts'
 import type { RunPlace } from './allowed.ts'
 import { removeFile } from './remove.ts'
+import { noteReached } from './reached.ts'
 import { checkPath } from './run-folder.ts'
 
 type Row = Record<string, Json>
@@ -27,6 +27,10 @@ interface Port {
 interface Host {
   readonly ip: string
   readonly name: string
+  /** The likeliest operating system, or `""`. */
+  readonly os: string
+  /** Whether anything came back from it: nmap takes every host to be up where it is told to (-Pn). */
+  readonly answers: boolean
   readonly ports: readonly Port[]
 }
 
@@ -45,11 +49,38 @@ const attribute = (value: unknown, ...path: string[]): string => {
   return typeof at === 'string' || typeof at === 'number' ? String(at) : ''
 }
 
+/** As nmap prints it: `ssl/http` for HTTP in TLS. */
+const serviceOf = (port: unknown): string => {
+  const name = attribute(port, 'service', 'name')
+  const tunnel = attribute(port, 'service', 'tunnel')
+  return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
+}
+
+/** Reasons of a state for which no packet of the host itself is needed. */
+const NO_ANSWER =
+  /^(|user-set|no-response|no-responses|(host|net|proto|dest)-unreach(es)?|(admin|host|net)-prohibiteds?|time-exceededs?|unknown-response)$/
+
+const answersOf = (host: unknown): boolean => {
+  if (attribute(host, 'status', 'state') === 'down' || attribute(host, 'timedout') === 'true') return false
+  const ports = asList(inside(host, 'ports', 'port')).map((port) => attribute(port, 'state', 'reason'))
+  const others = asList(inside(host, 'ports', 'extraports')).flatMap((extra) =>
+    asList(inside(extra, 'extrareasons')).map((reason) => attribute(reason, 'reason')),
+  )
+  return [attribute(host, 'status', 'reason'), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
+}
+
+const osOf = (host: unknown): string => {
+  const [match] = asList(inside(host, 'os', 'osmatch'))
+    .map((one) => [Number(attribute(one, 'accuracy')), attribute(one, 'name')] as const)
+    .sort(([a], [b]) => b - a)
+  return match?.[1] ?? ''
+}
+
 const portOf = (port: unknown): Port => ({
   number: attribute(port, 'portid'),
   protocol: attribute(port, 'protocol'),
   state: attribute(port, 'state', 'state'),
-  service: attribute(port, 'service', 'name'),
+  service: serviceOf(port),
   product: attribute(port, 'service', 'product'),
   version: attribute(port, 'service', 'version'),
   extra: attribute(port, 'service', 'extrainfo'),
@@ -65,7 +96,38 @@ const parsedXml = (parser: XMLParser, xml: string): unknown => {
   }
 }
 
-const hostsOfXml = (xml: string): Host[] => {
+/** Characters of a report. Its hosts are parsed one at a time; one of them has at most `MAX_LINE`. */
+const MAX_REPORT = 512 << 20
+
+const tooLarge = (path: string, what: string, max: number): Error =>
+  new Error(`${path} has ${what} of more than ${max} characters; scan fewer hosts at once`)
+
+/** The text of each host of a report, and what follows the last: of a report that was not finished, a host that is cut off. */
+const hostTexts = async function* (path: string, place: RunPlace): AsyncGenerator<string> {
+  const end = '</host>'
+  let parts: string[] = []
+  let length = 0
+  let total = 0
+  let isReport = false
+  for await (const line of linesOf(path, place)) {
+    isReport ||= line.includes('<nmaprun')
+    total += line.length
+    if (total > MAX_REPORT) throw tooLarge(path, 'a report', MAX_REPORT)
+    const [first = '', ...rest] = line.split(end)
+    parts.push(first)
+    length += first.length
+    if (length > MAX_LINE) throw tooLarge(path, 'a host', MAX_LINE)
+    for (const next of rest) {
+      yield parts.join('\n') + end
+      parts = [next]
+      length = next.length
+    }
+  }
+  if (!isReport) throw new NoResult('no XML report of nmap')
+  yield parts.join('\n')
+}
+
+const hostsOfXml = async (path: string, place: RunPlace): Promise<Host[]> => {
   // Reports hold what hosts sent: values stay texts.
   const parser = new XMLParser({
     ignoreAttributes: false,
@@ -73,18 +135,28 @@ const hostsOfXml = (xml: string): Host[] => {
     parseAttributeValue: false,
     processEntities: true,
   })
-  const report = parsedXml(parser, xml)
-  if (inside(report, 'nmaprun') === undefined) throw new NoResult('no XML report of nmap')
-  return asList(inside(report, 'nmaprun', 'host')).map((host) => {
-    const address = asList(inside(host, 'address')).find((each) => attribute(each, 'addrtype') !== 'mac')
-    const [name] = asList(inside(host, 'hostnames', 'hostname'))
-    return {
-      ip: attribute(address, 'addr'),
-      name: attribute(name, 'name'),
-      ports: asList(inside(host, 'ports', 'port')).map(portOf),
-    }
-  })
+  const hosts: Host[] = []
+  for await (const text of hostTexts(path, place)) {
+    const start = text.search(/<host[\s>]/)
+    if (start >= 0) hosts.push(hostOf(inside(parsedXml(parser, text.slice(start)), 'host')))
+  }
+  return hosts
 }
+
+const hostOf = (host: unknown): Host => {
+  const address = asList(inside(host, 'address')).find((each) => attribute(each, 'addrtype') !== 'mac')
+  const [name] = asList(inside(host, 'hostnames', 'hostname'))
+  return {
+    ip: attribute(address, 'addr'),
+    name: attribute(name, 'name'),
+    os: osOf(host),
+    answers: answersOf(host),
+    ports: asList(inside(host, 'ports', 'port')).map(portOf),
+  }
+}
+
+/** States of a port that the host itself has told. */
+const ANSWERED = /^(open|closed|unfiltered)$/
 
 /** `Host: 10.0.0.1 ()<tab>Ports: 22/open/tcp//ssh//OpenSSH 9/, …` */
 const hostsOfGrepable = async (path: string, place: RunPlace): Promise<Host[]> => {
@@ -98,21 +170,22 @@ const hostsOfGrepable = async (path: string, place: RunPlace): Promise<Host[]> =
       const none = { product: '', extra: '', method: '' }
       return protocol === undefined ? [] : [{ number, state, protocol, service, version, ...none }]
     })
-    hosts.push({ ip, name, ports })
+    hosts.push({ ip, name, os: '', answers: ports.some(({ state }) => ANSWERED.test(state)), ports })
   }
   return hosts
 }
 
 const hostsOf = async (path: string, place: RunPlace): Promise<Host[]> =>
-  /\.gnmap$/i.test(path) ? await hostsOfGrepable(path, place) : hostsOfXml(await readText(path, place))
+  /\.gnmap$/i.test(path) ? await hostsOfGrepable(path, place) : await hostsOfXml(path, place)
 
 const withoutEmpty = (row: Readonly<Record<string, string>>): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== ''))
 
-const hostRow = ({ ip, ports }: Host): Row => ({
+const hostRow = ({ ip, os, ports }: Host): Row => ({
   asset_value: ip,
   host_ip: ip,
   asset_type: 'ip',
+  ...(os !== '' && { os }),
   open_ports: ports
     .filter(({ state }) => state === 'open' || state === 'filtered')
     .map(({ number, protocol }) => `${number}/${protocol}`),
@@ -133,7 +206,9 @@ const hostRow = ({ ip, ports }: Host): Row => ({
 
 /** One line for each host that has an address and ports. */
 export const nmapToJsonl = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
-  const hosts = (await hostsOf(source, context)).filter(({ ip, ports }) => ip !== '' && ports.length > 0)
+  const all = await hostsOf(source, context)
+  const hosts = all.filter(({ ip, ports }) => ip !== '' && ports.length > 0)
+  noteReached(context, dest, reachedOf(all))
   await writeLines(
     dest,
     hosts.map((host) => JSON.stringify(hostRow(host))),
@@ -142,23 +217,53 @@ export const nmapToJsonl = async (source: string, dest: string, context: Functio
   return true
 }
 
-/** One line for each port. */
-export const portRows = async (source: string, place: RunPlace): Promise<string[]> =>
-  (await hostsOf(source, place)).flatMap(({ ip, name, ports }) =>
-    ports.map(({ number, protocol, state, service, product, version, extra }) =>
-      JSON.stringify({
-        host: name || ip,
-        ip,
-        port: Number(number),
-        protocol,
-        state,
-        service,
-        product,
-        version,
-        extra_info: extra,
-      }),
-    ),
+/** Names and addresses of the hosts that answered. */
+const reachedOf = (hosts: readonly Host[]): string[] => [
+  ...new Set(
+    hosts.filter(({ answers }) => answers).flatMap(({ ip, name }) => [ip, name].filter((one) => one !== '')),
+  ),
+]
+
+/** Hosts of a report that answered, a line each. */
+export const nmapReached = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
+  const hosts = await hostsOf(source, context)
+  await writeLines(dest, reachedOf(hosts), context)
+  return hosts.filter(({ answers }) => answers).length
+}
+
+/** One line for each port; in one state where that is given. */
+const portRows = (hosts: readonly Host[], only: string): string[] =>
+  hosts.flatMap(({ ip, name, os, ports }) =>
+    ports
+      .filter(({ state }) => only === '' || state === only)
+      .map(({ number, protocol, state, service, product, version, extra }) =>
+        JSON.stringify({
+          host: name || ip,
+          ip,
+          port: Number(number),
+          protocol,
+          state,
+          service,
+          product,
+          version,
+          extra_info: extra,
+          ...(os !== '' && { os }),
+        }),
+      ),
   )
+
+export const nmapPortsToJsonl = async (
+  source: string,
+  dest: string,
+  only: string,
+  context: FunctionContext,
+): Promise<Json> => {
+  const hosts = await hostsOf(source, context)
+  const rows = portRows(hosts, only)
+  await writeLines(dest, rows, context)
+  noteReached(context, dest, reachedOf(hosts))
+  return rows.length
+}
 
 export const runNmap = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
   const target = textArg(args, 0)

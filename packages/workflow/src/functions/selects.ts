@@ -26,18 +26,21 @@ const formatted = (rows: readonly Row[], format: string): string => {
 const filterOf = (pairs: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== ''))
 
+const SELECTED = {
+  assets: 'How many of these the workspace has.',
+  vulnerabilities: 'How many of these the workspace has that are open.',
+}
+
 const selectTotal = (
   name: string,
   kind: 'assets' | 'vulnerabilities',
   filter: Record<string, string>,
 ): FunctionDefinition =>
-  fn(`${name}()`, 'number', 'How many of these the workspace has.', async (_args, at) => {
+  fn(`${name}()`, 'number', SELECTED[kind], async (_args, at) => {
     const database = databaseOf(at)
-    return (
-      kind === 'assets'
-        ? await database.assets(at.workspace, filter)
-        : await database.vulnerabilities(at.workspace, filter)
-    ).length
+    if (kind === 'assets') return (await database.assets(at.workspace, filter)).length
+    const found = await database.vulnerabilities(at.workspace, filter)
+    return found.filter(({ state }) => state !== 'gone').length
   })
 
 /** SQL reaches what belongs to other runs and the server itself, and no list of words keeps it from that. */

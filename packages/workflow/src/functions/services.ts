@@ -21,29 +21,33 @@ export interface DatabaseService {
   importAssets(
     workspace: string,
     assets: readonly Record<string, Json>[],
-    step: string,
+    by: ImportedBy,
   ): Promise<ImportCounts>
-  /**
-   * Rows as scanners write them. `step`: who brings them in; what it no longer brings in a later run is gone. An empty
-   * list is a step that saw none.
-   */
+  /** Rows as scanners write them. */
   importVulnerabilities(
     workspace: string,
     items: readonly Record<string, Json>[],
-    step: string,
+    by: ImportedBy,
   ): Promise<ImportCounts>
   /** The same from a whole report. Rejects where it is not of the format. */
   importReport(
     workspace: string,
     format: 'sarif',
     report: AsyncIterable<Uint8Array>,
-    step: string,
+    by: ImportedBy,
   ): Promise<ImportCounts>
   assets(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
   vulnerabilities(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
   /** Adds to a counter of the workspace, or sets it to 0; answers its value. */
   count(workspace: string, counter: string, add: number | 'reset'): Promise<number>
   runStatus(filter: { workspace?: string; runUuid?: string }): Promise<Record<string, Json>[]>
+}
+
+/** What a step no longer brings in a later run is gone. An empty list is a step that saw none. */
+export interface ImportedBy {
+  readonly step: string
+  /** Hosts that it reached: only records of these can be gone. Missing: all that it looks at. */
+  readonly reached?: readonly string[] | undefined
 }
 
 export interface ImportCounts {

@@ -79,8 +79,8 @@ export class SkipModule extends StopProgram {}
 export class EndRun extends StopProgram {
   readonly code: number
 
-  constructor(code: number) {
-    super(`exit(${code})`)
+  constructor(code: number, message: string) {
+    super(message || `exit(${code})`)
     this.code = code
   }
 }
@@ -152,11 +152,11 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'exit(code?)',
+      'exit(code?, message?)',
       'never',
-      'Ends the module: with 0 as `skip` does, otherwise the step fails.',
+      'Ends the module: with 0 as `skip` does, otherwise the step fails, and its error is the message.',
       (args) => {
-        throw new EndRun(numberArg(args, 0, 0))
+        throw new EndRun(numberArg(args, 0, 0), textArg(args, 1))
       },
     ),
     fn(

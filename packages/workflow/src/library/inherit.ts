@@ -52,7 +52,7 @@ const mergeDependencies = (a: Dependencies = {}, b: Dependencies = {}): Dependen
   }
 }
 
-const mergeRunnerConfig = (a: RunnerConfig = {}, b: RunnerConfig = {}): RunnerConfig => ({
+export const mergeRunnerConfig = (a: RunnerConfig = {}, b: RunnerConfig = {}): RunnerConfig => ({
   ...a,
   ...b,
   ...(a.env || b.env ? { env: { ...a.env, ...b.env } } : {}),
@@ -99,6 +99,7 @@ export const inherit = (parent: Workflow, child: Workflow): Workflow => {
     ...(override.dependencies === undefined
       ? {}
       : { dependencies: mergeDependencies(parent.dependencies, override.dependencies) }),
+    ...(override.on_partial === undefined ? {} : { on_partial: override.on_partial }),
     ...(override.preferences === undefined
       ? {}
       : { preferences: { ...parent.preferences, ...override.preferences } }),

@@ -1,5 +1,6 @@
 import { HEURISTICS } from '@scanfarm/contracts'
 import {
+  ON_PARTIAL,
   PARAM_TYPES,
   type Dependencies,
   type Hooks,
@@ -55,6 +56,9 @@ const paramSpec: ObjectSpec = spec<Param>('param', {
   value: json('Another word for `default`.'),
   required: flag('The run is refused without a value.'),
   generator: text('`uuid()`, `currentDate()`, `getEnvVar("X")` and so on; used when no value is given.'),
+  scope: flag(
+    "Whether runs with another value look at something else, so that they do not mark each other's findings as gone. Default true, but false for `threads`, `rate`, `rate_limit`, `concurrency`, `timeout`, `delay`, `retries` and names that end so (`scan_timeout`).",
+  ),
   description: text('For people.'),
 })
 
@@ -143,7 +147,10 @@ const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
   on_error: list(() => actionSpec, 'Actions after failure; `abort` fails the flow.', 'action'),
   decision: object(() => decisionSpec, 'Not used for modules.'),
   steps: list(nestedStepSpec, 'Steps of a module written in place.'),
-  runner: choice(RUNNER_TYPES, 'Where the commands of a module written in place run.'),
+  runner: choice(
+    RUNNER_TYPES,
+    'Where the commands of the module run; goes before the runner that the module itself names.',
+  ),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   description: text('For people.'),
   inline_path: text('For people.'),
@@ -177,6 +184,7 @@ const overrideSpec: ObjectSpec = spec<Override>('override', {
   ),
   triggers: list(() => triggerSpec, 'Replaces the triggers.'),
   dependencies: object(() => dependenciesSpec, 'Added to those of the parent.'),
+  on_partial: choice(ON_PARTIAL, 'Replaces that of the parent.'),
   preferences: object(() => preferencesSpec, 'Replaces field by field.'),
   runner: choice(RUNNER_TYPES, 'Replaces the runner.'),
   runner_config: object(() => runnerConfigSpec, 'Replaces field by field; env and volumes are added.'),
@@ -200,9 +208,13 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
   dependencies: object(() => dependenciesSpec, 'What must be there before the first step.'),
   triggers: list(() => triggerSpec, 'What starts the workflow by itself.'),
   reports: list(() => reportSpec, 'Files that become artifacts when the run succeeds.'),
+  on_partial: choice(
+    ON_PARTIAL,
+    'A run of this workflow that completes and is not clean: `complete` (default) keeps it completed, `fail` makes it failed.',
+  ),
   preferences: object(() => preferencesSpec, 'Defaults of command-line options.'),
   hooks: object(() => hooksSpec, 'Steps around the scan.'),
-  runner: choice(RUNNER_TYPES, 'Where commands run; default host.'),
+  runner: choice(RUNNER_TYPES, 'Where commands run, in a flow for modules that name none; default host.'),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   steps: list(() => stepSpec, 'Steps of a module.'),
   modules: list(() => moduleRefSpec, 'Modules of a flow.'),

@@ -17,6 +17,8 @@ export const maskedRecorder = (inner: RunRecorder, mask: Mask): RunRecorder => {
     chunk.length === 0 ? undefined : inner.output(key, stream, chunk)
   return {
     plan: (total) => inner.plan(total),
+    // Its reasons are masked where they are made.
+    tally: (tally) => inner.tally(tally),
     currentPid: (pid) => inner.currentPid(pid),
     stepOpened: (step) => inner.stepOpened({ ...step, command: mask.text(step.command) }),
     output: (key, stream, chunk) => pass(key, stream, chunksOf(key, stream).push(chunk)),

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { FindingContent } from '@scanfarm/contracts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, ended, findingOf, joined, keyOf, submitted, targets, wipe } from './fixtures.ts'
+
+const FINDING = findingOf()
+const DAYS = 30
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+beforeEach(async () => {
+  await wipe(db.url)
+  await sql('truncate vulnerabilities, observations, sightings, scans, scopes')
+  await sql('delete from pinned_workflows')
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const sql = async (text: string): Promise<Record<string, unknown>[]> =>
+  asSuperuser(async (client) => (await client.query<Record<string, unknown>>(text)).rows, db.url)
+
+const count = async (from: string): Promise<number> =>
+  Number((await sql(`select count(*) as n from ${from}`))[0]?.['n'])
+
+const locksWaited = async (): Promise<boolean> =>
+  (await count(`pg_locks where not granted and locktype = 'relation'
+    and database = (select oid from pg_database where datname = current_database())`)) > 0
+
+const until = async (look: () => Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + 10_000
+  while (!(await look())) if (performance.now() > deadline) throw new Error('it did not come true')
+}
+
+const removeWorkflows = async (limit = 100): Promise<number> =>
+  (await db.store.retention.removeWorkflows('', limit)).removed
+
+/** Nothing is left of the runs that are there. */
+const pruneRuns = async (): Promise<void> => {
+  await db.store.scans.judge({ limit: 100, history: 10 })
+  await sql(
+    `update runs set created_at = created_at - interval '31 days', completed_at = completed_at - interval '31 days'`,
+  )
+  const { ids } = await db.store.retention.oldRuns({ days: DAYS, after: 0, limit: 100 })
+  await db.store.retention.removeRuns(ids, DAYS)
+}
+
+/** A run that has ended. */
+const endedRun = async (items: readonly FindingContent[] = []): Promise<void> => {
+  await submitted(db.store, {}, targets(1))
+  const workerId = await joined(db.runStore)
+  const [run] = await claimAll(db.store, db.runStore, workerId)
+  if (run === undefined) throw new Error('nothing claimed')
+  await db.runStore.importRecords(keyOf(run), {
+    step: 's',
+    workspace: 'w',
+    source: 'workflow',
+    records: { kind: 'vulnerability', items },
+    errors: 0,
+  })
+  await db.runStore.finish([ended(run)])
+}
+
+describe('Pinned workflows', () => {
+  test('are removed with their last job', async () => {
+    await endedRun()
+    expect(await removeWorkflows()).toBe(0)
+    await pruneRuns()
+    expect(await removeWorkflows()).toBe(1)
+    expect(await count('pinned_workflows')).toBe(0)
+    await endedRun()
+    expect(await count('pinned_workflows')).toBe(1)
+  })
+
+  test('are looked at in pages', async () => {
+    await sql(`insert into pinned_workflows (hash, json) select 'h' || n, '{}' from generate_series(1, 5) n`)
+    const first = await db.store.retention.removeWorkflows('', 2)
+    expect(first).toEqual({ removed: 2, next: 'h2' })
+    expect(await db.store.retention.removeWorkflows('h2', 10)).toEqual({ removed: 3, next: undefined })
+  })
+
+  test('stay when a submit pins them at the same moment', async () => {
+    await endedRun()
+    await pruneRuns()
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      // What a submit does first.
+      await client.query(`insert into pinned_workflows select * from pinned_workflows on conflict do nothing`)
+      const [pinned] = (await client.query<{ hash: string }>('select hash from pinned_workflows')).rows
+      const removing = removeWorkflows()
+      await until(locksWaited)
+      await client.query(
+        `insert into jobs (job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
+           runner_given, docker_image, ssh_host, requirement_class, trigger_type, trigger_name, schedule_id,
+           event_envelope, starts, target_count)
+         values ('0123456789abcdef', 'w', 'module', $1, '{}', 'normal', 'local', 'host', false, '', '', '', 'manual', '',
+           '', '', true, 1)`,
+        [pinned?.hash],
+      )
+      await client.query('commit')
+      expect(await removing).toBe(0)
+    }, db.url)
+    expect(await count('pinned_workflows')).toBe(1)
+  })
+
+  test('can be pinned again while they are removed', async () => {
+    await endedRun()
+    await pruneRuns()
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      await client.query('lock table pinned_workflows in share row exclusive mode')
+      const submit = submitted(db.store, {}, targets(1))
+      await until(locksWaited)
+      await client.query('delete from pinned_workflows')
+      await client.query('commit')
+      await submit
+    }, db.url)
+    expect(await count('pinned_workflows')).toBe(1)
+  })
+
+  test('are left for later when a submit takes long', async () => {
+    await sql(`insert into pinned_workflows (hash, json) values ('h', '{}')`)
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      await client.query(`insert into pinned_workflows (hash, json) values ('other', '{}')`)
+      expect(await removeWorkflows()).toBe(0)
+      await client.query('rollback')
+    }, db.url)
+    expect(await removeWorkflows()).toBe(1)
+  })
+})
+
+describe('Scopes', () => {
+  const removeScopes = async (): Promise<number> => (await db.store.retention.removeScopes(0, 100)).removed
+
+  test('are removed when no scan has them and no record was seen in them', async () => {
+    await endedRun()
+    expect(await removeScopes()).toBe(0)
+    await pruneRuns()
+    expect(await removeScopes()).toBe(1)
+    expect(await count('scopes')).toBe(0)
+  })
+
+  test('stay as long as a record was last seen in them, which a later scan may close', async () => {
+    await endedRun([FINDING])
+    await pruneRuns()
+    expect(await removeScopes()).toBe(0)
+    const { data } = await db.store.vulnerabilities.list({}, { offset: 0, limit: 10 })
+    await db.store.vulnerabilities.remove(data[0]?.id ?? 0)
+    expect(await removeScopes()).toBe(1)
+  })
+
+  test('stay when an import finds them at the same moment', async () => {
+    await endedRun()
+    await pruneRuns()
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      await client.query('select id from scopes')
+      const removing = removeScopes()
+      await until(locksWaited)
+      await client.query(
+        `insert into scans (run_id, attempt, scope_id, kind, errors) select 1, 1, id, 'asset', 0 from scopes`,
+      )
+      await client.query('commit')
+      expect(await removing).toBe(0)
+    }, db.url)
+    expect(await count('scopes')).toBe(1)
+  })
+})
+
+describe('Ranges of steps and events', () => {
+  const ranges = async (): Promise<unknown[]> =>
+    (
+      await sql(`select inhrelid::regclass::text as name from pg_inherits
+                 where inhparent in ('steps'::regclass, 'event_logs'::regclass) order by 1`)
+    ).map(({ name }) => name)
+  const NEWEST = ['event_logs_10000000', 'event_logs_15000000', 'event_logs_rest']
+  const STEPS = ['steps_3000000', 'steps_4000000', 'steps_rest']
+
+  test('are dropped when nothing needs them, and never under a run or an event', async () => {
+    await submitted(db.store, {}, targets(1))
+    await sql(`select setval('runs_id_seq', 1500000), setval('event_logs_id_seq', 6000000)`)
+    await db.store.maintain()
+    const workerId = await joined(db.runStore)
+    const late = await submitted(db.store, {}, targets(1))
+    const claimed = await claimAll(db.store, db.runStore, workerId)
+    await sql(`select setval('runs_id_seq', 3100000), setval('event_logs_id_seq', 11000000)`)
+    await db.store.maintain()
+    // The runs are there, and what they raised; between them there is nothing.
+    expect(await ranges()).toEqual([
+      'event_logs_10000000',
+      'event_logs_15000000',
+      'event_logs_5000000',
+      'event_logs_rest',
+      'steps_0',
+      'steps_1000000',
+      'steps_3000000',
+      'steps_4000000',
+      'steps_rest',
+    ])
+    expect(late.runIds).toEqual([1_500_001])
+    await db.runStore.finish(claimed.map((run) => ended(run)))
+    await pruneRuns()
+    await sql('truncate outbox')
+    await db.store.maintain()
+    expect((await ranges()).slice(-4)).toEqual(['event_logs_rest', ...STEPS])
+    expect(await db.store.events.dropRanges(DAYS)).toBe(0)
+    await sql(`update event_logs set created_at = now() - interval '31 days'`)
+    expect(await db.store.events.dropRanges(DAYS)).toBe(1)
+    expect(await ranges()).toEqual([...NEWEST, ...STEPS])
+  })
+
+  test('are left for later when somebody reads them for long', async () => {
+    await sql(`select setval('runs_id_seq', 9100000)`)
+    await sql('select keep_all_partitions_ahead()')
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      await client.query('select from steps limit 1')
+      await db.store.maintain()
+      expect(await ranges()).toContain('steps_3000000')
+      await client.query('commit')
+    }, db.url)
+    await db.store.maintain()
+    expect((await ranges()).slice(-3)).toEqual(['steps_10000000', 'steps_9000000', 'steps_rest'])
+  })
+})

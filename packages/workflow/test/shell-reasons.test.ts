@@ -1,0 +1,62 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { useRuns } from './_execute.ts'
+
+const { run, folder } = useRuns()
+
+describe('a command that the shell cannot start', () => {
+  test('fails with the name of the command', async () => {
+    const { recorder } = await run(
+      'kind: module\nname: m\nsteps: [{name: a, type: bash, command: no-such-tool -x}]',
+    )
+    expect(recorder.byName('a')).toMatchObject({
+      exitCode: 127,
+      errorMessage: 'command exited with code 127: command not found: no-such-tool',
+    })
+  })
+
+  test('fails with the path of a file that is not executable', async () => {
+    const tools = join(folder(), 'tools')
+    mkdirSync(tools, { recursive: true })
+    writeFileSync(join(tools, 'tool'), '#!/bin/sh\n')
+    chmodSync(join(tools, 'tool'), 0o644)
+    const { recorder } = await run(
+      `kind: module\nname: m\nsteps: [{name: a, type: bash, command: ${join(tools, 'tool')}}]`,
+    )
+    expect(recorder.byName('a')).toMatchObject({
+      exitCode: 126,
+      errorMessage: `command exited with code 126: permission denied: ${join(tools, 'tool')}`,
+    })
+  })
+
+  test('fails with the code alone when the shell does not say why', async () => {
+    const { recorder } = await run('kind: module\nname: m\nsteps: [{name: a, type: bash, command: exit 127}]')
+    expect(recorder.byName('a').errorMessage).toBe('command exited with code 127')
+  })
+})
+
+describe('a command that fails', () => {
+  const failing = async (command: string, more = {}) => {
+    const step = JSON.stringify({ name: 'a', type: 'bash', command })
+    const { recorder } = await run(`kind: module\nname: m\nsteps: [${step}]`, more)
+    return recorder.byName('a').errorMessage
+  }
+
+  test('fails with the last line of its standard error, without colours', async () => {
+    const command = 'echo first >&2; printf "\\033[31mno templates\\033[0m\\n\\n" >&2; echo out; exit 3'
+    expect(await failing(command)).toBe('command exited with code 3: no templates')
+  })
+
+  test('fails with the code alone when it wrote nothing there', async () => {
+    expect(await failing('echo out; exit 3')).toBe('command exited with code 3')
+  })
+
+  test('fails with a line that is cut, and never in the middle of a secret', async () => {
+    const secret = 'hidden-word-of-the-operator'
+    const command = `printf '%0190d${secret}%0100d\\n' 0 0 >&2; exit 3`
+    const message = (await failing(command, { secrets: [secret] })) ?? ''
+    expect(message.length).toBeLessThan(240)
+    expect(message).toMatch(/0\*\*\*0+…$/)
+  })
+})
