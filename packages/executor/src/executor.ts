@@ -1,18 +1,20 @@
 import { Mask } from '@scanfarm/workflow'
 import { startAlarm } from './alarm.ts'
 import { WorkFolders } from './folders.ts'
-import { KnownCancels } from './known-cancels.ts'
+import type { Homes } from './homes.ts'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
 import type { ExecutorOptions, RunEnding } from './options.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { Presence } from './presence.ts'
+import { discardBytes } from './record/discard-bytes.ts'
 import { identityOf } from './record/identity.ts'
 import { Journal } from './record/journal.ts'
+import { clipped } from './record/storable.ts'
 import { backOff, reasonOf, settlesWithin } from './retry.ts'
 import { Session, type Verdict } from './session.ts'
 import { verdictOf } from './verdict.ts'
 import { Writer } from './writer.ts'
-import type { ClaimedRun } from '@scanfarm/contracts'
+import { outcomeOf, type ClaimedRun } from '@scanfarm/contracts'
 
 export interface ExecutorStatus {
   /** Postgres knows this process now. */
@@ -30,6 +32,9 @@ export interface ExecutorStatus {
  */
 const ENDINGS_PER_SLOT = 4
 
+/** Units of UTF-16 of a target or an error message in a line of the log. */
+const LOGGED_CHARS = 1_000
+
 /** After a drain's deadline: time for killing, handing back and leaving. */
 const WIND_UP_MS = 5_000
 
@@ -43,7 +48,6 @@ export class Executor implements AsyncDisposable {
   readonly #times: ExecutorTimes
   readonly #sessions = new Set<Session>()
   readonly #serving = new Set<Promise<void>>()
-  readonly #cancels: KnownCancels
   readonly #folders: WorkFolders
   readonly #presence: Presence
   readonly #writer: Writer
@@ -54,6 +58,8 @@ export class Executor implements AsyncDisposable {
   #taking: Promise<void> | undefined
   #flushing: NodeJS.Timeout | undefined
   #change = Promise.withResolvers<void>()
+  /** A cancel was signalled while a claim was under way: it may concern a run of that claim. */
+  #signalledInClaim = false
   #drained: Promise<void> | undefined
 
   constructor(options: ExecutorOptions) {
@@ -61,7 +67,6 @@ export class Executor implements AsyncDisposable {
     this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
     this.#mask = new Mask(options.given?.secrets ?? [])
     this.#times = { ...EXECUTOR_TIMES, ...options.times }
-    this.#cancels = new KnownCancels(this.#times.rememberCancelMs)
     const { store, log, intro, source, folder, users } = options
     this.#folders = new WorkFolders(folder, users?.sample)
     const retry = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
@@ -103,11 +108,24 @@ export class Executor implements AsyncDisposable {
     return this.#folders.base
   }
 
-  /** Ids of runs that shall end, here or elsewhere; also such as may be claimed here only in a moment. */
-  cancel(runIds: readonly number[]): void {
-    for (const runId of runIds) this.#cancels.add(runId)
+  /** Homes of commands that outlast runs, if there are such. */
+  get homes(): Homes | undefined {
+    return this.#options.homes
+  }
+
+  /** What commands here can do from now on. */
+  offer(capabilities: readonly string[]): void {
+    this.#presence.offer(capabilities)
+  }
+
+  /**
+   * Takes a signal that cancels of these runs were requested. The signal is only a hint, because programs other than
+   * masters can send one: the executor soon asks the database, in one statement for all runs, and follows its answer.
+   */
+  checkCancels(runIds: readonly number[]): void {
+    this.#signalledInClaim ||= this.#options.source.claiming
     const ids = new Set(runIds)
-    for (const session of this.#sessions) if (ids.has(session.key.runId)) session.stop('cancel')
+    for (const { key } of this.#sessions) if (ids.has(key.runId)) return this.#presence.checkSoon()
   }
 
   /**
@@ -167,6 +185,8 @@ export class Executor implements AsyncDisposable {
       try {
         for (const run of await source.next(workerId, free, signal)) this.#begin(run)
         failures = 0
+        if (this.#signalledInClaim) this.#presence.checkSoon()
+        this.#signalledInClaim = false
       } catch (error) {
         failures += 1
         log.warn('no runs could be taken', { reason: reasonOf(error), failures })
@@ -191,7 +211,7 @@ export class Executor implements AsyncDisposable {
 
   #begin(run: ClaimedRun): void {
     const session = this.#open(run)
-    if (run.cancelRequested || this.#cancels.has(run.runId)) session.stop('cancel')
+    if (run.cancelRequested) session.stop('cancel')
     this.#sessions.add(session)
     const served = this.#serve(session).finally(() => {
       this.#sessions.delete(session)
@@ -230,9 +250,10 @@ export class Executor implements AsyncDisposable {
     const { log, onRunEnded } = this.#options
     try {
       const ending = await this.#carryOut(session)
-      if (ending === 'lost') this.#presence.doubt()
+      if (ending === 'lost') this.#presence.checkSoon()
       const seconds = (performance.now() - began) / 1000
-      onRunEnded?.(ending, seconds)
+      const goesOn = ending === 'lost' || ending === 'handed-back'
+      onRunEnded?.(ending, seconds, goesOn ? undefined : outcomeOf(ending, session.journal.counted))
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await session.journal[Symbol.asyncDispose]()
       try {
@@ -240,12 +261,27 @@ export class Executor implements AsyncDisposable {
       } finally {
         await session.lease?.release()
       }
+      await this.#discard(session)
     } catch (error) {
       log.error('a run could not be wound up', { run_id: session.key.runId, error })
     }
   }
 
+  /** What is in the artifact store, and has no row because the run was lost or handed back, or cannot be recorded. */
+  async #discard({ run, stopped, journal }: Session): Promise<void> {
+    if (stopped !== 'lost' && stopped !== 'drain' && stopped !== 'unrecordable') return
+    try {
+      await discardBytes(run, journal.storedKeys, this.#options)
+    } catch (error) {
+      this.#options.log.warn('bytes of a run without rows could not be removed', {
+        run_id: run.runId,
+        reason: reasonOf(error),
+      })
+    }
+  }
+
   async #carryOut(session: Session): Promise<RunEnding> {
+    const began = performance.now()
     const { timeoutMs } = session.run
     const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
     using _alarm = limitMs === undefined ? undefined : startAlarm(limitMs, () => session.stop('timeout'))
@@ -257,6 +293,22 @@ export class Executor implements AsyncDisposable {
       await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (session.stopped === 'drain') await this.#writer.handBack([session.key])
     if (session.stopped === 'lost') return 'lost'
-    return session.stopped === 'drain' ? 'handed-back' : verdictOf(session, outcome, problem, limitMs).status
+    if (session.stopped === 'drain') return 'handed-back'
+    const verdict = verdictOf(session, outcome, problem, limitMs)
+    if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
+    return verdict.status
+  }
+
+  #logFailure({ run }: Session, { errorMessage }: Verdict, durationMs: number): void {
+    const shown = (text: string): string => clipped(this.#mask.text(text), LOGGED_CHARS)
+    this.#options.log.warn('a run failed', {
+      run_id: run.runId,
+      run_uuid: run.runUuid,
+      attempt: run.attempt,
+      workflow: run.workflowName,
+      target: shown(run.target),
+      error: shown(errorMessage),
+      duration_ms: Math.round(durationMs),
+    })
   }
 }

@@ -26,14 +26,20 @@ const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
 })
 
 /** The database as the functions of one attempt see it: whatever they write is fenced by run and attempt. */
-export const findingsService = (store: RunStore, run: RunKey): DatabaseService => {
-  const saveAll = async (found: FoundRecords): Promise<ImportCounts> => {
+export const findingsService = (
+  store: RunStore,
+  run: RunKey,
+  /** Params of the run that say what it looks at. */
+  scope: Readonly<Record<string, string>>,
+): DatabaseService => {
+  const saveAll = async (found: Omit<FoundRecords, 'scope'>): Promise<ImportCounts> => {
     let counts: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
-    for (const part of inParts(found)) counts = add(counts, owned(await store.importRecords(run, part)))
+    for (const part of inParts({ ...found, scope }))
+      counts = add(counts, owned(await store.importRecords(run, part)))
     return counts
   }
 
-  const importAssets: DatabaseService['importAssets'] = async (workspace, rows, step) => {
+  const importAssets: DatabaseService['importAssets'] = async (workspace, rows, by) => {
     const groups = Map.groupBy(rows, sourceOf)
     // An empty list is told too: its step has looked.
     if (groups.size === 0) groups.set(NO_SOURCE, [])
@@ -41,22 +47,22 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
     for (const [source, group] of groups) {
       const items = group.map(assetOf).filter((item) => item !== undefined)
       const errors = group.length - items.length
-      counts = add(counts, await saveAll({ step, workspace, source, records: assets(items), errors }))
+      counts = add(counts, await saveAll({ ...by, workspace, source, records: assets(items), errors }))
     }
     return counts
   }
 
-  const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, step) => {
+  const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, by) => {
     const items = rows.map(findingOf).filter((item) => item !== undefined)
     const errors = rows.length - items.length
-    return saveAll({ step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
+    return saveAll({ ...by, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
   }
 
-  const importReport: DatabaseService['importReport'] = async (workspace, format, report, step) => {
+  const importReport: DatabaseService['importReport'] = async (workspace, format, report, by) => {
     // A report without results is told too: its step has looked.
-    let counts = await importVulnerabilities(workspace, [], step)
+    let counts = await importVulnerabilities(workspace, [], by)
     for await (const { vulnerabilities: items, errors } of readFindings(format, report)) {
-      const found = { step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors }
+      const found = { step: by.step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors }
       counts = add(counts, await saveAll(found))
     }
     return counts
@@ -82,7 +88,7 @@ export const findingsService = (store: RunStore, run: RunKey): DatabaseService =
   }
 }
 
-/** An empty list is a part too: its step has looked. Errors are told with the first. */
+/** An empty list is a part too: its step has looked. Errors and hosts are told with the first. */
 function* inParts(found: FoundRecords): Generator<FoundRecords> {
   const { records } = found
   for (let from = 0; from === 0 || from < records.items.length; from += MAX_WRITE) {
@@ -91,7 +97,8 @@ function* inParts(found: FoundRecords): Generator<FoundRecords> {
       records.kind === 'asset'
         ? assets(records.items.slice(...range))
         : vulnerabilities(records.items.slice(...range))
-    yield { ...found, records: part, errors: from === 0 ? found.errors : 0 }
+    const first = { errors: found.errors, reached: found.reached }
+    yield { ...found, records: part, ...(from === 0 ? first : { errors: 0, reached: undefined }) }
   }
 }
 

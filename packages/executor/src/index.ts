@@ -27,4 +27,5 @@ export {
 export { folderProblems, openToolFolders, type ToolFolders } from './tool-folders.ts'
 export { openUsers } from './users/open-users.ts'
 export type { RunSource } from './source.ts'
-export { SWEEP_EVERY_MS, sweepLeftovers, type SweepOptions } from './sweep.ts'
+export { createSweep, SWEEP_EVERY_MS, type SweepOptions } from './sweep.ts'
+export { pathState, programsOn, usableTools, type ToolPlaces } from './tools.ts'

@@ -66,8 +66,6 @@ export interface ExecutorTimes {
   readonly retryMostMs: number
   /** How long a file may take to get into the artifact store, retries included, before the run fails. */
   readonly artifactRetryMs: number
-  /** How long the id of a cancelled run is remembered for the case that it has yet to be claimed here. */
-  readonly rememberCancelMs: number
 }
 
 export const EXECUTOR_TIMES: ExecutorTimes = {
@@ -77,5 +75,4 @@ export const EXECUTOR_TIMES: ExecutorTimes = {
   retryFirstMs: 100,
   retryMostMs: 5_000,
   artifactRetryMs: 60_000,
-  rememberCancelMs: 60_000,
 }

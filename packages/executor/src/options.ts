@@ -1,4 +1,10 @@
-import type { ArtifactStore, CollectArtifact, RunnerProvider, RunStore } from '@scanfarm/contracts'
+import type {
+  ArtifactStore,
+  CollectArtifact,
+  RunnerProvider,
+  RunOutcome,
+  RunStore,
+} from '@scanfarm/contracts'
 import type { AllowedPath, FunctionServices, Given } from '@scanfarm/workflow'
 import type { Homes } from './homes.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
@@ -43,5 +49,6 @@ export interface ExecutorOptions {
   readonly limits?: Partial<ExecutorLimits>
   readonly times?: Partial<ExecutorTimes>
   readonly log: ExecutorLog
-  onRunEnded?(ending: RunEnding, seconds: number): void
+  /** `outcome`: of a run that has ended for good. */
+  onRunEnded?(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
 }

@@ -1,5 +1,12 @@
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
-import { Engine, execute, parseResolved, type ResolvedWorkflow } from '@scanfarm/workflow'
+import {
+  Engine,
+  execute,
+  parseResolved,
+  runnerOf,
+  scopeParams,
+  type ResolvedWorkflow,
+} from '@scanfarm/workflow'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
 import type { WorkFolders } from './folders.ts'
@@ -11,6 +18,8 @@ import { fetchTarget } from './target-file.ts'
 import { pacedRunner } from './paced-runner.ts'
 import { sharedUser } from './users/command-users.ts'
 import { WorkflowCache } from './workflow-cache.ts'
+import { markedUsers } from './workspaces/marked-users.ts'
+import { WorkspaceUses } from './workspaces/workspace-uses.ts'
 
 export interface Performer extends AsyncDisposable {
   /** Does the work of one run. Never rejects: a bug is a failed run too. */
@@ -32,7 +41,11 @@ export function createPerformer(
   const engine = new Engine(
     options.expressionMs === undefined ? {} : { limits: { timeMs: options.expressionMs } },
   )
-  const users = options.users ?? sharedUser(undefined)
+  let uses: WorkspaceUses | undefined
+  const users = markedUsers(
+    options.users ?? sharedUser(undefined),
+    () => (uses ??= new WorkspaceUses(workFolders.base)),
+  )
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -101,18 +114,36 @@ const perform = async (
     variables: given?.variables ?? {},
     secrets: given?.secrets ?? [],
     openRunner: (spec) => openRunner(session, spec, options),
+    onPlace: (module, place) => {
+      const declared = run.runner?.type ?? runnerOf(workflow)
+      if (place.type !== 'host' || declared !== 'host') journal.facts(placeFacts(module, place))
+    },
     askedRunner: run.runner,
     recorder: journal,
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
-    services: { ...options.services, database: findingsService(options.store, session.key) },
+    services: {
+      ...options.services,
+      database: findingsService(options.store, session.key, scopeParams(workflow, run.params)),
+    },
     ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
     ...(session.lease?.owner !== undefined && { owner: session.lease.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   session.killedPids.push(...result.killedPids)
   return { status: result.status, errorMessage: result.errorMessage }
+}
+
+/** Where the commands of a flow's module run, for the record: a flow may use several places. */
+const placeFacts = (
+  module: string,
+  { type, facts }: Pick<Runner, 'type' | 'facts'>,
+): Record<string, string> => {
+  if (module === '') return {}
+  const { image, image_digest: digest, host } = facts
+  const what = image === undefined ? host : digest === undefined ? image : `${image} (${digest})`
+  return { [`runner of ${module}`]: what === undefined ? type : `${type} ${what}` }
 }
 
 const openRunner = async (

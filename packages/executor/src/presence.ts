@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 export type Introduction = Omit<WorkerIntro, 'workerId'>
 
 export interface PresenceOptions {
-  readonly store: Pick<RunStore, 'join' | 'heartbeat'>
+  readonly store: Pick<RunStore, 'join' | 'heartbeat' | 'offer'>
   readonly intro: Introduction
   readonly sessions: ReadonlySet<Session>
   /** While runs are under way, cancel requests are looked for this often. */
@@ -24,6 +24,8 @@ export interface PresenceOptions {
   onJoined(): void
 }
 
+/** Shortest time between two heartbeats, however many signals ask for one. */
+const MIN_BEAT_MS = 200
 /** A heartbeat to a database that is away is not waited for longer than this. */
 const STOP_MS = 1_000
 
@@ -40,12 +42,16 @@ export class Presence implements AsyncDisposable {
   #loop: Promise<void> | undefined
   #workerId: string | undefined
   #lastBeat = -Infinity
-  #inDoubt = false
+  #mustCheck = new AbortController()
   /** Listed and unknown at the last beat; only a second sighting counts. */
   #strangers = new Set<string>()
+  #capabilities: readonly string[]
+  /** As Postgres knows them. */
+  #offered: readonly string[]
 
   constructor(options: PresenceOptions) {
     this.#options = options
+    this.#capabilities = this.#offered = options.intro.capabilities
   }
 
   /** `undefined` while Postgres does not know this process. */
@@ -58,9 +64,14 @@ export class Presence implements AsyncDisposable {
     return performance.now() - this.#lastBeat
   }
 
-  /** Something was refused as not ours: ask Postgres soon how we stand. */
-  doubt(): void {
-    this.#inDoubt = true
+  /** Something was refused as not ours, or a cancel was signalled: ask Postgres soon. */
+  checkSoon(): void {
+    this.#mustCheck.abort()
+  }
+
+  /** What this process can do from now on; it is recorded in Postgres with the next turn. */
+  offer(capabilities: readonly string[]): void {
+    this.#capabilities = capabilities
   }
 
   start(): void {
@@ -76,9 +87,12 @@ export class Presence implements AsyncDisposable {
   async turn(): Promise<void> {
     const { store, intro, sessions } = this.#options
     const workerId = this.#workerId
+    const mustCheck = this.#mustCheck.signal.aborted
+    // Before the heartbeat: a signal that comes during it may be newer than the answer.
+    if (mustCheck) this.#mustCheck = new AbortController()
     if (workerId === undefined) return this.#join()
-    if (sessions.size === 0 && !this.#inDoubt && this.silenceMs < intro.leaseMs / 3) return
-    this.#inDoubt = false
+    if (this.#capabilities !== this.#offered) await this.#tellOffer(workerId)
+    if (sessions.size === 0 && !mustCheck && this.silenceMs < intro.leaseMs / 3) return
     const expected = [...sessions].filter((session) => !session.ending)
     const claimed = this.#options.claiming()
     const reply = await store.heartbeat(workerId, expected.length, this.#options.draining())
@@ -89,26 +103,40 @@ export class Presence implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { cancelPollMs, intro, log } = this.#options
-    while (!this.#stop.signal.aborted) {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      const began = performance.now()
       try {
         await this.turn()
       } catch (error) {
-        if (!this.#stop.signal.aborted)
+        if (!signal.aborted)
           log.warn('the database did not answer the heartbeat', { reason: reasonOf(error) })
       }
-      await pause(Math.min(cancelPollMs, intro.leaseMs / 3), this.#stop.signal)
+      await pause(
+        Math.min(cancelPollMs, intro.leaseMs / 3),
+        AbortSignal.any([signal, this.#mustCheck.signal]),
+      )
+      await pause(Math.max(0, began + MIN_BEAT_MS - performance.now()), signal)
     }
   }
 
   async #join(): Promise<void> {
     const { store, intro, log, onJoined } = this.#options
     const workerId = randomUUID()
-    await store.join({ ...intro, workerId })
+    const capabilities = this.#capabilities
+    await store.join({ ...intro, capabilities, workerId })
     this.#workerId = workerId
+    this.#offered = capabilities
     this.#strangers.clear()
     this.#answered()
     log.info('joined the farm', { worker_id: workerId, slots: intro.slots, lease_ms: intro.leaseMs })
     onJoined()
+  }
+
+  async #tellOffer(workerId: string): Promise<void> {
+    const capabilities = this.#capabilities
+    await this.#options.store.offer(workerId, capabilities)
+    this.#offered = capabilities
   }
 
   #answered(): void {

@@ -7,7 +7,7 @@ import type { ArtifactStore, RunDetail, RunStore, Step as StepRow } from '@scanf
 import { createHostRunners } from '@scanfarm/runners'
 import type { JobDraft, Store } from '@scanfarm/store'
 import { testDatabase } from '@scanfarm/store/testing'
-import type { ResolvedWorkflow, Step, Workflow } from '@scanfarm/workflow'
+import { targetSpace, type ResolvedWorkflow, type Step, type Workflow } from '@scanfarm/workflow'
 import { createPolledSource, Executor, type ExecutorOptions } from '../src/index.ts'
 import { silent } from './silent.ts'
 
@@ -98,7 +98,7 @@ export async function openBench(): Promise<Bench> {
     },
     async submit(workflow, { targets = ['example.test'], job = {} } = {}) {
       const draft = jobOf(Array.isArray(workflow) ? { kind: 'module', steps: workflow } : workflow, job)
-      const rows = targets.map((target) => ({ target, workspace: target }))
+      const rows = targets.map((target) => ({ target, workspace: targetSpace(target) }))
       const answer = await store.jobs.submit(draft, rows)
       if (!('job' in answer)) throw new Error('a kept answer came instead of a job')
       const page = await store.runs.list({ jobId: answer.job.jobId }, { offset: 0, limit: 10_000 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunStore } from '@scanfarm/contracts'
+import type { ExecutorOptions } from '../src/index.ts'
 import { bash, eventually, isAlive, openBench, TEST_MS, waitFor, type Bench } from './bench.ts'
 
 jest.setTimeout(TEST_MS)
@@ -65,6 +66,37 @@ describe('A run', () => {
       output: 'oops\n',
       error_message: expect.stringContaining('3'),
     })
+  })
+
+  test('passes its outcome to `onRunEnded`', async () => {
+    const outcomes: unknown[] = []
+    const onRunEnded: ExecutorOptions['onRunEnded'] = (ending, _seconds, outcome) =>
+      void outcomes.push([ending, outcome])
+    await using executor = bench.executor({ slots: 1, onRunEnded })
+    const step = bash('bad', 'exit 3', { on_error: [{ action: 'continue' }] })
+    const [clean = 0] = await bench.submit([bash('good', 'true')])
+    const [partial = 0] = await bench.submit([bash('good', 'true'), step])
+    const [nothing = 0] = await bench.submit([step])
+    const [cancelled = 0] = await bench.submit([bash('good', 'true'), bash('long', 'sleep 60')])
+    expect(await bench.ended(clean)).toMatchObject({ status: 'completed', outcome: 'clean' })
+    expect(await bench.ended(partial)).toMatchObject({
+      status: 'completed',
+      outcome: 'partial',
+      failed_steps: 1,
+      outcome_reasons: ['step bad failed: command exited with code 3'],
+    })
+    expect(await bench.ended(nothing)).toMatchObject({ status: 'completed', outcome: 'nothing_done' })
+    await bench.until(cancelled, ({ completed_steps }) => completed_steps === 1)
+    await bench.store.runs.requestCancel(String(cancelled))
+    executor.checkCancels([cancelled])
+    expect(await bench.cancelled(cancelled)).toMatchObject({ status: 'cancelled', outcome: 'partial' })
+    await executor.drain(HOUR_MS)
+    expect(outcomes).toEqual([
+      ['completed', 'clean'],
+      ['completed', 'partial'],
+      ['completed', 'nothing_done'],
+      ['cancelled', 'partial'],
+    ])
   })
 
   test('sees an environment that was built for it and nothing of this process', async () => {
@@ -212,7 +244,7 @@ describe('A cancel', () => {
     })
     const pids = await spawned('signal.test')
     await bench.store.runs.requestCancel(String(runId))
-    executor.cancel([runId])
+    executor.checkCancels([runId])
     const run = await bench.ended(runId)
     expect(await allDead(pids)).toBe(true)
     expect(run).toMatchObject({ status: 'cancelled' })
@@ -229,24 +261,82 @@ describe('A cancel', () => {
     expect(await allDead(pids)).toBe(true)
   })
 
-  test('that is heard of before the claim keeps the run from starting anything', async () => {
-    await using executor = bench.executor({ slots: 1 })
-    const [blocker = 0] = await bench.submit(
-      [bash('block', `touch {{Output}}/up; ${waitFor('{{Output}}/go')}`)],
-      {
-        targets: ['block.test'],
+  test('that is only signalled, and not requested in the database, ends nothing', async () => {
+    const { promise: answered, resolve } = Promise.withResolvers<void>()
+    let signalled = false
+    const store: typeof bench.runStore = {
+      ...bench.runStore,
+      heartbeat: async (...about) => {
+        const wasSignalled = signalled
+        const reply = await bench.runStore.heartbeat(...about)
+        if (wasSignalled) resolve()
+        return reply
       },
-    )
-    await eventually(() => readFile(join(workspace('block.test'), 'up')).catch(() => undefined))
-    const [runId = 0] = await bench.submit([bash('mark', 'touch {{Output}}/ran')], {
-      targets: ['early.test'],
+    }
+    await using executor = bench.executor({
+      slots: 1,
+      leaseMs: 3 * HOUR_MS,
+      times: { cancelPollMs: HOUR_MS },
+      store,
     })
-    executor.cancel([runId])
-    await bench.makeFile('block.test', 'go')
-    expect(await bench.ended(blocker)).toMatchObject({ status: 'completed' })
+    const [runId = 0] = await bench.submit(
+      [bash('wait', `touch {{Output}}/up; ${waitFor('{{Output}}/go')}`)],
+      { targets: ['hint.test'] },
+    )
+    await eventually(() => readFile(join(workspace('hint.test'), 'up')).catch(() => undefined))
+    signalled = true
+    executor.checkCancels([runId])
+    await answered
+    await bench.makeFile('hint.test', 'go')
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed', attempt: 1 })
+  })
+
+  test('that is requested and signalled while its run is being claimed ends it before any heartbeat', async () => {
+    const times = { cancelPollMs: HOUR_MS }
+    let signal = (_: number): void => undefined
+    const store: typeof bench.runStore = {
+      ...bench.runStore,
+      claimLocal: async (workerId, limit) => {
+        const runs = await bench.runStore.claimLocal(workerId, limit)
+        for (const { runId } of runs) {
+          await bench.store.runs.requestCancel(String(runId))
+          signal(runId)
+        }
+        return runs
+      },
+    }
+    await using executor = bench.executor({ graceMs: 100, leaseMs: 3 * HOUR_MS, times, store })
+    signal = (runId) => executor.checkCancels([runId])
+    const [runId = 0] = await bench.submit([bash('slow', 'sleep 300')], { targets: ['claimed.test'] })
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled', attempt: 1 })
-    expect(await bench.steps(runId)).toEqual([])
-    await expect(readdir(workspace('early.test'))).rejects.toThrow('ENOENT')
+  })
+
+  test('asks the database a few times a second, however many signals come', async () => {
+    let beats = 0
+    const store: typeof bench.runStore = {
+      ...bench.runStore,
+      heartbeat: async (...about) => {
+        beats += 1
+        return await bench.runStore.heartbeat(...about)
+      },
+    }
+    await using executor = bench.executor({ slots: 1, store })
+    const [runId = 0] = await bench.submit(
+      [bash('wait', `touch {{Output}}/up; ${waitFor('{{Output}}/go')}`)],
+      { targets: ['flood.test'] },
+    )
+    await eventually(() => readFile(join(workspace('flood.test'), 'up')).catch(() => undefined))
+    const [begin, before] = [performance.now(), beats]
+    let signals = 0
+    while (beats - before < 5) {
+      for (let n = 0; n < 1_000; n += 1) executor.checkCancels([runId])
+      signals += 1_000
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(performance.now() - begin).toBeGreaterThan(600)
+    expect(signals).toBeGreaterThan(5_000)
+    await bench.makeFile('flood.test', 'go')
+    expect(await bench.ended(runId)).toMatchObject({ status: 'completed' })
   })
 })
 

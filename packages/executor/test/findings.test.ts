@@ -28,6 +28,7 @@ const scan = async (lines: readonly string[]): Promise<number> => {
     call('asset', 'db_quick_import_asset("", "www.a.test", "subdomain")'),
     call('read', 'db_select_vulnerabilities_filtered("", "high", "/one", "jsonl")'),
     call('count', 'db_total_urls("{{Output}}/nuclei.jsonl")'),
+    call('open', 'db_select_vuln_high()'),
   ])
   const run = await bench.ended(runId)
   expect(run).toMatchObject({ status: 'completed', error_message: '' })
@@ -51,6 +52,8 @@ test('functions of a run keep findings of it, and its next run tells what is gon
     ['one', 'open', 2],
     ['two', 'gone', 1],
   ])
+  const third = await scan([NUCLEI('one')])
+  expect((await bench.steps(third)).map(({ output }) => output.trim())[6]).toBe('1')
   const diff = await bench.store.scans.compare(first, second, 10)
   expect(diff.vulnerabilities).toMatchObject({ total_new: 0, gone: [{ before: { vuln_info: 'two' } }] })
   expect(diff.assets).toMatchObject({ total_new: 0, total_gone: 0, total_changed: 0 })

@@ -8,6 +8,7 @@ import type { ExecutorOptions } from '../src/index.ts'
 import { folderProblems, openToolFolders, type ToolFolders } from '../src/tool-folders.ts'
 import { sharedUser } from '../src/users/command-users.ts'
 import { UserPool } from '../src/users/user-pool.ts'
+import { silent } from './silent.ts'
 import { bash, openBench, TEST_MS, type Bench } from './bench.ts'
 
 jest.setTimeout(TEST_MS)
@@ -30,6 +31,37 @@ const given: ExecutorOptions['given'] = {
   secrets: [SECRET],
   folders: {},
 }
+
+test('A failed run leaves one line in the log of its executor, without secrets', async () => {
+  const warnings: [string, unknown][] = []
+  const log = {
+    ...silent,
+    warn: (message: string, fields?: unknown) => void warnings.push([message, fields]),
+  }
+  await using executor = bench.executor({ given, log })
+  const [failed = 0] = await bench.submit([bash(`bad ${SECRET}`, 'exit 3')], { targets: [SECRET] })
+  const [fine = 0] = await bench.submit([bash('good', 'true')], { targets: ['quiet.test'] })
+  await bench.ended(fine)
+  const run = await bench.ended(failed)
+  await executor.drain(60_000)
+  expect(run.status).toBe('failed')
+  expect(warnings).toEqual([
+    [
+      'a run failed',
+      {
+        run_id: failed,
+        run_uuid: run.run_uuid,
+        attempt: 1,
+        workflow: 'under-test',
+        target: '***',
+        error: run.error_message,
+        duration_ms: expect.any(Number),
+      },
+    ],
+  ])
+  expect(run.error_message).not.toBe('')
+  expect(JSON.stringify(warnings)).not.toContain(SECRET)
+})
 
 test('A secret that commands read is in no row, log or artifact', async () => {
   await using _executor = bench.executor({ given })
@@ -133,14 +165,18 @@ describe('homes', () => {
     async () => {
       const folder = join(root, 'apart')
       await using runners = createHostRunners()
-      await using _executor = bench.executor(withHomes(new Homes(folder, 'workspace'), runners))
+      const options = withHomes(new Homes(folder, 'workspace'), runners)
+      await using first = bench.executor(options)
       await writeFile(join(folder, 'skel/.profile'), 'echo skeleton\n')
       const victim = `${folder}/workspaces/victim.test`
       const [runId = 0] = await bench.submit([bash('a', 'echo private > ~/key')], {
         targets: ['victim.test'],
       })
       await bench.ended(runId)
+      // A run is recorded before its user is released, which closes the home.
+      await first.drain(60_000)
       expect(await stat(victim)).toMatchObject({ uid: 0 })
+      await using _second = bench.executor(options)
       const attack = `cat ${victim}/key; ls ${victim}; echo x > ${victim}/.profile; ls ${folder}/workspaces
       ln -s ${victim} ~/link; cat ~/link/key; echo evil > ${folder}/skel/.profile; rm ${folder}/skel/.profile; true`
       const [attacker = 0] = await bench.submit([bash('a', attack)], { targets: ['attacker.test'] })

@@ -350,3 +350,28 @@ test('Exports of a step are bounded in number and together, and names of events 
   expect(step?.exports).toEqual({ b: 'y', c: 'z', '…': '2 more values' })
   expect(update?.events).toMatchObject([{ topic: 'custom.seen', name: 'long … (4 more characters)' }])
 })
+
+test('An artifact with the bytes of a log of its run is stored once', async () => {
+  const lines = Buffer.from('0123456789abcde\n'.repeat(4096))
+  openStep('loud')
+  await journal.output('loud', 'stdout', lines)
+  closeStep('loud')
+  await writeFile(join(folder, 'same.txt'), lines)
+  await writeFile(join(folder, 'other.txt'), 'other')
+  for (const name of ['same', 'other'])
+    journal.artifact({
+      name,
+      path: join(folder, `${name}.txt`),
+      type: 'output',
+      contentType: 'txt',
+      description: '',
+    })
+  expect(await journal.settle()).toBe('')
+  const update = journal.take()?.update
+  const log = update?.steps?.[0]?.logFile ?? ''
+  const [same, other] = update?.artifacts ?? []
+  expect(same).toMatchObject({ name: 'same', storeKey: log, sizeBytes: lines.length, lineCount: 4096 })
+  const keys = (await Array.fromAsync(store.list(`runs/${runUuid}`))).map(({ key }) => key)
+  expect(keys.filter((key) => key === log || key.endsWith('same.txt'))).toEqual([log])
+  expect(keys).toContain(other?.storeKey)
+})

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunStore, RunUpdate } from '@scanfarm/contracts'
-import { bash, eventually, isAlive, openBench, TEST_MS, waitFor, type Bench } from './bench.ts'
+import { bash, eventually, isAlive, openBench, TEST_MS, waitFor, type Bench, type Steps } from './bench.ts'
 
 jest.setTimeout(TEST_MS)
 
@@ -139,5 +139,41 @@ test('A run whose record the store will not take fails, and holds up no other', 
   expect(await bench.ended(bad)).toMatchObject({
     status: 'failed',
     error_message: 'what the run did could not be recorded: value out of range',
+  })
+})
+
+describe('Bytes of an attempt without rows', () => {
+  const stored = async (runUuid: string): Promise<string[]> =>
+    (await Array.fromAsync(bench.artifacts.list(`runs/${runUuid}`))).map(({ key }) => key)
+  const REPORTED: Steps = [
+    bash('loud', 'seq 20000; echo found > {{Output}}/found.txt'),
+    { name: 'keep', type: 'function', function: "register_artifact('{{Output}}/found.txt', 'output')" },
+    bash('wait', 'sleep 300'),
+  ]
+
+  test('are removed when the worker has lost the run', async () => {
+    // Nothing of the first attempt is recorded, as by a fence that refuses it.
+    const mute: RunStore = { ...bench.runStore, record: () => new Promise(() => undefined) }
+    const executor = bench.executor({ slots: 1, store: mute })
+    const [runId = 0] = await bench.submit(REPORTED)
+    const { run_uuid: uuid } = await bench.until(runId, ({ status }) => status === 'running')
+    await eventually(async () => ((await stored(uuid)).length >= 2 ? true : undefined))
+    await bench.store.runs.requestCancel(uuid)
+    expect(await bench.store.runs.forceCancel(runId, 0)).toBe(true)
+    await eventually(async () => ((await stored(uuid)).length === 0 ? true : undefined))
+    await executor.drain(HOUR_MS)
+    expect(await bench.run(runId)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('are removed when it is handed back, and those with rows stay', async () => {
+    const executor = bench.executor({ slots: 1 })
+    const [runId = 0] = await bench.submit(REPORTED)
+    const { run_uuid: uuid } = await bench.until(runId, ({ completed_steps }) => completed_steps === 2)
+    await executor.drain(0)
+    expect(await bench.run(runId)).toMatchObject({ status: 'queued' })
+    const { keys } = await bench.store.retention.bytesOf(runId)
+    expect((await stored(uuid)).sort()).toEqual(keys.sort())
+    expect(keys).not.toEqual([])
+    await bench.cancelled(runId)
   })
 })

@@ -1,25 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { startAlarm } from '../src/alarm.ts'
-import { KnownCancels } from '../src/known-cancels.ts'
 import { WorkflowCache } from '../src/workflow-cache.ts'
 import { verdictOf } from '../src/verdict.ts'
-
-test('A cancelled id is remembered, and forgotten in time', () => {
-  const cancels = new KnownCancels(60_000)
-  cancels.add(1)
-  expect(cancels.has(1)).toBe(true)
-  expect(cancels.has(2)).toBe(false)
-  const forgetful = new KnownCancels(-1)
-  forgetful.add(1)
-  expect(forgetful.has(1)).toBe(false)
-})
-
-test('Any number of cancelled ids costs bounded memory, and the latest are kept', () => {
-  const cancels = new KnownCancels(60_000)
-  for (let id = 0; id < 300_000; id += 1) cancels.add(id)
-  expect(cancels.has(299_999)).toBe(true)
-  expect(cancels.has(0)).toBe(false)
-})
 
 test('An alarm rings once after its time, and a long one does not ring at once', async () => {
   const times = Array.from({ length: 50 }, (_, n) => 20 + n / 10)

@@ -18,11 +18,13 @@ export interface RunnersOptions {
   readonly host?: HostRunnersOptions
   /**
    * `images`: those that runs may use, `*` as wildcard; `volumes`: folders, with all inside them, and names of volumes
-   * that runs may mount besides their own folders, `:ro` behind them for reading only. Default all. Missing: no docker.
+   * that runs may mount besides their own folders, `:ro` behind them for reading only; `networks`: those that runs may
+   * name besides `none`. Default all. Missing: no docker.
    */
   readonly docker?: DockerRunnersOptions & {
     readonly images?: readonly string[]
     readonly volumes?: readonly string[]
+    readonly networks?: readonly string[]
   }
   /** `hosts`: those that runs may reach, as `host` or `user@host:port`, `*` as wildcard; default all. Missing: no ssh. */
   readonly ssh?: SshRunnersOptions & { readonly hosts?: readonly string[] }
@@ -72,8 +74,16 @@ export function createRunners(options: RunnersOptions): Runners {
 function refuseUnlisted(spec: RunnerSpec, { docker, ssh }: RunnersOptions): void {
   if (spec.type === 'docker' && !isListed(docker?.images ?? EVERYTHING, [spec.image]))
     throw new RunnerUnavailableError(`the image ${spec.image} is not among those that the settings allow`)
+  if (spec.type === 'docker') refuseNetwork(spec.network, docker?.networks ?? EVERYTHING)
   if (spec.type !== 'ssh') return
   const names = [spec.host, formatSshAddress(spec)]
   if (!isListed(ssh?.hosts ?? EVERYTHING, names))
     throw new RunnerUnavailableError(`the ssh host ${names[1]} is not among those that the settings allow`)
+}
+
+function refuseNetwork(network: string | undefined, allowed: readonly string[]): void {
+  if (network === undefined || network === 'none' || isListed(allowed, [network])) return
+  throw new RunnerUnavailableError(
+    `the docker network ${network} is not among those that the settings allow: runner.docker_networks names them`,
+  )
 }

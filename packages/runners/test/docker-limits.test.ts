@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -225,6 +225,14 @@ describe('the docker runner', () => {
     await exec('docker', ['--host', engine.address, 'rm', '-f', container])
     expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('container') })
     expect(await alive(word)).toEqual([])
+  })
+
+  test('gives containers the network that was asked for: none, or that of the machine', async () => {
+    const network = async (name: string): Promise<string> =>
+      (await text(await open({ network: name }), 'readlink /proc/self/ns/net')).said.trim()
+    const machine = await readlink('/proc/self/ns/net')
+    expect(await network('host')).toBe(machine)
+    expect(await network('none')).not.toBe(machine)
   })
 
   test('takes its container along when the program is killed', async () => {

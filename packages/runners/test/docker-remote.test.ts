@@ -98,6 +98,7 @@ describe('an engine on another machine', () => {
       dockerAuth: secret(auth),
       dockerImages: ['*'],
       dockerVolumes: ['*'],
+      dockerNetworks: ['*'],
     }
   }
 
@@ -122,7 +123,7 @@ describe('an engine on another machine', () => {
     })
     // The image has no shell, so that is as far as it goes.
     await expect(open({ auth })).rejects.toThrow(/has no \/bin\/sh/)
-    const questions = { tools: [], path: '', docker: dockerOptions(settings()) }
+    const questions = { tools: [], docker: dockerOptions(settings()) }
     expect(await detectCapabilities(questions)).toEqual(['docker'])
     expect(
       await detectCapabilities({ ...questions, docker: dockerOptions(settings({ ca: pem.other })) }),
@@ -186,6 +187,7 @@ describe('what the settings say about docker', () => {
       dockerAuth: undefined,
       dockerImages: [],
       dockerVolumes: [],
+      dockerNetworks: [],
       ...change,
     })
 

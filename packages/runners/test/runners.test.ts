@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -46,16 +46,22 @@ test('images and hosts that the settings do not list are refused before anything
   await expect(open(hosts, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('ECONNREFUSED')
 })
 
-test('the tools on the path, the engine and the labels become words', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-tools-'))
-  await writeFile(join(folder, 'tool'), '', { mode: 0o755 })
-  await writeFile(join(folder, 'data'), '', { mode: 0o644 })
-  const tools = ['tool', 'data', 'sh', 'no-such-tool']
-  const path = `${folder}:/bin`
-  expect(await detectCapabilities({ tools, path, labels: ['zone:a'], docker })).toEqual([
+test('docker networks that the settings do not list are refused, but for none', async () => {
+  const networks = { docker: { ...docker, networks: ['scan-*'] } }
+  for (const network of ['host', 'container:other', 'bridge'])
+    await expect(open(networks, { type: 'docker', image: 'x', network })).rejects.toThrow(
+      `the docker network ${network} is not among those that the settings allow: runner.docker_networks`,
+    )
+  for (const network of ['scan-1', 'none', undefined])
+    await expect(
+      open(networks, { type: 'docker', image: 'x', ...(network !== undefined && { network }) }),
+    ).rejects.toThrow('/no/such.sock')
+})
+
+test('tools, the engine and the labels become words', async () => {
+  expect(await detectCapabilities({ tools: ['tool', 'sh'], labels: ['zone:a'], docker })).toEqual([
     'tool:sh',
     'tool:tool',
     'zone:a',
   ])
-  await rm(folder, { recursive: true })
 })

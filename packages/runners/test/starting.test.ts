@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHostRunners } from '../src/index.ts'
 import { ControlLane } from '../src/shell/control-lane.ts'
-import { Lane, type Piece, type ShellChannel } from '../src/shell/lane.ts'
+import { Lane } from '../src/shell/lane.ts'
 import { readProcess } from '../src/host/process-table.ts'
+import { openShell } from './local-shell.ts'
 import { token } from './processes.ts'
 
 /**
@@ -43,30 +44,6 @@ sleep $ARGV[2];
 const HIDDEN_S = 0.4
 const env = { PATH: '/usr/bin:/bin' }
 const NEVER = new AbortController().signal
-
-/** A shell on this machine. */
-function openShell(): ShellChannel {
-  const shell = spawn('/bin/sh', { stdio: 'pipe' })
-  const pieces = async function* (): AsyncGenerator<Piece> {
-    const queue: Piece[] = []
-    let wake = Promise.withResolvers<void>()
-    let closed = false
-    shell.stdout.on('data', (bytes: Buffer) => wake.resolve(void queue.push({ stream: 'stdout', bytes })))
-    shell.stderr.on('data', (bytes: Buffer) => wake.resolve(void queue.push({ stream: 'stderr', bytes })))
-    shell.once('close', () => wake.resolve(void (closed = true)))
-    while (!closed) {
-      await wake.promise
-      wake = Promise.withResolvers<void>()
-      yield* queue.splice(0)
-    }
-  }
-  return {
-    pieces: pieces(),
-    write: (text) => void shell.stdin.write(text),
-    end: () => void shell.stdin.end(),
-    close: () => void shell.kill('SIGKILL'),
-  }
-}
 
 describe('a process that does not show yet whose it is', () => {
   let folder: string

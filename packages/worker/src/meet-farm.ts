@@ -1,7 +1,7 @@
 import { AppError } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import { QueueSetupError, type RunQueue } from '@scanfarm/queue'
-import type { WorkerStore } from '@scanfarm/store'
+import { SchemaError, type WorkerStore } from '@scanfarm/store'
 import { untilReady } from './until-ready.ts'
 
 /**
@@ -16,7 +16,7 @@ export const meetFarm = (store: WorkerStore, log: Logger, stopping: AbortSignal)
     attempt: () => store.farmId(),
     isTemporary: (error) =>
       (error instanceof AppError && error.code === 'unavailable') ||
-      (Error.isError(error) && error.message.includes('the database schema is nothing')),
+      (error instanceof SchemaError && error.found === undefined),
   })
 
 /** Waits until the queue can be used. Rejects when it never will: its backend is not fit for a queue. */

@@ -22,12 +22,12 @@ export async function startWorker(config: Config, overrides: WorkerOverrides = {
   await using scope = new AsyncDisposableStack()
   const log = (overrides.log ?? createLogger(config.log)).child({ worker: config.worker.name })
   const farm = await openFarm(config, log, overrides.stopping ?? new AbortController().signal, scope)
-  const { executor, sweeper, metrics } = await openExecutor(config, log, farm, scope)
-  scope.use(await farm.queue.onCancel((runIds) => executor.cancel(runIds)))
+  const { executor, loops, metrics } = await openExecutor(config, log, farm, scope)
+  scope.use(await farm.queue.onCancel((runIds) => executor.checkCancels(runIds)))
   const healthUrl = await serveHealth(config, executor, metrics, scope)
   scope.defer(() => executor.drain(config.worker.drainMs))
   executor.start()
-  sweeper.start()
+  for (const loop of loops) loop.start()
   const running = scope.move()
   return {
     get status() {

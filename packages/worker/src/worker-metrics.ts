@@ -1,9 +1,10 @@
 import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@scanfarm/platform'
+import type { RunOutcome } from '@scanfarm/contracts'
 import type { ExecutorStatus, RunEnding } from '@scanfarm/executor'
 
 export interface WorkerMetrics {
   readonly registry: Registry
-  runEnded(ending: RunEnding, seconds: number): void
+  runEnded(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
 }
 
 const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1800, 7200]
@@ -15,6 +16,12 @@ export function createWorkerMetrics(status: () => ExecutorStatus | undefined): W
     name: 'scanfarm_worker_runs_ended_total',
     help: 'Runs that ended here, by how they ended',
     labelNames: ['ending'],
+    registers,
+  })
+  const outcomes = new Counter({
+    name: 'scanfarm_worker_run_outcomes_total',
+    help: 'Runs that ended here for good, by their outcome',
+    labelNames: ['outcome'],
     registers,
   })
   const seconds = new Histogram({
@@ -43,8 +50,9 @@ export function createWorkerMetrics(status: () => ExecutorStatus | undefined): W
   )
   return {
     registry,
-    runEnded(ending, duration) {
+    runEnded(ending, duration, outcome) {
       ended.inc({ ending })
+      if (outcome !== undefined) outcomes.inc({ outcome })
       seconds.observe(duration)
     },
   }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, readFile } from 'node:fs/promises'
+import { access, mkdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -100,6 +100,52 @@ describe('Docker runs', () => {
     const found = await store.get(stored?.store_key ?? '')
     expect(found && (await text(found.body))).toBe('kept\nfrom here\n')
     expect(await containersOf(run.run_uuid)).toBe('')
+  })
+
+  test('have the network that the caller asked for', async () => {
+    const network = [{ name: 'network', command: 'readlink /proc/self/ns/net' }]
+    const asked = async (dockerNetwork: string): Promise<string> => {
+      const job = { ...inDocker, dockerImage: TEST_IMAGE, dockerNetwork }
+      const [runId = 0] = await bench.submit(network, [freshName()], job)
+      expect(await bench.ended(runId)).toMatchObject({ status: 'completed', docker_network: dockerNetwork })
+      const [step] = (await bench.store.runs.steps(String(runId)))?.data ?? []
+      return step?.output.trim() ?? ''
+    }
+    const machine = await readlink('/proc/self/ns/net')
+    expect(await asked('host')).toBe(machine)
+    expect(await asked('none')).not.toBe(machine)
+  })
+
+  test('of a flow take the runner of the flow for modules that name none, and record the place of each', async () => {
+    const command = 'echo "${IMAGE_VARIABLE:-worker}" >> {{Output}}/places.txt'
+    const module = (name: string, more = {}) => ({ name, steps: [{ name, type: 'bash', command }], ...more })
+    const fields = {
+      kind: 'flow',
+      runner: 'docker',
+      runner_config: { image: TEST_IMAGE },
+      modules: [
+        module('inside'),
+        module('outside', { runner: 'host', depends_on: ['inside'] }),
+        module('networkless', { runner_config: { network: 'none' }, depends_on: ['outside'] }),
+      ],
+      hooks: {
+        post_scan_steps: [
+          { name: 'hook', type: 'bash', command: `${command}; /bin/cat {{Output}}/places.txt` },
+        ],
+      },
+    }
+    const job = { ...bench.pinned(fields), workflowKind: 'flow' as const, requirementClass: 'docker' }
+    const [runId = 0] = await bench.submit([], [freshName()], job)
+    const { status, error_message, facts } = await bench.ended(runId)
+    expect([status, error_message]).toEqual(['completed', ''])
+    const container = expect.stringMatching(`^docker ${TEST_IMAGE} \\(sha256:[0-9a-f]{64}\\)$`)
+    expect(facts).toMatchObject({
+      'runner of inside': container,
+      'runner of networkless': container,
+      'runner of outside': 'host',
+    })
+    const steps = (await bench.store.runs.steps(String(runId)))?.data ?? []
+    expect(steps.find(({ step_name }) => step_name === 'hook')?.output).toBe('image\nworker\nimage\nworker\n')
   })
 
   test('that are cancelled have left no container when they are said to be', async () => {

@@ -57,14 +57,24 @@ describe.each(['redis', 'postgres'] as const)('With a queue on %s', (kind) => {
     expect(found && (await text(found.body)).split('\n').slice(-3)).toEqual(['9999', '10000', ''])
   })
 
-  test('a cancel signal reaches the run', async () => {
+  test('a cancel signal ends the run only when Postgres has the request', async () => {
     const target = freshName()
     const [runId = 0] = await bench.submit(
       [{ name: 'slow', command: 'echo up > {{Output}}/up; sleep 300' }],
       [target],
     )
     await bench.written(target, 'up')
-    // Postgres is not told, so that no heartbeat can bring it.
+    const beats = async () => {
+      const { data } = await bench.store.workers.list()
+      return data.map(({ last_heartbeat: at }) => Date.parse(at))
+    }
+    const before = Math.max(...(await beats()))
+    await bench.queue.publishCancel([{ runId }])
+    await eventually('another heartbeat', async () =>
+      Math.max(...(await beats())) > before ? true : undefined,
+    )
+    expect(await bench.run(runId)).toMatchObject({ status: 'running' })
+    await bench.store.runs.requestCancel(String(runId))
     await bench.queue.publishCancel([{ runId }])
     expect(await bench.ended(runId)).toMatchObject({ status: 'cancelled' })
   })
@@ -98,6 +108,14 @@ describe('A worker', () => {
     expect(await (await get('/health')).json()).toEqual({ status: 'ok' })
     await eventually('readiness', async () => ((await get('/health/ready')).ok ? true : undefined))
     expect(await (await get('/metrics')).text()).toMatch(/^scanfarm_worker_slots 4$/m)
+    const [runId = 0] = await bench.submit([{ name: 'noop', command: 'true' }], [freshName()])
+    await bench.ended(runId)
+    const ends = await eventually('a counted end', async () => {
+      const text = await (await get('/metrics')).text()
+      return text.includes('runs_ended_total{') ? text : undefined
+    })
+    expect(ends).toMatch(/^scanfarm_worker_runs_ended_total\{ending="completed"\} 1$/m)
+    expect(ends).toMatch(/^scanfarm_worker_run_outcomes_total\{outcome="clean"\} 1$/m)
     expect((await get('/else')).status).toBe(404)
     expect((await bench.store.workers.list()).data).toMatchObject([{ name: 'under-test', slots: 4 }])
     expect((await bench.store.workers.liveCapabilities()).flat()).toContain('tool:sh')
@@ -126,7 +144,7 @@ describe('A worker', () => {
     const future = `insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`
     await asSuperuser((client) => client.query(future), database.url)
     await expect(startWorker(bench.config({ DATABASE_URL: database.url }), overrides)).rejects.toThrow(
-      /the database schema is 9999-future, this program needs/,
+      /migrated by a newer Scanfarm: its schema is 9999-future/,
     )
   })
 

@@ -1,4 +1,4 @@
-import type { ArtifactFound, ArtifactStore, CollectArtifact } from '@scanfarm/contracts'
+import type { ArtifactFound, ArtifactStore, CollectArtifact, StoredObject } from '@scanfarm/contracts'
 import type { Mask } from '@scanfarm/workflow'
 import type { Owner } from '../folders.ts'
 import type { ExecutorLimits } from '../limits.ts'
@@ -25,6 +25,8 @@ export interface ArtifactSource {
 export interface ArtifactDeskOptions extends ArtifactSource {
   readonly changes: Changes
   readonly filing: Filing
+  /** Bytes are in the artifact store under this key; the answer is where the attempt had put the same bytes first. */
+  stored(key: string, object: StoredObject): string
   /** A line for the run's own log. */
   warn(line: string): void
 }
@@ -60,6 +62,7 @@ export class ArtifactDesk {
     const { artifacts, identity, changes } = this.#options
     const storeKey = `${identity.storePrefix}/${RUN_LOG_NAME}`
     const stored = await artifacts.put(storeKey, runLog.stream())
+    this.#options.stored(storeKey, stored)
     changes.artifact({
       id: identity.uuid('artifact', RUN_LOG_NAME),
       name: 'execution log',
@@ -90,6 +93,8 @@ export class ArtifactDesk {
       warn(`artifact ${found.name} (${found.path}) is left out: ${kept.reason}`)
       return
     }
+    const storeKey = this.#options.stored(kept.storeKey, { size: kept.sizeBytes, sha256: kept.sha256 })
+    if (storeKey !== kept.storeKey) await artifacts.remove(kept.storeKey)
     changes.artifact({
       id,
       name: clipped(found.name, limits.nameChars),
@@ -100,7 +105,7 @@ export class ArtifactDesk {
       sizeBytes: kept.sizeBytes,
       lineCount: kept.lineCount,
       description: clipped(found.description, limits.pathChars),
-      storeKey: kept.storeKey,
+      storeKey,
       sha256: kept.sha256,
     })
   }

@@ -1,4 +1,11 @@
-import type { ArtifactRecord, EventRecord, RunKey, RunUpdate } from '@scanfarm/contracts'
+import {
+  NO_WORK,
+  type ArtifactRecord,
+  type EventRecord,
+  type RunKey,
+  type RunTally,
+  type RunUpdate,
+} from '@scanfarm/contracts'
 import type { StepPage } from './step-page.ts'
 
 /** The figures of a run's row. */
@@ -6,7 +13,10 @@ export interface RunFigures {
   totalSteps: number
   completedSteps: number
   currentPid: number
+  tally: RunTally
 }
+
+const NO_FIGURES: Readonly<RunFigures> = { totalSteps: 0, completedSteps: 0, currentPid: 0, tally: NO_WORK }
 
 /** What has been taken to be written. `saved` says that it was; without it the same is taken again. */
 export interface Batch {
@@ -44,8 +54,8 @@ class Room {
 /** What happened in one attempt and is not known to be in Postgres. */
 export class Changes {
   readonly #key: RunKey
-  readonly #figures: RunFigures = { totalSteps: 0, completedSteps: 0, currentPid: 0 }
-  #savedFigures: RunFigures = { totalSteps: 0, completedSteps: 0, currentPid: 0 }
+  readonly #figures: RunFigures = { ...NO_FIGURES }
+  #savedFigures: Readonly<RunFigures> = NO_FIGURES
   #facts: Readonly<Record<string, string>> | undefined
   readonly #steps = new Set<StepPage>()
   #artifacts: ArtifactRecord[] = []
@@ -135,7 +145,8 @@ export class Changes {
       ...(events.length > 0 && { events }),
     }
     const saved = (): void => {
-      this.#savedFigures = all ? figures : { ...figures, completedSteps: this.#savedFigures.completedSteps }
+      const { completedSteps, tally } = this.#savedFigures
+      this.#savedFigures = all ? figures : { ...figures, completedSteps, tally }
       if (this.#facts === facts) this.#facts = undefined
       pages.forEach((page, index) => page.version === versions[index] && this.#steps.delete(page))
       this.#artifacts = this.#artifacts.slice(artifacts.length)
@@ -161,6 +172,7 @@ export class Changes {
       ...(withCount &&
         now.completedSteps !== before.completedSteps && { completedSteps: now.completedSteps }),
       ...(now.currentPid !== before.currentPid && { currentPid: now.currentPid }),
+      ...(withCount && now.tally !== before.tally && { tally: now.tally }),
     }
   }
 }

@@ -1,9 +1,12 @@
+import { NO_WORK } from '@scanfarm/contracts'
 import type {
   ArtifactFound,
   EventRaised,
   OutputStream,
   RunKey,
   RunRecorder,
+  RunTally,
+  StoredObject,
   StepClosed,
   StepOpened,
 } from '@scanfarm/contracts'
@@ -40,6 +43,10 @@ export class Journal implements RunRecorder {
   readonly #rowless = new Set<string>()
   readonly #logs = new Set<StepLog>()
   readonly #waiting: (() => void)[] = []
+  #tally = NO_WORK
+  readonly #storedKeys = new Set<string>()
+  /** The first key of each content: tools print what they write into a file, too. */
+  readonly #keyOfContent = new Map<string, string>()
   #steps = 0
   #events = 0
 
@@ -57,6 +64,7 @@ export class Journal implements RunRecorder {
       ...options,
       changes: this.#changes,
       filing: this.#filing,
+      stored: (key, object) => this.#stored(key, object),
       warn: (line) => this.log('warn', line),
     })
     options.signal.addEventListener('abort', () => this.#wake(), { once: true })
@@ -108,6 +116,16 @@ export class Journal implements RunRecorder {
     page.close(step, page.log === undefined ? '' : this.#fileLog(page.opened, page.log))
     this.#changes.step(page)
     if (counts) this.#changes.countStep()
+  }
+
+  tally(tally: RunTally): void {
+    this.#tally = tally
+    this.#changes.figures({ tally })
+  }
+
+  /** What the outcome follows from so far. */
+  get counted(): RunTally {
+    return this.#tally
   }
 
   currentPid(pid: number): void {
@@ -174,6 +192,11 @@ export class Journal implements RunRecorder {
     return this.#filing.settled()
   }
 
+  /** Under which this attempt has put bytes into the artifact store. */
+  get storedKeys(): readonly string[] {
+    return [...this.#storedKeys]
+  }
+
   /** Nothing will be written any more: frees what the logs of steps hold. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#filing.stop()
@@ -185,12 +208,20 @@ export class Journal implements RunRecorder {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
+  #stored(key: string, { size, sha256 }: StoredObject): string {
+    this.#storedKeys.add(key)
+    const content = `${size} ${sha256}`
+    const first = this.#keyOfContent.get(content) ?? key
+    this.#keyOfContent.set(content, first)
+    return first
+  }
+
   #fileLog(step: StepOpened, log: StepLog): string {
     const { artifacts, identity } = this.#options
     const key = `${identity.storePrefix}/logs/${step.seq}.log`
     this.#filing.add(`the log of step ${step.name}`, async () => {
       await log.end()
-      await log.store(artifacts, key)
+      this.#stored(key, await log.store(artifacts, key))
     })
     return key
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createReadStream, createWriteStream, openSync, unlinkSync, type WriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
-import type { ArtifactStore } from '@scanfarm/contracts'
+import type { ArtifactStore, StoredObject } from '@scanfarm/contracts'
 
 /**
  * The whole output of a step that is too long for its row, in a file without a name until the step ends: commands can
@@ -48,9 +48,9 @@ export class StepLog {
   }
 
   /** After the end; may be repeated. Rejects when disk or store fail. */
-  async store(store: ArtifactStore, key: string): Promise<void> {
+  async store(store: ArtifactStore, key: string): Promise<StoredObject> {
     if (this.#failure !== undefined) throw this.#failure
-    await store.put(key, createReadStream('', { fd: this.#descriptor, start: 0, autoClose: false }))
+    return await store.put(key, createReadStream('', { fd: this.#descriptor, start: 0, autoClose: false }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { fileErrorText } from '../file-error.ts'
 import { shownValue } from './shown-value.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -68,7 +69,7 @@ const readSecretFile = (loading: Loading, pointer: Raw): Raw => {
   try {
     return { ...pointer, raw: readFileSync(file, 'utf8').replace(/\r?\n$/, '') }
   } catch (error) {
-    throw new Error(`names a file that cannot be read: ${(error as Error).message}`)
+    throw new Error(`names a file that cannot be read: ${fileErrorText(error)}`)
   }
 }
 
@@ -104,10 +105,10 @@ const readEntry = (loading: Loading, entry: Entry): void => {
     try {
       loading.values.set(entry.key, entry.setting.parse(found.raw, found.place))
     } catch (error) {
-      throw new Error(`${(error as Error).message}${shown(entry, found.raw)} (from ${found.origin})`)
+      throw new Error(`${fileErrorText(error)}${shown(entry, found.raw)} (from ${found.origin})`)
     }
   } catch (error) {
-    loading.problems.push(`${entry.key} (${entry.env[0]}) ${(error as Error).message}`)
+    loading.problems.push(`${entry.key} (${entry.env[0]}) ${fileErrorText(error)}`)
   }
 }
 

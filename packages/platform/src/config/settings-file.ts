@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
+import { fileErrorText } from '../file-error.ts'
 import { nearest } from './nearest.ts'
 
 export interface FileValue {
@@ -68,7 +69,7 @@ export const readSettingsFile = (file: string, known: ReadonlySet<string>): Sett
   } catch (error) {
     return {
       values: reader.values,
-      problems: [`settings file ${file} cannot be read: ${(error as Error).message}`],
+      problems: [`settings file ${file} cannot be read: ${fileErrorText(error)}`],
     }
   }
   const document = parseDocument(source, { lineCounter: reader.lines, prettyErrors: false })

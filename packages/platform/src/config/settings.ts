@@ -254,7 +254,10 @@ export const SETTINGS = {
       'The same for a run that is the likely cause: of all that ran on the worker it had lost the most.',
       { default: 2, min: 2, max: 100 },
     ),
-    cancelGraceMs: integer('Time between TERM and KILL.', { default: 1_000, min: 0, max: 60_000 }),
+    cancelGraceMs: integer(
+      'Time between TERM and KILL. A master ends a cancelled run without its worker 4 seconds after it: set it alike on masters and workers.',
+      { default: 1_000, min: 0, max: 60_000 },
+    ),
     expressionMs: integer('Longest evaluation of one expression.', {
       default: 10_000,
       min: 10,
@@ -310,6 +313,10 @@ export const SETTINGS = {
     }),
     dockerVolumes: list(
       'What docker runs may mount besides their own folders: folders with all inside them, names of volumes; `*` as wildcard, `:ro` behind for reading only; empty: nothing.',
+      { default: ['*'] },
+    ),
+    dockerNetworks: list(
+      'Docker networks that workflows and callers of runs may name besides `none`, with `*` as wildcard: `host` is the network of the engine’s machine, with what listens on its loopback address; empty: nothing but `none`.',
       { default: ['*'] },
     ),
     dockerSocket: path('Socket of the docker engine.', { default: '/var/run/docker.sock' }),
@@ -370,6 +377,14 @@ export const SETTINGS = {
   retention: {
     runDays: integer(
       'Days that ended runs are kept, with steps, logs and artifacts; findings and assets stay. 0: for ever.',
+      { default: 0, min: 0, max: 36_500 },
+    ),
+    workspaces: flag(
+      'Remove folders of workspaces from machines that execute runs: when `retention.run_days` has removed the last run of the workspace, or after `retention.workspace_days`.',
+      { default: true },
+    ),
+    workspaceDays: integer(
+      'Days that the folder of a workspace stays on a machine after its last use there; longer when the workspace has a younger run anywhere. 0: until its last run is removed.',
       { default: 0, min: 0, max: 36_500 },
     ),
     uploadDays: integer('Days that uploaded target files are kept; 0: for ever.', {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Secret } from '../secret.ts'
+import { fileErrorText } from '../file-error.ts'
 import type { Place, Setting } from './setting.ts'
 
 /** A named value that the operator gives to runs. */
@@ -53,7 +54,7 @@ const fromFile = (name: string, path: string, { folder }: Place): Variable => {
   try {
     text = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new Error(`names a file for ${name} that cannot be read: ${(error as Error).message}`)
+    throw new Error(`names a file for ${name} that cannot be read: ${fileErrorText(error)}`)
   }
   if (text.length < SHORTEST || text.includes('\0'))
     throw new Error(

@@ -7,6 +7,7 @@ export interface DockerSettings extends EngineSettings {
   readonly dockerAuth: Revealing | undefined
   readonly dockerImages: readonly string[]
   readonly dockerVolumes: readonly string[]
+  readonly dockerNetworks: readonly string[]
 }
 
 /** The same as options. Throws with what to correct when they cannot be used. */
@@ -15,9 +16,11 @@ export const dockerOptions = (
 ): Pick<DockerRunnersOptions, 'engine' | 'tls' | 'auths'> & {
   readonly images: readonly string[]
   readonly volumes: readonly string[]
+  readonly networks: readonly string[]
 } => ({
   ...engineAddress(settings),
   auths: readRegistryAuths(settings.dockerAuth),
   images: settings.dockerImages,
   volumes: settings.dockerVolumes,
+  networks: settings.dockerNetworks,
 })

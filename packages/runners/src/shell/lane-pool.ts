@@ -16,8 +16,8 @@ export class LanePool {
 
   /** Rejects with the signal's reason when it aborts while waiting in line, and when no shell can be opened. */
   async take(signal: AbortSignal): Promise<Lane> {
-    while (this.#lent >= this.#most) await this.#turn(signal)
-    this.#lent += 1
+    if (this.#lent < this.#most) this.#lent += 1
+    else await this.#turn(signal)
     try {
       return this.#usable() ?? (await this.#add())
     } catch (error) {
@@ -48,22 +48,29 @@ export class LanePool {
     return lane
   }
 
+  /** The slot is handed to the first waiter and stays lent. */
   #free(): void {
-    this.#lent -= 1
     const [next] = this.#waiting
-    next?.()
+    if (next === undefined) {
+      this.#lent -= 1
+      return
+    }
+    this.#waiting.delete(next)
+    next()
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = (): void => reject(signal.reason)
+    const leave = (): void => {
+      this.#waiting.delete(resolve)
+      reject(signal.reason)
+    }
     signal.addEventListener('abort', leave, { once: true })
     this.#waiting.add(resolve)
     try {
-      signal.throwIfAborted()
       await promise
     } finally {
-      this.#waiting.delete(resolve)
       signal.removeEventListener('abort', leave)
     }
   }

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { lstatSync, renameSync } from 'node:fs'
+import { opendir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { workspaceProblem, type RunStore } from '@scanfarm/contracts'
+import type { Homes } from '../homes.ts'
+import type { ExecutorLog } from '../log.ts'
+import { removeTree } from '../remove-tree.ts'
+import { reasonOf } from '../retry.ts'
+import { WorkspaceUses } from './workspace-uses.ts'
+
+export interface WorkspaceSweepOptions {
+  readonly store: Pick<RunStore, 'removableWorkspaces'>
+  /** Where the folders of workspaces really are: `Executor.folder`. */
+  readonly folder: string
+  /** Those of the workspaces go with them. */
+  readonly homes?: Homes | undefined
+  /** Days after its last use here that a folder stays; 0: until its last run is removed. */
+  readonly days: number
+  readonly log: ExecutorLog
+}
+
+/** Folders looked at in one turn, and in one question to the database; the next turn goes on. */
+const A_TURN = 5_000
+const AT_ONCE = 500
+const DAY_MS = 86_400_000
+/** No workspace begins so. */
+const REMOVED = '~removed-'
+
+/** Removes folders of workspaces that are out of retention, and that no run has. */
+export class WorkspaceSweeper {
+  readonly #options: WorkspaceSweepOptions
+  readonly #uses: WorkspaceUses
+  #names: AsyncIterator<string> | undefined
+
+  constructor(options: WorkspaceSweepOptions) {
+    this.#options = options
+    this.#uses = new WorkspaceUses(options.folder)
+  }
+
+  /** One turn; resolves to the number of removed folders. */
+  async sweepOnce(): Promise<number> {
+    const { log } = this.#options
+    this.#uses.sweep()
+    let removed = 0
+    for (let seen = 0; seen < A_TURN; seen += AT_ONCE) {
+      const names = await this.#next()
+      if (names.length > 0) removed += await this.#removeOf(names)
+      if (names.length < AT_ONCE) break
+    }
+    if (removed > 0)
+      log.info('folders of workspaces that are out of retention were removed', { folders: removed })
+    return removed
+  }
+
+  async #next(): Promise<string[]> {
+    this.#names ??= workspacesIn(join(this.#options.folder, 'workspaces'))
+    const names: string[] = []
+    while (names.length < AT_ONCE) {
+      const next = await this.#names.next()
+      if (next.done === true) {
+        this.#names = undefined
+        break
+      }
+      names.push(next.value)
+    }
+    return names
+  }
+
+  async #removeOf(names: readonly string[]): Promise<number> {
+    const { store, days, log } = this.#options
+    const left = names.filter((name) => name.startsWith(REMOVED))
+    for (const name of left) await this.#removeTree(join(this.#options.folder, 'workspaces', name))
+    const lastUses = new Map<string, number>()
+    for (const workspace of names) {
+      if (workspaceProblem(workspace) !== undefined) continue
+      const lastUse = this.#lastUse(workspace)
+      if (lastUse !== undefined) lastUses.set(workspace, lastUse)
+    }
+    const before = Date.now() - days * DAY_MS
+    const folders = [...lastUses].map(([workspace, at]) => ({ workspace, isOld: days > 0 && at < before }))
+    let removed = 0
+    for (const workspace of await store.removableWorkspaces(folders, days))
+      try {
+        if (await this.#remove(workspace, lastUses.get(workspace))) removed += 1
+      } catch (error) {
+        log.warn('the folder of a workspace cannot be removed', { workspace, reason: reasonOf(error) })
+      }
+    return removed
+  }
+
+  #lastUse(workspace: string): number | undefined {
+    const path = join(this.#options.folder, 'workspaces', workspace)
+    return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs
+  }
+
+  /**
+   * The folder is renamed while no run can begin in it, and removed afterwards, however long that takes. Not when a run
+   * has used it since the database was asked.
+   */
+  async #remove(workspace: string, lastUse: number | undefined): Promise<boolean> {
+    const { folder, homes } = this.#options
+    const path = join(folder, 'workspaces', workspace)
+    const own = [path, homes?.own(path)].filter((one) => one !== undefined)
+    const away = own.map((one) => [one, join(one, '..', `${REMOVED}${randomUUID()}`)] as const)
+    const renamed: string[] = []
+    this.#uses.tryRemoval(workspace, () => {
+      if (this.#lastUse(workspace) !== lastUse) return
+      for (const [from, to] of away) if (rename(from, to)) renamed.push(to)
+    })
+    for (const one of renamed) await this.#removeTree(one)
+    return renamed.length > 0
+  }
+
+  async #removeTree(path: string): Promise<void> {
+    try {
+      await removeTree(path)
+    } catch (error) {
+      this.#options.log.warn('the folder of a workspace cannot be removed', {
+        folder: basename(path),
+        reason: reasonOf(error),
+      })
+    }
+  }
+}
+
+async function* workspacesIn(folder: string): AsyncGenerator<string, undefined> {
+  const entries = await opendir(folder).catch(() => undefined)
+  if (entries !== undefined) for await (const entry of entries) if (entry.isDirectory()) yield entry.name
+}
+
+const rename = (from: string, to: string): boolean => {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if (Error.isError(error) && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}

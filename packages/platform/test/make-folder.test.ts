@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeFolder } from '../src/index.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-folder-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('a folder is created with the folders above it, and may exist', async () => {
+  const path = join(folder, 'a/b/c')
+  await Promise.all([makeFolder(path), makeFolder(path)])
+  await makeFolder(path)
+  expect(statSync(path).isDirectory()).toBe(true)
+})
+
+test('a file in the way is an error', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  await expect(makeFolder(file)).rejects.toMatchObject({ code: 'EEXIST' })
+  await expect(makeFolder(join(file, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test.each(['/proc/scanfarm', '/proc/scanfarm/below'])(
+  'a folder that %s cannot be is an error',
+  async (path) => {
+    await expect(makeFolder(path)).rejects.toThrow('its file system takes no new folders')
+  },
+)
