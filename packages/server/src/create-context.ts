@@ -53,6 +53,9 @@ const MAX_QUESTIONS = 8
 /** Keys can be tried without a delay: a short one could be guessed. */
 const MIN_FILES_KEY = 20
 
+/** Any login of the database can notify, as often as it likes. */
+const WAKE_REST_MS = 50
+
 const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
 /** Opens everything a server is made of, in order; disposing closes it in reverse. Nothing serves or loops yet. */
@@ -71,7 +74,7 @@ export async function createContext(
     )
   const { store, queue, queueKind } = await openData(config, master, log, overrides, scope)
   const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config.artifacts)))
-  const wake = new Wake()
+  const wake = new Wake({ restMs: WAKE_REST_MS })
   scope.use(await store.listen(() => wake.ring()))
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnTerminal)
   const signingKey = once(() => store.signingKey())

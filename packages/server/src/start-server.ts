@@ -5,6 +5,7 @@ import { listenHttp } from './listen-http.ts'
 import { startCloud } from './loops/cloud/start-cloud.ts'
 import { startLoops } from './loops/index.ts'
 import { startRetention } from './loops/pruner/retention.ts'
+import { startStraySweep } from './loops/pruner/stray-bytes.ts'
 import { startTriggerLoops } from './loops/start-trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
 import { startSlots } from './slots/start-slots.ts'
@@ -31,6 +32,7 @@ export async function startServer(
   const triggers = running.use(startTriggerLoops(context))
   running.use(context.wake.onWake(() => triggers.wake()))
   running.use(startRetention(context))
+  running.use(startStraySweep(context))
   const cloud = running.use(await startCloud(context))
   running.use(context.wake.onWake(() => cloud?.wake()))
   running.use(await startSlots(context))

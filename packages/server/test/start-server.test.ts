@@ -30,6 +30,10 @@ beforeAll(async () => {
   await mkdir(join(folder, 'workflows'))
   await writeFile(join(folder, 'workflows/quick.yaml'), module('quick', 'echo hello {{target}}'))
   await writeFile(join(folder, 'workflows/slow.yaml'), module('slow', 'sleep 300'))
+  await writeFile(
+    join(folder, 'workflows/saving.yaml'),
+    module('saving', `'trap "sleep 6; echo saved; exit 0" TERM; echo begun; while true; do sleep 0.1; done'`),
+  )
 })
 afterAll(async () => {
   await database[Symbol.asyncDispose]()
@@ -267,7 +271,7 @@ describe('the shipped flow service-survey', () => {
     const { body } = await call(server, 'POST', '/runs', { flow: 'service-survey', target: host })
     const isOver = ({ status }: Record<string, unknown>) => status === 'completed' || status === 'failed'
     const run = await runUntil(server, String(body.run_uuid), isOver)
-    expect(run).toMatchObject({ status: 'completed', total_steps: 11, completed_steps: 11 })
+    expect(run).toMatchObject({ status: 'completed', total_steps: 17, completed_steps: 17, outcome: 'clean' })
     const assets = (await call(server, 'GET', `/assets?workspace=${String(run['workspace'])}`)).body.data
     expect(assets).toEqual(
       expect.arrayContaining([
@@ -284,12 +288,16 @@ describe('the shipped flow service-survey', () => {
 })
 
 describe('a server without local slots', () => {
-  test('keeps local runs waiting', async () => {
+  test('refuses local runs, unless another server takes them', async () => {
     await using server = await start({ 'local.slots': 0 })
-    const uuid = await submit(server, 'quick')
-    const { data } = (await call(server, 'GET', `/runs/${uuid}`)).body
-    expect(data).toMatchObject({ status: 'queued' })
-    await call(server, 'DELETE', `/runs/${uuid}`)
+    const body = { module: 'quick', target: 'example.com' }
+    const refused = await call(server, 'POST', '/runs', body)
+    expect(refused).toMatchObject({ status: 400, body: { code: 'local_disabled' } })
+    await using _other = await start({ data_dir: join(folder, 'other-data') })
+    const runs = () => call(server, 'POST', '/runs', body)
+    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20))
+      if ((await runs()).status === 202) return
+    throw new Error('the local run was refused although another server has local slots')
   })
 })
 
@@ -301,3 +309,26 @@ describe('two servers on one database', () => {
     await runUntil(other, uuid, ({ status }) => status === 'completed')
   })
 })
+
+test('a cancelled run may use its whole grace, longer than the request waits, and what it reports is kept', async () => {
+  await using server = await start({ 'runs.cancel_grace_ms': 30_000, 'server.drain_ms': 30_000 })
+  const uuid = await submit(server, 'saving')
+  const output = async (): Promise<string> => {
+    const { data } = (await call(server, 'GET', `/runs/${uuid}/steps`)).body
+    return String((data as unknown as { output: string }[])[0]?.output)
+  }
+  for (const limit = performance.now() + DEADLINE_MS; !(await output()).includes('begun'); await delay(20))
+    if (performance.now() > limit) throw new Error('the command did not begin')
+  const began = performance.now()
+  const { status, body } = await call(server, 'DELETE', `/runs/${uuid}`)
+  expect(performance.now() - began).toBeLessThan(6_000)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    message: 'Run cancelled successfully',
+    status: 'running',
+    note: expect.stringContaining('30 s'),
+  })
+  const run = await runUntil(server, uuid, (now) => now['status'] !== 'running')
+  expect(run).toMatchObject({ status: 'cancelled', error_message: 'cancelled on request' })
+  expect(await output()).toContain('saved')
+}, 120_000)

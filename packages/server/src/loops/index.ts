@@ -4,6 +4,8 @@ import type { Store } from '@scanfarm/store'
 import { Dispatcher } from './dispatcher/dispatcher.ts'
 import { createLoopMetrics, type LoopMetrics } from './metrics.ts'
 import { pruneOnce } from './pruner/prune-once.ts'
+import { finishCancels } from './reconciler/finish-cancels.ts'
+import { UnusedRemover } from './pruner/unused-rows.ts'
 import { forceCancels } from './reconciler/force-cancels.ts'
 import { LostMessages } from './reconciler/lost-messages.ts'
 import { reapOnce } from './reconciler/reap.ts'
@@ -100,14 +102,29 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       turn: () => forceCancels({ recovery, cancelGraceMs, metrics, log }),
     }),
     new Loop({
+      name: 'finish cancels',
+      intervalMs: EVERY.cancels,
+      log,
+      turn: () => finishCancels({ jobs: store.jobs, metrics, log }),
+    }),
+    new Loop({
       name: 'repair slots',
       intervalMs: EVERY.slots,
       log,
       turn: () => repairSlots({ recovery, metrics, log }),
     }),
     judging(store, log),
-    new Loop({ name: 'prune', intervalMs: EVERY.prune, log, turn: () => pruneOnce({ store, log }) }),
+    pruning(store, log),
   ]
+}
+
+const pruning = (store: Store, log: Logger): Loop => {
+  const unused = new UnusedRemover({ store, log })
+  const turn = async (): Promise<void> => {
+    await pruneOnce({ store, log })
+    await unused.removeOnce()
+  }
+  return new Loop({ name: 'prune', intervalMs: EVERY.prune, log, turn })
 }
 
 /** Runs that are judged in one turn, and runs of a scope whose sightings are kept. */

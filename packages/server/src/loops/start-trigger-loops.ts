@@ -130,6 +130,7 @@ const MOST_BATCHES = 200
 
 const pruneEvents = async (store: ServerContext['store'], days: number): Promise<void> => {
   if (days === 0) return
+  await store.events.dropRanges(days)
   for (let batch = 0; batch < MOST_BATCHES; batch += 1) if ((await store.events.prune(days)) === 0) return
 }
 

@@ -1,9 +1,16 @@
 import { access, constants } from 'node:fs/promises'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import { demandIsolation, describeIsolation, openSecrets } from '@scanfarm/executor'
+import {
+  demandIsolation,
+  describeIsolation,
+  openRunners,
+  openSecrets,
+  openUsers,
+  usableTools,
+  workFolderOf,
+} from '@scanfarm/executor'
 import { errorText, makeDataDir, openServices, type Config, type Logger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
-import { detectCapabilities } from '@scanfarm/runners'
 import { migrate, openStore, schemaVersion } from '@scanfarm/store'
 import { openLibrary } from '@scanfarm/workflow'
 import { checkFolders, checkHome, checkVariables } from './diagnose-tools.ts'
@@ -72,9 +79,18 @@ const checkQueue = (
 
 const searched = ({ folders, runner }: Config): string => `${folders.binaries}:${runner.path}`
 
+/** As commands of runs would find them. */
+const toolsFound = async (config: Config): Promise<string[]> => {
+  await using runners = openRunners(config, 'doctor')
+  const users = openUsers(demandIsolation(config), config.worker.folder, (user) => runners.endUser(user))
+  const places = { runners, users, workFolder: workFolderOf(config), path: searched(config) }
+  return await usableTools(places, TOOLS)
+}
+
 const checkTools = async (config: Config): Promise<Finding> => {
-  const found = await detectCapabilities({ tools: TOOLS, path: searched(config) })
-  const missing = TOOLS.filter((tool) => !found.includes(`tool:${tool}`))
+  const found = await toolsFound(config).catch((error: unknown) => errorText(error))
+  if (typeof found === 'string') return { part: 'tools', status: 'failed', message: found }
+  const missing = TOOLS.filter((tool) => !found.includes(tool))
   return missing.length === 0
     ? { part: 'tools', status: 'ok', message: TOOLS.join(', ') }
     : {

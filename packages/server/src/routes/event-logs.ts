@@ -1,6 +1,7 @@
 import { NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../http/route.ts'
+import { refuseBadGlob } from '../loops/event-receiver/topics.ts'
 import { aliased } from './alias.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 
@@ -33,7 +34,7 @@ export const listEventLogs = route(
     role: 'viewer',
     query: Type.Object(
       {
-        topic: Type.Optional(Type.String()),
+        topic: Type.Optional(Type.String({ description: 'A topic, or a shell glob such as run.*' })),
         name: Type.Optional(Type.String()),
         source: Type.Optional(Type.String()),
         workspace: Type.Optional(Type.String()),
@@ -47,9 +48,11 @@ export const listEventLogs = route(
       { additionalProperties: false },
     ),
     responses: { 200: page(EventLogEntry) },
+    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const { topic, name, source, workspace, processed } = query
+    refuseBadGlob(topic)
     const runId = aliased(query, 'run_id', 'run_uuid')
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const request = pageRequest(query)

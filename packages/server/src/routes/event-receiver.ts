@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { route } from '../http/route.ts'
 import { upcomingTime } from '../loops/event-receiver/cron-times.ts'
 import type { BrokenTrigger, ReadyTrigger } from '../loops/event-receiver/trigger.ts'
+import { takesLocalRuns } from '../submission/plan-job.ts'
 import { refuseWithoutReceiver } from './events.ts'
 
 export const eventReceiverStatus = route(
@@ -48,14 +49,21 @@ export const eventReceiverWorkflows = route(
     },
     errors: ['unavailable'],
   },
-  async ({ receiver, store }) => {
+  async (context) => {
+    const { receiver, store, master } = context
     refuseWithoutReceiver(receiver)
     const { ready, broken } = await receiver.registry.current()
+    const takesLocal = await takesLocalRuns(context)
+    const waits = ({ runMode = master ? 'distributed' : 'local' }: ReadyTrigger): boolean =>
+      runMode === 'local' && !takesLocal
     const clocks = await store.triggers.clocks(ready.flatMap(({ key, cron }) => (cron ? [key] : [])))
     const triggers = [
       ...ready.map((trigger) => ({
         workflow: trigger.workflow,
-        shown: readyTrigger(trigger, clocks.get(trigger.key)),
+        shown: {
+          ...readyTrigger(trigger, clocks.get(trigger.key)),
+          ...(waits(trigger) ? { problem: NO_LOCAL_SLOTS } : {}),
+        },
       })),
       ...broken.map((trigger) => ({ workflow: trigger.workflow, shown: brokenTrigger(trigger) })),
     ]
@@ -70,6 +78,9 @@ export const eventReceiverWorkflows = route(
     return { data, count: data.length }
   },
 )
+
+const NO_LOCAL_SLOTS =
+  'its runs are local and wait until a live server has local slots: set local.slots to 1 or more, or run_mode to distributed'
 
 const readyTrigger = (trigger: ReadyTrigger, decidedUntil: Date | undefined): ReceiverTrigger => {
   const { name, type, enabled, cron, event, watch, scheduleId } = trigger

@@ -3,6 +3,7 @@ import { isFeedPosition } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { bytes } from '../http/answer.ts'
 import { route } from '../http/route.ts'
+import { refuseBadGlob } from '../loops/event-receiver/topics.ts'
 
 const positionOf = (text: string | undefined, path: string): string | undefined => {
   if (text === undefined || text === '' || isFeedPosition(text)) return text || undefined
@@ -23,7 +24,7 @@ export const streamEvents = route(
     headers: { 'Last-Event-ID': 'Go on after this event' },
     query: Type.Object(
       {
-        topic: Type.Optional(Type.String()),
+        topic: Type.Optional(Type.String({ description: 'A topic, or a shell glob such as run.*' })),
         workspace: Type.Optional(Type.String()),
         run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
         workflow_name: Type.Optional(Type.String()),
@@ -38,6 +39,7 @@ export const streamEvents = route(
   },
   async ({ streams }, { query, caller, http }) => {
     const { topic, workspace, run_id: runId, workflow_name: workflowName } = query
+    refuseBadGlob(topic)
     const header = http.headers['last-event-id']
     const after =
       positionOf(typeof header === 'string' ? header : undefined, '/Last-Event-ID') ??

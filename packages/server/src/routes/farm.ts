@@ -87,7 +87,7 @@ const ServerInfo = Type.Object({
   build: Type.String(),
   commit: Type.String(),
   master: Type.Boolean(),
-  run_modes: Type.Array(RunMode),
+  run_modes: Type.Array(RunMode, { description: 'local: this server has local slots' }),
   queue: Type.String({ description: 'redis or postgres; "" without --master' }),
 })
 
@@ -115,15 +115,15 @@ export const serverInfo = route(
     build: '',
     commit: '',
     master,
-    run_modes: modesOf(master, config.cloud.enabled),
+    run_modes: modesOf(master, config),
     queue: queueKind ?? '',
   }),
 )
 
-const modesOf = (master: boolean, cloud: boolean): RunMode[] => [
-  'local',
+const modesOf = (master: boolean, { cloud, local }: ServerContext['config']): RunMode[] => [
+  ...(local.slots > 0 ? ['local' as const] : []),
   ...(master ? ['distributed' as const] : []),
-  ...(cloud ? ['cloud' as const] : []),
+  ...(cloud.enabled ? ['cloud' as const] : []),
 ]
 
 export const metrics = route(

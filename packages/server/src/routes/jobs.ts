@@ -59,7 +59,7 @@ export const getJob = route(
     const report = await store.jobs.report(params.job_id)
     if (report === undefined) throw noJob(params.job_id)
     const { counts, isHeld, pieces } = report
-    const { job_id: jobId, total_runs: total, ...states } = counts
+    const { job_id: jobId, total_runs: total, outcomes: _, ...states } = counts
     const progress = { total, ...states }
     const head = { ...counts, run_group_id: jobId, status: overall(counts), progress }
     const body = jobText(JSON.stringify(head), pieces)

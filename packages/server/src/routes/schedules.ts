@@ -21,6 +21,7 @@ import {
   scheduleWarnings,
   shown,
 } from '../loops/scheduler/schedule-draft.ts'
+import { refuseMode } from '../submission/plan-job.ts'
 import { readScheduleForm } from '../submission/read-forms.ts'
 import { pageBody, pageQuery, pageRequest } from './paging.ts'
 
@@ -96,9 +97,10 @@ export const createSchedule = route(
     body: CreateSchedule,
     reads: readScheduleForm,
     responses: { 201: Changed },
-    errors: ['invalid_input', 'workflow_not_found', 'conflict'],
+    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'conflict'],
   },
   async (context, { body }) => {
+    if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
     const draft = await newDraft(context.catalog, body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.add(draft)
@@ -133,9 +135,10 @@ export const changeSchedule = route(
     body: ChangeSchedule,
     reads: readScheduleForm,
     responses: { 200: Changed },
-    errors: ['invalid_input', 'workflow_not_found', 'not_found'],
+    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'not_found'],
   },
   async (context, { params, body }) => {
+    if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
     const draft = await changedDraft(context.catalog, await found(context, params.id), body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.replace(params.id, draft)

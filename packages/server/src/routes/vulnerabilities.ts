@@ -80,7 +80,8 @@ export const summariseVulnerabilities = route(
     method: 'get',
     path: '/vulnerabilities/summary',
     tag: 'Findings',
-    summary: 'Count vulnerabilities by severity',
+    summary:
+      'Count open vulnerabilities by severity; with state=gone those that are gone, with state=open,gone all',
     role: 'viewer',
     query: Type.Object(
       { workspace: vulnerabilityQuery.workspace, state: vulnerabilityQuery.state },
@@ -98,7 +99,7 @@ export const summariseVulnerabilities = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
-    const { workspaces, state } = vulnerabilityFilter(query)
+    const { workspaces, state } = vulnerabilityFilter({ ...query, state: query.state || 'open' })
     const by_severity = await store.vulnerabilities.summary({ workspaces, state })
     const total = Object.values(by_severity).reduce((sum, count) => sum + count, 0)
     return { data: { by_severity, total, workspace: query.workspace ?? '' } }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createCloudRunners } from '@scanfarm/cloud'
-import { openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
+import { createSweep, openRunners, SWEEP_EVERY_MS, type Executor } from '@scanfarm/executor'
 import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { openSlots } from './open-slots.ts'
@@ -30,15 +30,20 @@ export async function startCloudSlots(context: ServerContext): Promise<AsyncDisp
   const name = `${config.worker.name} (cloud)`
   const executor = openSlots(context, { kind: 'cloud', name, slots, runners, endsUsers: own, claim }, scope)
   // Else those of the local slots do it: the folders are the same.
-  if (config.local.slots === 0) scope.use(sweeping(context, executor.folder)).start()
+  if (config.local.slots === 0) scope.use(sweeping(context, executor)).start()
   return scope.move()
 }
 
-const sweeping = ({ store, log }: ServerContext, folder: string): Loop =>
+const sweeping = ({ store, config, log }: ServerContext, executor: Executor): Loop =>
   new Loop({
     name: 'sweep',
     intervalMs: SWEEP_EVERY_MS,
     log,
-    turn: () =>
-      sweepLeftovers({ store: store.runStore, runners: { sweepContainers: async () => 0 }, folder, log }),
+    turn: createSweep({
+      store: store.runStore,
+      runners: { sweepContainers: async () => 0 },
+      executor,
+      retention: config.retention,
+      log,
+    }),
   })

@@ -1,4 +1,4 @@
-import { logFolders, logIsolation, openRunners, SWEEP_EVERY_MS, sweepLeftovers } from '@scanfarm/executor'
+import { createSweep, logFolders, logIsolation, openRunners, SWEEP_EVERY_MS } from '@scanfarm/executor'
 import { Loop } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { openSlots } from './open-slots.ts'
@@ -26,7 +26,7 @@ export async function startLocalSlots(context: ServerContext): Promise<AsyncDisp
       name: 'sweep',
       intervalMs: SWEEP_EVERY_MS,
       log,
-      turn: () => sweepLeftovers({ store: store.runStore, runners, folder: executor.folder, log }),
+      turn: createSweep({ store: store.runStore, runners, executor, retention: config.retention, log }),
     }),
   )
   sweeper.start()

@@ -1,10 +1,11 @@
+import type { RunOutcome } from '@scanfarm/contracts'
 import type { ExecutorStatus, RunEnding } from '@scanfarm/executor'
 import { Counter, Gauge, type Registry } from '@scanfarm/platform'
 
 export type SlotKind = 'local' | 'cloud'
 
 export interface SlotMetrics {
-  runEnded(ending: RunEnding): void
+  runEnded(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
 }
 
 const WORDS: Readonly<Record<SlotKind, string>> = { local: 'Local runs', cloud: 'Cloud runs' }
@@ -19,6 +20,12 @@ export const createSlotMetrics = (
     name: `scanfarm_${kind}_runs_ended_total`,
     help: `${WORDS[kind]} that ended on this server, by how they ended`,
     labelNames: ['ending'],
+    registers,
+  })
+  const outcomes = new Counter({
+    name: `scanfarm_${kind}_run_outcomes_total`,
+    help: `${WORDS[kind]} that ended on this server for good, by their outcome`,
+    labelNames: ['outcome'],
     registers,
   })
   new Gauge({
@@ -37,5 +44,10 @@ export const createSlotMetrics = (
       this.set(status().busy)
     },
   })
-  return { runEnded: (ending) => ended.inc({ ending }) }
+  return {
+    runEnded(ending, _seconds, outcome) {
+      ended.inc({ ending })
+      if (outcome !== undefined) outcomes.inc({ outcome })
+    },
+  }
 }

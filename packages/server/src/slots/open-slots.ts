@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { collectArtifact, openObjectStorage } from '@scanfarm/artifacts'
-import type { ClaimedRun, RunnerProvider } from '@scanfarm/contracts'
+import { CLOUD_SLOTS, type ClaimedRun, type RunnerProvider } from '@scanfarm/contracts'
 import { createPolledSource, Executor, executorSettings } from '@scanfarm/executor'
 import type { Runners } from '@scanfarm/runners'
 import type { ServerContext } from '../context.ts'
@@ -51,13 +51,13 @@ export function openSlots(
       slots,
       leaseMs: config.worker.leaseMs,
       // Its runs are claimed whatever they need: nobody else may take them.
-      capabilities: [],
+      capabilities: kind === 'cloud' ? [CLOUD_SLOTS] : [],
     },
     log,
     onRunEnded: metrics.runEnded,
   })
   scope.use(wake.onWake(() => source.wake()))
-  scope.use(localCancels.onCancel((runIds) => executor.cancel(runIds)))
+  scope.use(localCancels.onCancel((runIds) => executor.checkCancels(runIds)))
   scope.defer(() => executor.drain(config.server.drainMs))
   executor.start()
   return executor

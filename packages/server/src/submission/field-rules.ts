@@ -71,7 +71,13 @@ const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
 }
 
 /** Whether a runner that nobody named fits is seen when the workflow is known. */
-const runnerProblems = ({ runner_type, docker_image, ssh_host, run_mode }: CreateRuns): FieldError[] => {
+const runnerProblems = ({
+  runner_type,
+  docker_image,
+  docker_network,
+  ssh_host,
+  run_mode,
+}: CreateRuns): FieldError[] => {
   if (run_mode === 'cloud') return []
   const misplaced = (path: string, value: string | undefined, runner: 'docker' | 'ssh'): FieldError[] =>
     value === undefined || runner_type === undefined || runner_type === runner
@@ -79,8 +85,10 @@ const runnerProblems = ({ runner_type, docker_image, ssh_host, run_mode }: Creat
       : [{ path, message: `goes only with runner_type ${runner}, not with ${runner_type}` }]
   return [
     ...misplaced('/docker_image', docker_image, 'docker'),
+    ...misplaced('/docker_network', docker_network, 'docker'),
     ...misplaced('/ssh_host', ssh_host, 'ssh'),
     ...placeProblems(docker_image, ssh_host),
+    ...networkProblems(docker_network),
   ]
 }
 
@@ -95,6 +103,13 @@ const placeProblems = (image: string | undefined, host: string | undefined): Fie
     ? []
     : [{ path: '/ssh_host', message: 'must be written user@host:port; user and port may be left out' }]),
 ]
+
+const NETWORK = /^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$/
+
+const networkProblems = (network: string | undefined): FieldError[] =>
+  network === undefined || NETWORK.test(network)
+    ? []
+    : [{ path: '/docker_network', message: 'must be the name of a docker network, such as none or bridge' }]
 
 const isSshAddress = (text: string): boolean => {
   try {
@@ -135,7 +150,12 @@ const cloudProblems = (body: CreateRuns): FieldError[] => {
   ]
 }
 
-const cloudRunnerProblems = ({ runner_type = 'host', docker_image, ssh_host }: CreateRuns): FieldError[] => [
+const cloudRunnerProblems = ({
+  runner_type = 'host',
+  docker_image,
+  docker_network,
+  ssh_host,
+}: CreateRuns): FieldError[] => [
   ...(runner_type === 'host'
     ? []
     : [
@@ -144,10 +164,12 @@ const cloudRunnerProblems = ({ runner_type = 'host', docker_image, ssh_host }: C
           message: `must be host with run_mode cloud, not ${runner_type}: the machine is the runner`,
         },
       ]),
-  ...given({ docker_image, ssh_host }, ['docker_image', 'ssh_host']).map((name) => ({
-    path: `/${name}`,
-    message: 'does not go with run_mode cloud: the machine is the runner',
-  })),
+  ...given({ docker_image, docker_network, ssh_host }, ['docker_image', 'docker_network', 'ssh_host']).map(
+    (name) => ({
+      path: `/${name}`,
+      message: 'does not go with run_mode cloud: the machine is the runner',
+    }),
+  ),
 ]
 
 /** Every entry is checked when targets are gathered; this is for a request that is refused before that. */

@@ -1,5 +1,5 @@
 import type { FieldError } from '@scanfarm/contracts'
-import { requirements, type ResolvedWorkflow } from '@scanfarm/workflow'
+import { modulesOf, requirements, type ResolvedWorkflow } from '@scanfarm/workflow'
 import { refuse } from '../http/field-refusal.ts'
 import type { RunnerChoice } from './runner-choice.ts'
 
@@ -11,9 +11,8 @@ export const toolsAmong = (needs: readonly string[]): string[] =>
 
 /** In cloud mode the machine is the runner: workflows that want another one are refused. */
 export const machineRunner = (resolved: ResolvedWorkflow): RunnerChoice => {
-  const { root, modules } = resolved
-  const wanted = [root, ...(root.modules ?? []), ...Object.values(modules)]
-  const problems: FieldError[] = wanted.flatMap(({ name, runner = 'host' }) =>
+  const { root } = resolved
+  const problems: FieldError[] = modulesOf(resolved).flatMap(({ name, runner = 'host' }) =>
     runner === 'host'
       ? []
       : [
@@ -27,7 +26,7 @@ export const machineRunner = (resolved: ResolvedWorkflow): RunnerChoice => {
   if (problems.length === 0 && steps)
     problems.push(refusal(root.kind, 'has steps that run in docker, which machines of a cloud do not offer'))
   refuse(problems)
-  return { runnerType: 'host', runnerGiven: true, dockerImage: '', sshHost: '' }
+  return { runnerType: 'host', runnerGiven: true, dockerImage: '', dockerNetwork: '', sshHost: '' }
 }
 
 const refusal = (kind: string, message: string): FieldError => ({ path: `/${kind}`, message })

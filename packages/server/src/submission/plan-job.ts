@@ -2,19 +2,32 @@ import { AppError, classOf, type CreateRuns, type Priority, type RunMode } from 
 import type { JobDraft } from '@scanfarm/store'
 import { checkParams, manualRefusal, requirements } from '@scanfarm/workflow'
 import type { Pinned } from '../catalog/catalog.ts'
+import type { ServerContext } from '../context.ts'
 import { refuse } from '../http/field-refusal.ts'
 import { machineRunner } from './machine-runner.ts'
 import { chooseRunner } from './runner-choice.ts'
 import { timeoutOf } from './timeout.ts'
 
-/** Modes that this server cannot serve are refused before anything is looked up. */
-export const refuseMode = (mode: RunMode, master: boolean, cloudEnabled: boolean): void => {
+type Modes = Pick<ServerContext, 'config' | 'master' | 'store'>
+
+/** Whether a live server takes local runs. */
+export const takesLocalRuns = async ({ config, store }: Pick<Modes, 'config' | 'store'>): Promise<boolean> =>
+  config.local.slots > 0 || (await store.workers.hasLocalSlots())
+
+/** Modes that cannot be served are refused before anything is looked up: their runs would wait for ever. */
+export const refuseMode = async (mode: RunMode, context: Modes): Promise<void> => {
+  const { config, master } = context
   if (mode === 'distributed' && !master)
     throw new AppError(
       'master_required',
       'distributed mode requires the server to be started with the --master flag',
     )
-  if (mode === 'cloud') refuseDisabled(cloudEnabled)
+  if (mode === 'cloud') refuseDisabled(config.cloud.enabled)
+  if (mode === 'local' && !(await takesLocalRuns(context)))
+    throw new AppError(
+      'local_disabled',
+      `local mode requires a server with local slots, and local.slots is 0: ${master ? 'send run_mode distributed, or set' : 'set'} local.slots to 1 or more`,
+    )
 }
 
 /** Everything about clouds needs this. */

@@ -88,6 +88,7 @@ export const planRepetition = (
         run: {
           runner_type: body.runner_type,
           docker_image: body.docker_image,
+          docker_network: body.docker_network,
           ssh_host: body.ssh_host,
           timeout: draft.timeoutMinutes ?? undefined,
           concurrency: body.concurrency,

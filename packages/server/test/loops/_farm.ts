@@ -7,6 +7,8 @@ import type { JobDraft, Store } from '@scanfarm/store'
 import { asSuperuser, testDatabase } from '@scanfarm/store/testing'
 
 export interface TestFarm extends AsyncDisposable {
+  /** Of the database. */
+  readonly url: string
   readonly store: Store
   readonly runStore: RunStore
   readonly queue: RunQueue
@@ -35,6 +37,7 @@ export const openFarm = async (): Promise<TestFarm> => {
     asSuperuser(async (client) => (await client.query<Record<string, unknown>>(statement)).rows, url)
   const opened = scope.move()
   return {
+    url,
     store,
     runStore,
     queue,

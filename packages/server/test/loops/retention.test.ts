@@ -46,10 +46,13 @@ test('old runs go with their bytes, a bounded number in each turn', async () => 
   await farm.sql(`insert into artifacts (run_id, attempt, id, name, path, type, content_type, size_bytes, line_count,
                                          description, store_key, sha256)
     values (${Number(second?.['id'])}, 1, gen_random_uuid(), 'r', 'r', 'report', 'txt', 5, 1, '', 'runs/x/report.txt', '')`)
+  const [{ run_uuid: uuid } = {}] = await farm.sql('select run_uuid from runs order by id offset 1 limit 1')
+  await put(`runs/${String(uuid)}/1/artifacts/without-row`)
   const keeper = new RetentionKeeper(parts(7, 0))
   const first = await keeper.removeRuns(NEVER)
   expect(first).toBeLessThan(4_999)
   expect(await artifacts.size('runs/x/report.txt')).toBeUndefined()
+  expect(await artifacts.size(`runs/${String(uuid)}/1/artifacts/without-row`)).toBeUndefined()
   expect(first + (await keeper.removeRuns(NEVER))).toBe(4_999)
   expect(await farm.store.jobs.status(jobId)).toMatchObject({ total_runs: 1, pending: 1, cancelled: 0 })
   expect(await new RetentionKeeper(parts(0, 0)).removeRuns(NEVER)).toBe(0)

@@ -234,6 +234,66 @@ describe('POST /runs 202', () => {
   })
 })
 
+describe('POST /runs with a docker network', () => {
+  const body = { module: 'boxed', target: 'example.com' }
+
+  test('keeps it for the run', async () => {
+    const created = await post({ ...body, docker_network: 'none' }).expect(202)
+    const { data } = (await server.viewer.get(`/api/runs/${created.body.run_uuid}`).expect(200)).body
+    expect(data).toMatchObject({ runner_type: 'docker', docker_network: 'none' })
+  })
+
+  test.each(['host', 'container:db'])('%s needs the role admin', async (docker_network) => {
+    const answer = await post({ ...body, docker_network }).expect(403)
+    expect(answer.body).toMatchObject({
+      code: 'forbidden',
+      message: `docker_network ${docker_network} needs the role admin`,
+    })
+    await server.admin
+      .post('/api/runs')
+      .send({ ...body, docker_network })
+      .expect(202)
+  })
+
+  test.each([
+    ['a b', 'must be the name of a docker network, such as none or bridge'],
+    ['--privileged', 'must be the name of a docker network, such as none or bridge'],
+  ])('%j is refused', (docker_network, message) =>
+    refused(
+      { ...body, docker_network },
+      400,
+      refusal('invalid_input', `docker_network: ${message}`, [detail('/docker_network', message)]),
+    ),
+  )
+})
+
+describe('POST /runs for a flow whose modules run in docker', () => {
+  const boxedFlow = (more: string): string =>
+    `kind: flow\nname: boxed-flow\n${more}modules: [{name: probe, path: probe.yaml}]\n`
+  const withFlow = (text: string) =>
+    testServer({ workflows: { 'probe.yaml': PROBE, 'boxed-flow.yaml': text } })
+  const body = { flow: 'boxed-flow', target: 'example.com' }
+
+  test('shows that runner', async () => {
+    await using flows = await withFlow(boxedFlow('runner: docker\nrunner_config: {image: "alpine:3"}\n'))
+    const created = await post(body, flows).expect(202)
+    const { data } = (await flows.viewer.get(`/api/runs/${created.body.run_uuid}`).expect(200)).body
+    expect(data.runner_type).toBe('docker')
+  })
+
+  test('is refused where a module would have no image', async () => {
+    await using flows = await withFlow(boxedFlow('runner: docker\n'))
+    const message = 'is required with the runner docker: the module probe names none'
+    await refused(
+      body,
+      400,
+      refusal('invalid_input', `docker_image: ${message}`, [detail('/docker_image', message)]),
+      flows,
+    )
+    await post({ ...body, docker_image: 'debian:12' }, flows).expect(202)
+  })
+})
+
 describe('POST /runs 202 on a master', () => {
   test('distributed for one target has a run_uuid', async () => {
     const response = await post(
@@ -464,6 +524,7 @@ describe('POST /runs 400: runners and modes', () => {
     [{ runner_type: 'ssh' }, '/ssh_host', 'is required with the runner ssh: the workflow names none'],
     [{ docker_image: 'alpine' }, '/docker_image', 'goes only with runner_type docker'],
     [{ ssh_host: 'h' }, '/ssh_host', 'goes only with runner_type ssh'],
+    [{ docker_network: 'none' }, '/docker_network', 'goes only with runner_type docker'],
     [
       { runner_type: 'host', docker_image: 'a' },
       '/docker_image',

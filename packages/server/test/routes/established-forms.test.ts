@@ -161,7 +161,7 @@ describe('POST /runs without a target', () => {
       expect(created.warnings).toBeUndefined()
       expect(await runOf(created)).toMatchObject({ target: '', workspace: 'feeds', status: 'queued' })
       const job = (await server.viewer.get(created.poll_url).expect(200)).body as JobStatus
-      expect(job.runs).toEqual([{ run_uuid: created.run_uuid, target: '', status: 'queued' }])
+      expect(job.runs).toEqual([{ run_uuid: created.run_uuid, target: '', status: 'queued', outcome: '' }])
     },
   )
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ReceiverWorkflow, Run } from '@scanfarm/contracts'
 import type { EventLogEntry } from '@scanfarm/store'
+import { globMatcher } from '../../src/loops/event-receiver/topics.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
 const onEvent = (
@@ -191,6 +192,41 @@ describe('POST /events/emit', () => {
     expect((await emit('assets.new', { host: 'new.test' })).body.triggered_workflows).toEqual(['asset'])
   })
 
+  test('lists the events of a glob over topics, as triggers match them', async () => {
+    const topics = [
+      'glob.a',
+      'glob.b',
+      'glob.-',
+      'glob.ab',
+      'glob.A',
+      'glob.\\',
+      'glob.^',
+      'glob.(a)',
+      'glob.é',
+      'xglob.a',
+    ]
+    const blank = { data: '{}', dataType: 'custom', workspace: '', runId: '', workflowName: '' }
+    for (const name of topics)
+      await server.store.triggers.record({
+        ...blank,
+        topic: name,
+        eventId: `evt_${name}`,
+        name,
+        source: 'api',
+      })
+    const globs = ['glob.*', 'glob.?', 'glob.[a-b]', 'glob.[!a-b]', 'glob.[a-]', 'glob.[a-b-é]', 'glob.[\\^]']
+    for (const glob of [...globs, '*.a', 'glob.(*)', '*b*.**a*', 'glob.[!]', 'glob.[', 'glob.[]*']) {
+      const wanted = topics.filter(globMatcher(glob)).sort()
+      const found = (await logOf(glob)).map((entry) => entry.topic)
+      expect([glob, found.filter((name) => name.includes('glob.')).sort()]).toEqual([glob, wanted])
+    }
+    for (const path of ['/api/event-logs', '/api/events/stream']) {
+      const refused = await server.viewer.get(path).query({ topic: 'glob.[b-a]*' })
+      expect(refused.status).toBe(400)
+      expect(refused.body.message).toContain('is not a shell glob')
+    }
+  })
+
   test('follows the overlap policy while the last run has not ended', async () => {
     const first = await emit('custom.overlap', { host: 'o.test' })
     expect(first.body.triggered_workflows).toEqual(['queueing', 'replacing', 'skipping'])
@@ -316,6 +352,25 @@ describe('the event receiver', () => {
         { name: 'drop', type: 'watch', enabled: true, path: '/srv/targets/*.txt' },
       ],
     })
+  })
+
+  test('lists triggers whose runs would wait for local slots that no server has', async () => {
+    const trigger = (name: string, more: string) =>
+      `  - {name: ${name}, on: cron, schedule: '0 3 * * *'${more}}\n`
+    await using slotless = await testServer({
+      settings: { 'local.slots': 0 },
+      workflows: {
+        'w.yaml': `kind: module\nname: w\ntriggers:\n${trigger('plain', '')}${trigger('here', ', run_mode: local')}${trigger('there', ', run_mode: distributed')}steps: [{name: a, type: bash, command: echo}]\n`,
+      },
+    })
+    const { body } = await slotless.viewer.get('/api/event-receiver/workflows')
+    const [{ triggers } = { triggers: [] }] = (body as { data: ReceiverWorkflow[] }).data
+    const waits = expect.stringContaining('set local.slots to 1 or more')
+    expect(triggers.map(({ name, problem }) => [name, problem])).toEqual([
+      ['plain', waits],
+      ['here', waits],
+      ['there', undefined],
+    ])
   })
 
   test('is away on all three paths when it is off', async () => {

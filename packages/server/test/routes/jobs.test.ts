@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { JobStatus } from '@scanfarm/contracts'
+import { NO_WORK, type JobStatus } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
@@ -28,7 +28,7 @@ describe('GET /jobs/{job_id}', () => {
     const job = await create(['a.example', 'b.example', 'c.example', 'd.example', 'e.example'])
     const [one, two, three, four] = await claimLocalRuns(server.runStore, 4)
     if (!one || !two || !three || !four) throw new Error('four runs were to be claimed')
-    await endRun(server.runStore, one)
+    await endRun(server.runStore, one, {}, { tally: { ...NO_WORK, worked: true } })
     await endRun(server.runStore, two, { status: 'failed' })
     await endRun(server.runStore, three, { status: 'cancelled' })
     const { body } = await server.viewer.get(`/api/jobs/${job}`).expect(200)
@@ -42,13 +42,14 @@ describe('GET /jobs/{job_id}', () => {
       failed: 1,
       pending: 1,
       cancelled: 1,
+      outcomes: { clean: 1, partial: 0, nothing_done: 2 },
       progress: { total: 5, completed: 1, running: 1, failed: 1, pending: 1, cancelled: 1 },
       runs: [
-        { run_uuid: one.runUuid, target: 'a.example', status: 'completed' },
-        { run_uuid: two.runUuid, target: 'b.example', status: 'failed' },
-        { run_uuid: three.runUuid, target: 'c.example', status: 'cancelled' },
-        { run_uuid: four.runUuid, target: 'd.example', status: 'running' },
-        { run_uuid: expect.any(String), target: 'e.example', status: 'queued' },
+        { run_uuid: one.runUuid, target: 'a.example', status: 'completed', outcome: 'clean' },
+        { run_uuid: two.runUuid, target: 'b.example', status: 'failed', outcome: 'nothing_done' },
+        { run_uuid: three.runUuid, target: 'c.example', status: 'cancelled', outcome: 'nothing_done' },
+        { run_uuid: four.runUuid, target: 'd.example', status: 'running', outcome: '' },
+        { run_uuid: expect.any(String), target: 'e.example', status: 'queued', outcome: '' },
       ],
     })
   })
@@ -80,6 +81,7 @@ describe('GET /jobs/{job_id}', () => {
       run_uuid: expect.any(String),
       target: 'large-20000.example',
       status: 'queued',
+      outcome: '',
     })
     await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { NO_WORK, type Run, type RunTally } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
@@ -131,6 +132,36 @@ describe('GET /runs 200', () => {
       expect(await total(query)).toBe(0)
   })
 
+  test.each(['/api', '/osm/api'])('finds ended runs by their outcome below %s', async (root) => {
+    const targets = ['o-1.example', 'o-2.example', 'o-3.example']
+    const { job_id } = await create({ targets, target: undefined, concurrency: 3 })
+    const reason = 'module web left out: required command not found: httpx'
+    const outcomes: Readonly<Record<string, RunTally>> = {
+      'o-1.example': { ...NO_WORK, worked: true },
+      'o-2.example': { ...NO_WORK, worked: true, leftOutModules: 1, reasons: [reason] },
+    }
+    for (const run of await claimLocalRuns(server.runStore))
+      await endRun(server.runStore, run, {}, { tally: outcomes[run.target] ?? NO_WORK })
+    const list = async (outcome: string): Promise<Run[]> => {
+      const { body } = await server.viewer.get(`${root}/runs?outcome=${outcome}&job_id=${job_id}`).expect(200)
+      return (body as { data: Run[] }).data
+    }
+    expect(await list('partial')).toMatchObject([
+      {
+        target: 'o-2.example',
+        outcome: 'partial',
+        failed_steps: 0,
+        left_out_modules: 1,
+        left_out_steps: 0,
+        outcome_reasons: [reason],
+      },
+    ])
+    expect((await list('nothing_done,clean')).map(({ target }) => target)).toEqual([
+      'o-3.example',
+      'o-1.example',
+    ])
+  })
+
   test('is an empty list when nothing fits', async () => {
     const { body } = await server.viewer.get('/api/runs?target=nobody').expect(200)
     expect(body).toEqual({ data: [], pagination: { total: 0, offset: 0, limit: 20 } })
@@ -158,6 +189,7 @@ describe('GET /runs 400', () => {
       'status: must be one of pending, queued, running, completed, failed, cancelled',
       '/status',
     ],
+    ['outcome=clean,failed', 'outcome: must be one of clean, partial, nothing_done', '/outcome'],
     ['run_mode=far', 'run_mode: must be one of local, distributed, cloud', '/run_mode'],
     ['statsu=failed', 'statsu: is not a known field', '/statsu'],
   ])('%s', async (query, message, path) => {
@@ -454,6 +486,38 @@ describe('DELETE /runs/{id}', () => {
     const after = await server.viewer.get(`/api/runs/${run.runUuid}`).expect(200)
     expect(after.body.data.status).toBe('cancelled')
   })
+
+  test('200 after five seconds within a longer grace; the owner can still report what it killed', async () => {
+    await using patient = await testServer({
+      database: server.database,
+      settings: { 'runs.cancel_grace_ms': 60_000 },
+    })
+    const run = await running()
+    const began = performance.now()
+    const { body } = await patient.operator.delete(`/api/runs/${run.runUuid}`).expect(200)
+    expect(performance.now() - began).toBeLessThan(7_000)
+    expect(body).toEqual({
+      message: 'Run cancelled successfully',
+      id: run.runId,
+      run_uuid: run.runUuid,
+      status: 'running',
+      note: expect.stringMatching(/^Processes of the run have 60 s/),
+    })
+    expect(await endRun(server.runStore, run, { status: 'cancelled', killedPids: [11] })).toEqual([])
+    const after = await server.viewer.get(`/api/runs/${run.runUuid}`).expect(200)
+    expect(after.body.data).toMatchObject({ status: 'cancelled', killed_pids: [11] })
+    const old = await running()
+    await server.store.runs.requestCancel(old.runUuid)
+    await asSuperuser(
+      (client) =>
+        client.query(`update runs set cancel_requested_at = now() - interval '64 s' where id = $1`, [
+          old.runId,
+        ]),
+      server.database.url,
+    )
+    const late = await patient.operator.delete(`/api/runs/${old.runUuid}`).expect(200)
+    expect(late.body.note).toBe('The process that owns the run did not answer; the stored status was updated')
+  }, 60_000)
 
   test.each(['completed', 'failed'] as const)('200 leaves a run that is %s as it is', async (status) => {
     const run = await running()

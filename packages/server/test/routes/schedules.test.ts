@@ -4,12 +4,25 @@ import { NEEDY, PROBE, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY } })
+  server = await testServer({
+    workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY, 'web.yaml': WEB, 'drop.yaml': DROP },
+  })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
+const WEB = `kind: module
+name: web
+dependencies: {target_types: [url]}
+steps: [{name: see, type: bash, command: "echo {{Target}}"}]
+`
+/** Only the machine of the run knows whether the file is there. */
+const DROP = `kind: module
+name: drop
+dependencies: {variables: [{name: Target, type: "domain, file"}]}
+steps: [{name: see, type: bash, command: "echo {{Target}}"}]
+`
 const NIGHTLY = { name: 'nightly', workflow_name: 'probe', schedule: '0 3 * * *', target: 'a.test' }
 const create = async (body: object) => await server.admin.post('/api/schedules').send(body)
 
@@ -67,6 +80,33 @@ describe('schedules', () => {
       expect((await server.viewer.get(`/api/schedules/${path}`)).status).toBe(404)
   })
 
+  test('are refused for targets of a type that their workflow does not take', async () => {
+    const mismatch = (target: string) =>
+      `target type mismatch: supplied ${target} (detected domain), expected type url`
+    const web = { ...NIGHTLY, workflow_name: 'web' }
+    const several = { ...web, target: undefined, targets: ['https://a.test', 'b.test'] }
+    for (const when of [{}, { trigger_type: 'event', event_topic: 'custom.x' }]) {
+      const one = await create({ ...web, ...when })
+      expect(one.status).toBe(400)
+      expect(one.body.details).toEqual([{ path: '/target', message: mismatch('a.test') }])
+      const list = await create({ ...several, ...when })
+      expect(list.body.details).toEqual([{ path: '/targets/1', message: mismatch('b.test') }])
+      const fitting = await create({ ...web, ...when, target: 'https://a.test' })
+      expect(fitting.status).toBe(201)
+      const changed = await server.admin
+        .put(`/api/schedules/${fitting.body.data.id}`)
+        .send({ target: 'a.test' })
+      expect(changed.body.details).toEqual([{ path: '/target', message: mismatch('a.test') }])
+      await server.admin.delete(`/api/schedules/${fitting.body.data.id}`).expect(200)
+    }
+    const repeated = { module: 'web', target: 'a.test', schedule: '0 3 * * *' }
+    const run = await server.admin.post('/api/runs').send(repeated)
+    expect(run.body.details).toEqual([{ path: '/target', message: mismatch('a.test') }])
+    const dropped = await create({ ...NIGHTLY, workflow_name: 'drop', target: '10.0.0.1' })
+    expect(dropped.status).toBe(201)
+    await server.admin.delete(`/api/schedules/${dropped.body.data.id}`).expect(200)
+  })
+
   test('fire when they are asked to, as runs that name them', async () => {
     const { data } = (await create({ ...NIGHTLY, overlap: 'skip', enabled: false })).body
     const answer = await server.operator.post(`/api/schedules/${data.id}/trigger`)
@@ -122,8 +162,14 @@ describe('schedules', () => {
       'is not a cron expression',
     ],
     ['six fields', { ...NIGHTLY, schedule: '0 0 3 * * *' }, '/schedule', 'has 6 fields'],
-    ['an unknown time zone', { ...NIGHTLY, timezone: 'Mars/Base' }, '/schedule', 'is not a time zone'],
-    ['an unsafe target', { ...NIGHTLY, target: 'a;b' }, '/schedule', 'must not contain'],
+    ['an unknown time zone', { ...NIGHTLY, timezone: 'Mars/Base' }, '/timezone', 'is not a time zone'],
+    ['an unsafe target', { ...NIGHTLY, target: 'a;b' }, '/target', 'must not contain'],
+    [
+      'an unsafe target of several',
+      { ...NIGHTLY, target: undefined, targets: ['a.test', 'a;b'] },
+      '/targets/1',
+      'must not contain',
+    ],
     [
       'a large param',
       { ...NIGHTLY, params: { list: 'x'.repeat(65_537) } },

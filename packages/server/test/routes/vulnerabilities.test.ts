@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { asSuperuser } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -178,6 +179,22 @@ describe('GET /vulnerabilities/summary', () => {
       workspace: 'none',
     })
     expect((await server.viewer.get('/api/vulnerabilities/summary').expect(200)).body.data.workspace).toBe('')
+  })
+
+  test('counts the open ones, and those that are gone where it is asked for them', async () => {
+    await create({ workspace: 'fixed', severity: 'high' })
+    await create({ workspace: 'fixed', severity: 'high', vuln_title: 'mended' })
+    await asSuperuser(
+      (client) =>
+        client.query(
+          "update vulnerabilities set state = 'gone', gone_at = now() where vuln_title = 'mended'",
+        ),
+      server.database.url,
+    )
+    const total = async (state: string): Promise<unknown> =>
+      (await server.viewer.get(`/api/vulnerabilities/summary?workspace=fixed${state}`).expect(200)).body.data
+        .total
+    expect([await total(''), await total('&state=gone'), await total('&state=open,gone')]).toEqual([1, 1, 2])
   })
 })
 

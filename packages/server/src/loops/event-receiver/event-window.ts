@@ -1,5 +1,6 @@
 import type { FeedEntry, FeedFilter, FeedPosition, Store } from '@scanfarm/store'
 import { Wake } from '../../wake.ts'
+import { globMatcher } from './topics.ts'
 
 /** Bytes of frames that are kept for streams that are nearly up to date. */
 export const WINDOW_BYTES = 1024 * 1024
@@ -30,9 +31,19 @@ export const frameOf = ({ position, ...entry }: FeedEntry): Frame => ({
   bytes: Buffer.from(`id: ${position}\ndata: ${JSON.stringify(entry)}\n\n`),
 })
 
-const KEYS = ['topic', 'workspace', 'runId', 'workflowName'] as const
+const KEYS = ['workspace', 'runId', 'workflowName'] as const
+
+const matchers = new WeakMap<FeedFilter, (topic: string) => boolean>()
+
+const wantsTopic = (filter: FeedFilter, topic: string): boolean => {
+  if (filter.topic === undefined) return true
+  const matches = matchers.get(filter) ?? globMatcher(filter.topic)
+  matchers.set(filter, matches)
+  return matches(topic)
+}
 
 const wants = (filter: FeedFilter, about: Required<FeedFilter>): boolean =>
+  wantsTopic(filter, about.topic) &&
   KEYS.every((key) => filter[key] === undefined || filter[key] === about[key])
 
 const isAfter = (one: FeedPosition, other: FeedPosition): boolean => {

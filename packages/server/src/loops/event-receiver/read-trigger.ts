@@ -4,6 +4,7 @@ import {
   paramsProblems,
   targetProblem,
   workspaceProblem,
+  type FieldError,
   type WorkflowKind,
 } from '@scanfarm/contracts'
 import type { StoredSchedule } from '@scanfarm/store'
@@ -23,6 +24,7 @@ import {
   MISSED_WINDOW_MS,
   SETTLE_MS,
   type BrokenTrigger,
+  type CronRule,
   type ReadyTrigger,
 } from './trigger.ts'
 
@@ -65,9 +67,25 @@ export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number):
           : undefined,
     })
   } catch (error) {
-    return { ...base, problem: error instanceof Error ? error.message : String(error) }
+    return broken(base, error)
   }
 }
+
+/** Everything that is wrong with a trigger, by the fields of a schedule. */
+class TriggerError extends Error {
+  readonly fields: readonly FieldError[]
+
+  constructor(fields: readonly FieldError[]) {
+    super(fields.map(({ message }) => message).join('; '))
+    this.fields = fields
+  }
+}
+
+const broken = (base: Omit<BrokenTrigger, 'problem' | 'fields'>, error: unknown): BrokenTrigger => ({
+  ...base,
+  problem: error instanceof Error ? error.message : String(error),
+  fields: error instanceof TriggerError ? error.fields : [],
+})
 
 const cronOf = (trigger: Trigger) => ({
   schedule: trigger.schedule ?? '',
@@ -188,27 +206,40 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
           : undefined,
     })
   } catch (error) {
-    return { ...base, problem: error instanceof Error ? error.message : String(error) }
+    return broken(base, error)
   }
 }
 
 /** Throws with everything that can be known to be wrong before the first firing. */
 const checked = (trigger: ReadyTrigger): ReadyTrigger => {
-  const problems = [
-    trigger.cron && cronProblem(trigger.cron.schedule, trigger.cron.timezone),
-    trigger.event && topicProblem(trigger.event.topic),
-    trigger.watch && pathProblem(trigger.watch.path),
-    ...(trigger.event?.filters ?? []).map(filterProblem),
-    trigger.event?.dedupe && templateProblem(trigger.event.dedupe.key),
-    ...Object.values(trigger.input).map(inputProblem),
-    ...paramsProblems(trigger.params).map(({ message }) => message),
-    ...paramsProblems(trigger.input, '/input').map(({ message }) => `input: ${message}`),
-    ...Object.values(trigger.params).map(paramProblem),
-    ...[trigger.target, ...trigger.targets].map((one) => (one === '' ? undefined : targetProblem(one))),
-    trigger.workspace === '' ? undefined : workspaceProblem(trigger.workspace),
-  ].filter((problem) => problem !== undefined)
-  if (problems.length > 0) throw new Error(problems.join('; '))
+  const { cron, event, watch, input, params, target, targets, workspace } = trigger
+  const wrong = (path: string, message: string | undefined): FieldError[] =>
+    message === undefined ? [] : [{ path, message }]
+  const fields = [
+    ...(cron === undefined ? [] : cronProblems(cron)),
+    ...(event === undefined ? [] : wrong('/event_topic', topicProblem(event.topic))),
+    ...(watch === undefined ? [] : wrong('/watch_path', pathProblem(watch.path))),
+    ...(event?.filters ?? []).flatMap((filter, index) => wrong(`/filters/${index}`, filterProblem(filter))),
+    ...(event?.dedupe === undefined ? [] : wrong('/dedupe_key', templateProblem(event.dedupe.key))),
+    ...Object.entries(input).flatMap(([name, text]) => wrong(`/input/${name}`, inputProblem(text))),
+    ...paramsProblems(params),
+    ...paramsProblems(input, '/input').map(({ path, message }) => ({ path, message: `input: ${message}` })),
+    ...Object.entries(params).flatMap(([name, value]) => wrong(`/params/${name}`, paramProblem(value))),
+    ...(target === '' ? [] : wrong('/target', targetProblem(target))),
+    ...targets.flatMap((one, index) =>
+      wrong(`/targets/${index}`, one === '' ? undefined : targetProblem(one)),
+    ),
+    ...(workspace === '' ? [] : wrong('/workspace', workspaceProblem(workspace))),
+  ]
+  if (fields.length > 0) throw new TriggerError(fields)
   return trigger
+}
+
+const cronProblems = ({ schedule, timezone }: CronRule): FieldError[] => {
+  const message = cronProblem(schedule, timezone)
+  if (message === undefined) return []
+  const isZone = cronProblem(schedule, 'UTC') === undefined
+  return [{ path: isZone ? '/timezone' : '/schedule', message }]
 }
 
 const pathProblem = (path: string): string | undefined =>

@@ -1,4 +1,6 @@
 import { EVENT_WORD_LENGTH } from '@scanfarm/contracts'
+import { isTopicGlob } from '@scanfarm/store'
+import { refuse } from '../../http/field-refusal.ts'
 
 /** What fires under the first name fires under the second one as well. */
 const OTHER_NAME: Readonly<Record<string, string>> = {
@@ -15,7 +17,7 @@ export const wantedTopics = (topic: string): string[] => {
 
 /** Whether a topic, or its other name, is what a trigger waits for. Throws a `SyntaxError` for a bad glob. */
 export const topicMatcher = (glob: string): ((topic: string) => boolean) => {
-  const matches = glob === '' ? () => true : plainMatcher(glob)
+  const matches = glob === '' ? () => true : globMatcher(glob)
   return (topic) => matches(topic) || (OTHER_NAME[topic] !== undefined && matches(OTHER_NAME[topic]))
 }
 
@@ -33,6 +35,12 @@ export const topicProblem = (glob: string): string | undefined => {
   }
 }
 
+/** Of a filter of the event log, where every text is a topic that is not a glob. */
+export const refuseBadGlob = (topic: string | undefined): void => {
+  const message = topic !== undefined && isTopicGlob(topic) ? topicProblem(topic) : undefined
+  refuse(message === undefined ? [] : [{ path: '/topic', message }])
+}
+
 type Piece = '*' | ((char: string) => boolean)
 
 const pieceOf = (text: string): Piece => {
@@ -44,7 +52,8 @@ const pieceOf = (text: string): Piece => {
   return (char) => expression.test(char)
 }
 
-const plainMatcher = (glob: string): ((topic: string) => boolean) => {
+/** Whether a topic is what a topic or glob names, by its own name alone. */
+export const globMatcher = (glob: string): ((topic: string) => boolean) => {
   if (!/[*?[]/.test(glob)) return (topic) => topic === glob
   const pieces = (glob.match(/\[!?[^\]]+\]|[^]/g) ?? []).map(pieceOf)
   return (topic) => fits(pieces, topic)

@@ -1,4 +1,4 @@
-import type { Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
+import type { FieldError, Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
 import type { MissedPolicy, Overlap, ScheduledRun } from '@scanfarm/store'
 
 /** What starts a workflow by itself, from a workflow file or from a schedule of the API; ready to be used. */
@@ -59,6 +59,8 @@ export interface BrokenTrigger {
   readonly enabled: boolean
   readonly workflow: ReadyTrigger['workflow']
   readonly problem: string
+  /** The same by the fields of a schedule, where they are known. */
+  readonly fields: readonly FieldError[]
 }
 
 export const MISSED_WINDOW_MS = 3_600_000

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 
 export interface RetentionParts {
   readonly store: Pick<Store, 'retention'>
-  readonly artifacts: Pick<ArtifactStore, 'remove' | 'oldKeys'>
+  readonly artifacts: Pick<ArtifactStore, 'list' | 'remove' | 'oldKeys'>
   readonly config: { readonly retention: Pick<Config['retention'], 'runDays' | 'uploadDays'> }
   readonly log: Logger
 }
@@ -54,7 +54,8 @@ export class RetentionKeeper {
     let removed = 0
     for (let batch = 0; days > 0 && batch < BATCHES && !signal.aborted; batch += 1) {
       const { ids, next } = await store.retention.oldRuns({ days, after: this.#after, limit: BATCH })
-      for (const id of ids) await this.#removeKeys(await store.retention.keysOf(id))
+      for (let at = 0; at < ids.length; at += AT_ONCE)
+        await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => this.#removeBytes(id)))
       removed += await store.retention.removeRuns(ids, days)
       this.#after = next ?? 0
       if (next === undefined) break
@@ -72,6 +73,15 @@ export class RetentionKeeper {
     await this.#removeKeys(keys)
     if (keys.length > 0) log.info('old uploads were removed', { uploads: keys.length })
     return keys.length
+  }
+
+  /** Also what has no row, which nothing could tell apart from the bytes of another farm afterwards. */
+  async #removeBytes(runId: number): Promise<void> {
+    const { store, artifacts } = this.#parts
+    const { runUuid, keys } = await store.retention.bytesOf(runId)
+    const all = new Set(keys)
+    if (runUuid !== undefined) for await (const { key } of artifacts.list(`runs/${runUuid}`)) all.add(key)
+    await this.#removeKeys([...all])
   }
 
   async #removeKeys(keys: readonly string[]): Promise<void> {

@@ -1,9 +1,7 @@
 import type { Logger } from '@scanfarm/platform'
 import type { Store } from '@scanfarm/store'
+import { ownerMs } from '../../cancel/owner-time.ts'
 import type { LoopMetrics } from '../metrics.ts'
-
-/** What a worker gets beyond the grace of the killed processes, until a cancel is forced. */
-const ANSWER_MS = 4_000
 
 export interface CancelParts {
   readonly recovery: Pick<Store['recovery'], 'forceStaleCancels'>
@@ -14,7 +12,7 @@ export interface CancelParts {
 
 /** Ends runs whose worker does not answer a cancel request; the fence refuses what it still writes. */
 export const forceCancels = async ({ recovery, cancelGraceMs, metrics, log }: CancelParts): Promise<void> => {
-  const forced = await recovery.forceStaleCancels(cancelGraceMs + ANSWER_MS)
+  const forced = await recovery.forceStaleCancels(ownerMs(cancelGraceMs))
   if (forced > 0) log.warn('runs were cancelled without an answer of their workers', { forced })
   metrics.repairs.inc({ repair: 'cancel_forced' }, forced)
 }

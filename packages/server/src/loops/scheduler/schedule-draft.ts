@@ -12,6 +12,7 @@ import { checkParams, parseDuration } from '@scanfarm/workflow'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/field-refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
+import { targetTypeProblems } from '../../submission/target-types.ts'
 import { timeoutOf, timeoutProblems } from '../../submission/timeout.ts'
 import { upcomingTime } from '../event-receiver/cron-times.ts'
 import { planFiring } from '../event-receiver/plan-firing.ts'
@@ -65,8 +66,14 @@ const targetsOf = (
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
     ? {}
-    : { runner_type: body.runner_type, docker_image: undefined, ssh_host: undefined }),
+    : {
+        runner_type: body.runner_type,
+        docker_image: undefined,
+        docker_network: undefined,
+        ssh_host: undefined,
+      }),
   ...(body.docker_image === undefined ? {} : { docker_image: body.docker_image }),
+  ...(body.docker_network === undefined ? {} : { docker_network: body.docker_network }),
   ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
   ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
@@ -172,17 +179,26 @@ export const checkedTrigger = async (
     updatedAt: '',
     ...draft,
   })
-  if ('problem' in trigger)
-    throw new AppError('invalid_input', trigger.problem, {
-      details: [{ path: `/${NEEDED[draft.triggerType]}`, message: trigger.problem }],
-    })
+  if ('problem' in trigger) {
+    refuse(trigger.fields)
+    throw new AppError('invalid_input', trigger.problem)
+  }
+  const { resolved } = await receiver.plan.catalog.pin(draft.workflowName, draft.workflowKind)
   if (draft.triggerType === 'cron') {
     const at = new Date()
     const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
     const patience = AbortSignal.timeout(CHECK_MS)
-    await planFiring(receiver.plan, trigger, triggerEvent(event, at.toISOString()), patience)
+    const { targets } = await planFiring(
+      receiver.plan,
+      trigger,
+      triggerEvent(event, at.toISOString()),
+      patience,
+    )
+    const planned = targets.map(({ target }) => target)
+    refuse(targetTypeProblems(resolved, planned, draft.spec.targets === undefined ? 'target' : 'targets'))
   } else {
-    const { resolved } = await receiver.plan.catalog.pin(draft.workflowName, draft.workflowKind)
+    const { target, spec } = draft
+    refuse(targetTypeProblems(resolved, spec.targets ?? [target], spec.targets ? 'targets' : 'target'))
     const given = (path: string) => Object.keys(draft.params).some((name) => path === `/params/${name}`)
     // What is missing may come with the event.
     refuse(checkParams(resolved, draft.params).filter(({ path }) => given(path)))
@@ -238,6 +254,7 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
 const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
   ...(run.runner_type === undefined ? {} : { runner_type: run.runner_type }),
   ...(run.docker_image === undefined ? {} : { docker_image: run.docker_image }),
+  ...(run.docker_network === undefined ? {} : { docker_network: run.docker_network }),
   ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
   ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),

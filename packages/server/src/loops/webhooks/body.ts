@@ -35,6 +35,7 @@ const TOLD = [
   'workflow',
   'target',
   'status',
+  'outcome',
   'step_name',
   'severity',
   'vuln_title',

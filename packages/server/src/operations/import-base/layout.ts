@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { fileErrorText } from '@scanfarm/platform'
 import { parse } from 'yaml'
 import { asText } from './values.ts'
 
@@ -40,7 +41,7 @@ const readSettings = (file: string): Map<string, unknown> => {
       throw new Error('it must be a map of settings')
     flatten(read, '', settings)
   } catch (error) {
-    throw new Error(`${file} cannot be read: ${Error.isError(error) ? error.message : String(error)}`, {
+    throw new Error(`${file} cannot be read: ${fileErrorText(error)}`, {
       cause: error,
     })
   }

@@ -1,12 +1,13 @@
 import { isTerminal, RunStatus, type RunDetail } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel/signal-cancel.ts'
+import { ownerMs } from '../../cancel/owner-time.ts'
 import { waitForEnd } from '../../cancel/wait-for-end.ts'
 import { route } from '../../http/route.ts'
 import { noRun, RunPath } from './run-path.ts'
 
-/** How long the process that owns the run may take to kill and report before the row is ended without it. */
-const OWNER_MS = 5_000
+/** How long a request waits for the process that owns the run to kill and report. */
+const ANSWER_MS = 5_000
 
 const Cancelled = Type.Object({
   message: Type.String(),
@@ -17,7 +18,9 @@ const Cancelled = Type.Object({
   ),
   processes_terminated: Type.Optional(Type.Integer()),
   kill_method: Type.Optional(Type.Enum(['registry', 'database_pid'])),
-  note: Type.Optional(Type.String({ description: 'Only when no active process was found' })),
+  note: Type.Optional(
+    Type.String({ description: 'Only when no active process was found, or processes are still ending' }),
+  ),
   status: Type.Optional(RunStatus),
 })
 
@@ -28,7 +31,7 @@ export const cancelRun = route(
     tag: 'Runs',
     summary: 'Cancel a run and terminate its processes',
     description:
-      'Waits up to 5 seconds for the process that owns the run to report what it killed; then the run is `cancelled` anyway, and whatever that process still writes is refused. A run that has ended stays as it is: the answer carries its `status` and a `note`.',
+      'Waits up to 5 seconds for the process that owns the run to report what it killed; a process that does not report within `runs.cancel_grace_ms` and 4 more seconds loses the run, which is `cancelled` then. With a longer grace the answer comes before the end, with the `status` `running` and a `note`: watch the run. A run that has ended stays as it is: the answer carries its `status` and a `note`.',
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
@@ -42,11 +45,15 @@ export const cancelRun = route(
     if (request.status === 'cancelled') return answer(request, NO_PROCESS)
 
     await signalCancel(context, [request.id])
-    const run = await waitForEnd(store.runs, wake, request.runUuid, OWNER_MS)
-    if (run?.status === 'cancelled') return reported(run)
-    if (run !== undefined && isTerminal(run.status)) return ended(request, run.status)
-    await store.runs.forceCancel(request.id)
-    return answer(request, 'The process that owns the run did not answer; the stored status was updated')
+    const { cancelGraceMs } = context.config.runs
+    const waited = await waitForEnd(store.runs, wake, request.runUuid, ANSWER_MS)
+    const isOpen = waited !== undefined && !isTerminal(waited.status)
+    if (isOpen && (await store.runs.forceCancel(request.id, ownerMs(cancelGraceMs))))
+      return answer(request, 'The process that owns the run did not answer; the stored status was updated')
+    const run = isOpen ? await store.runs.find(request.runUuid) : waited
+    if (run === undefined) return answer(request, NO_PROCESS)
+    if (run.status === 'cancelled') return reported(run)
+    return isTerminal(run.status) ? ended(request, run.status) : ending(request, run.status, cancelGraceMs)
   },
 )
 
@@ -68,6 +75,14 @@ const answer = ({ id, runUuid }: Identity, note: string) => ({
 const ended = (run: Identity, status: RunStatus) => ({
   ...answer(run, status === 'cancelled' ? 'The run was cancelled before' : 'The run had ended before'),
   ...(status === 'cancelled' ? {} : { message: `Nothing to cancel: the run is ${status}` }),
+  status,
+})
+
+const ending = (run: Identity, status: RunStatus, cancelGraceMs: number) => ({
+  ...answer(
+    run,
+    `Processes of the run have ${cancelGraceMs / 1_000} s from the request on to end before they are killed; the run is cancelled when they have ended`,
+  ),
   status,
 })
 

@@ -12,7 +12,9 @@ import { withoutTarget } from '../../submission/no-target.ts'
 import { cloudFields, planCloud } from '../../submission/plan-cloud.ts'
 import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
 import { readRunsForm } from '../../submission/read-forms.ts'
+import { targetTypeProblems } from '../../submission/target-types.ts'
 import { planRepetition } from '../../submission/repeat.ts'
+import { refuseNetwork } from '../../submission/runner-choice.ts'
 import { warningsOf } from '../../submission/warnings.ts'
 import { statusUrl } from '../cloud/cloud-path.ts'
 
@@ -46,9 +48,11 @@ export const createRuns = route(
       'invalid_target',
       'invalid_workflow',
       'master_required',
+      'local_disabled',
       'cloud_disabled',
       'cloud_credentials',
       'cloud_limit',
+      'forbidden',
       'not_found',
       'wrong_state',
       'unavailable',
@@ -58,7 +62,7 @@ export const createRuns = route(
     ],
   },
   async (context, { body, caller, http }) => {
-    const { store, catalog, artifacts, config, master, receiver, wake } = context
+    const { store, catalog, artifacts, config, receiver, wake } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -66,7 +70,8 @@ export const createRuns = route(
 
     const { target: _, targets: _all, params: _params, ...words } = body
     refuse([...fieldProblems(body), ...textProblems(words)])
-    refuseMode(body.run_mode ?? 'local', master, config.cloud.enabled)
+    await refuseMode(body.run_mode ?? 'local', context)
+    refuseNetwork(body, caller)
     const kind = body.flow === undefined ? 'module' : 'flow'
     const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)
     refuseManual(pinned)
@@ -79,6 +84,8 @@ export const createRuns = route(
         maxTargets: config.jobs.maxTargets,
       }))
     const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
+    const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
+    refuse(targetTypeProblems(pinned.resolved, repeated, body.target === undefined ? 'targets' : 'target'))
     const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings]
     const fields = cloudFields(body)
     const machines =

@@ -1,7 +1,8 @@
-import { page, Run, RunMode, RunStatus } from '@scanfarm/contracts'
+import { page, Run, RunMode, RunOutcome, RunStatus } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { aliased } from '../alias.ts'
+import { List, wordsOf } from '../comma-list.ts'
 import { orgOf, orgQuery } from '../org-filter.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { shownRun } from './shown-run.ts'
@@ -16,6 +17,7 @@ export const listRuns = route(
     query: Type.Object(
       {
         status: Type.Optional(RunStatus),
+        outcome: List(`Of ended runs: ${RunOutcome.enum.join(', ')}; several separated by commas`),
         workflow_name: Type.Optional(Type.String()),
         workflow: Type.Optional(Type.String({ description: 'Other name of workflow_name' })),
         target: Type.Optional(Type.String({ description: 'Exact' })),
@@ -36,8 +38,9 @@ export const listRuns = route(
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const jobId = aliased(query, 'job_id', 'run_group_id')
     const request = pageRequest(query)
+    const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
-    const filter = { status, workflowName, target, workspace, runMode, jobId, org }
+    const filter = { status, outcomes, workflowName, target, workspace, runMode, jobId, org }
     const found = await store.runs.list(filter, request)
     return pageBody({ ...found, data: found.data.map((run) => shownRun(http.root, run)) }, request)
   },

@@ -78,6 +78,7 @@ export const startRun = route(
       'bad_request',
       'wrong_state',
       'master_required',
+      'local_disabled',
       'cloud_disabled',
       'cloud_credentials',
       'cloud_limit',
@@ -85,11 +86,11 @@ export const startRun = route(
     ],
   },
   async (context, { params }) => {
-    const { store, config, master, wake } = context
+    const { store, wake } = context
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
-    refuseMode(before.run_mode, master, config.cloud.enabled)
     if (before.status !== 'pending') throw notPending(before.status)
+    await refuseMode(before.run_mode, context)
     const start = await store.runs.start(params.id, await machinesFor(context, params.id))
     if (start === undefined) throw noRun(params.id)
     const { run, started } = start
