@@ -5,10 +5,12 @@ export const EXIT = {
   failed: 1,
   /** Bad arguments or settings; nothing was tried. */
   usage: 2,
-  /** The server refused: bad input, no such thing, wrong state, not allowed. */
-  refused: 3,
+  /** All runs that were waited for completed, and at least one of them did not do all of its work. */
+  incomplete: 3,
   /** The server could not be reached, or cannot serve at the moment. */
   unreachable: 4,
+  /** The server refused: bad input, no such thing, wrong state, not allowed. */
+  refused: 5,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

@@ -1,5 +1,5 @@
 import { runProgram } from './program.ts'
-import { endWithoutReader, processTerminal } from './terminal.ts'
+import { endWithoutOutput, processTerminal } from './terminal.ts'
 
-endWithoutReader()
+endWithoutOutput()
 process.exitCode = await runProgram(process.argv.slice(2), processTerminal())

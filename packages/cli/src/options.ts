@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 
 /** For options that may be given again. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
@@ -13,6 +13,32 @@ export const collectParam = (
   const name = text.slice(0, at)
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given twice; give it once`)
   return { ...before, [name]: text.slice(at + 1) }
+}
+
+/** Another name of an option: its values are those of the option. */
+class OtherName extends Option {
+  readonly #of: string
+
+  constructor(flags: string, of: string) {
+    super(flags, `the same as --${of}`)
+    this.#of = of
+  }
+
+  override attributeName(): string {
+    return this.#of
+  }
+}
+
+/** `-p`, `--param` and `--params`: the same in all commands. */
+export const addParams = (command: Command, description: string): Command =>
+  command
+    .option('-p, --param <name=value>', `${description}; may be given again`, collectParam)
+    .addOption(new OtherName('--params <name=value>', 'param').argParser(collectParam))
+
+/** The id of something, which becomes a part of a path of the API. */
+export const someId = (text: string): string => {
+  if (/^\s*\.{0,2}\s*$/.test(text)) throw new InvalidArgumentError('must be an id')
+  return text
 }
 
 const COLLECTING: ReadonlySet<unknown> = new Set([collect, collectParam])
@@ -33,6 +59,9 @@ export const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
   return Number(text)
 }
+
+/** A count of things to leave out may be none. */
+export const wholeNumberOrZero = (text: string): number => (text === '0' ? 0 : wholeNumber(text))
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_DAYS = 365

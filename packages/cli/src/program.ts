@@ -27,7 +27,8 @@ import type { Terminal } from './terminal.ts'
 
 const EXIT_HELP = `
 Exit codes: 0 done; 1 failed, or a run that was waited for did not complete; 2 bad arguments or settings;
-3 refused by the server; 4 server not reachable; 128 + signal when stopped at once.`
+3 all runs that were waited for completed, and one of them did not do all of its work; 4 server not reachable;
+5 refused by the server; 128 + signal when stopped at once.`
 
 const COMMANDS = [
   serverCommand,
@@ -60,9 +61,11 @@ const COMMANDS = [
 ]
 
 /** Commands that were made on their own learn where to write, and to throw instead of ending the process. */
-const inherit = (command: Command): void => {
+const inherit = (command: Command, path = command.name()): void => {
   refuseRepetitions(command)
-  for (const child of command.commands) inherit(child.copyInheritedSettings(command))
+  command.showHelpAfterError(`  see: ${path} --help`)
+  for (const child of command.commands)
+    inherit(child.copyInheritedSettings(command), `${path} ${child.name()}`)
 }
 
 export const buildProgram = (terminal: Terminal): Command => {
@@ -73,6 +76,7 @@ export const buildProgram = (terminal: Terminal): Command => {
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'scanfarm: ')),
     })
   for (const command of COMMANDS) program.addCommand(command(terminal))
   program.exitOverride().enablePositionalOptions()

@@ -1,4 +1,6 @@
 import { fstatSync } from 'node:fs'
+import { fileErrorText } from '@scanfarm/platform'
+import { EXIT } from './exit.ts'
 
 /** Where a command reads and writes, so that tests can look at it. */
 export interface Terminal {
@@ -38,17 +40,22 @@ export const printLine = ({ out }: Terminal, line: string): void => void out.wri
 /** What a shell shows for a program that SIGPIPE ended. */
 const EXIT_PIPE = 141
 
-/** The reader of a pipe has gone (`… | head`): commands that stop on a signal stop as on that, the others end at once. */
-export const endWithoutReader = (): void => {
+/**
+ * The reader of a pipe has gone (`… | head`), or the output cannot be written. Commands that stop on a signal stop as on
+ * SIGTERM, the others end at once.
+ */
+export const endWithoutOutput = (): void => {
   let ended = false
   const end = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
     if (ended) return
     ended = true
+    const code = error.code === 'EPIPE' ? EXIT_PIPE : EXIT.failed
+    if (code === EXIT.failed)
+      process.stderr.write(`scanfarm: the output cannot be written: ${fileErrorText(error)}\n`)
     process.once('exit', () => {
-      process.exitCode = EXIT_PIPE
+      process.exitCode = code
     })
-    if (process.listenerCount('SIGTERM') === 0) process.exit(EXIT_PIPE)
+    if (process.listenerCount('SIGTERM') === 0) process.exit(code)
     process.kill(process.pid, 'SIGTERM')
   }
   process.stdout.on('error', end)

@@ -108,8 +108,8 @@ describe('starting runs', () => {
     expect(dry.err).toContain('nothing was sent')
     expect((await parsed<{ data: Run[] }>('runs', '--limit', '1000')).data).toHaveLength(before)
     const unknown = await run(['run', '-m', 'no-such', '-t', 'k.example', '--dry-run'])
-    expect(unknown).toMatchObject({ code: 3, err: expect.stringContaining('no-such') })
-    expect(await run(['run', '-f', 'noop', '-t', 'k.example', '--dry-run'])).toMatchObject({ code: 3 })
+    expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining('no-such') })
+    expect(await run(['run', '-f', 'noop', '-t', 'k.example', '--dry-run'])).toMatchObject({ code: 5 })
     const odd = await run(['run', '-m', 'noop', '-t', 'k.example', '--timeout', '90s'])
     expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('whole minutes') })
   })
@@ -158,7 +158,7 @@ steps:
       'file my-list-file',
     ])
     const lost = await run(['run', '-m', 'count-lines', '-t', 'uploads/0123456789abcdef-gone.txt'])
-    expect(lost).toMatchObject({ code: 3, err: expect.stringContaining('names no upload') })
+    expect(lost).toMatchObject({ code: 5, err: expect.stringContaining('names no upload') })
   })
 
   test('a copy of a run waits until it is started', async () => {
@@ -168,16 +168,106 @@ steps:
   })
 })
 
+describe('runs that do not do all of their work', () => {
+  const why = 'module web left out: required command not found: no-such-httpx'
+
+  beforeAll(async () => {
+    const file = (name: string, text: string): string => {
+      const path = join(folder, `${name}.yaml`)
+      writeFileSync(path, `kind: flow\nname: ${name}\n${text}`)
+      return path
+    }
+    const web =
+      '{name: web, path: web-probe}\n  - {name: sum, depends_on: [web], steps: [{name: s, type: bash, command: echo 0}]}'
+    const module = join(folder, 'web-probe.yaml')
+    writeFileSync(
+      module,
+      'kind: module\nname: web-probe\ndependencies: {commands: [no-such-httpx]}\nsteps: [{name: probe, type: bash, command: no-such-httpx}]\n',
+    )
+    const closed = `{name: off, condition: 'false', steps: [{name: s, type: bash, command: echo}]}`
+    for (const path of [
+      module,
+      file('half-flow', `modules:\n  - ${web}\n`),
+      file('strict-flow', `on_partial: fail\nmodules:\n  - ${web}\n`),
+      file('idle-flow', `modules:\n  - ${closed}\n`),
+    ])
+      expect(await run(['upload', '--workflow', path])).toMatchObject({ code: 0 })
+  }, START_MS)
+
+  test('a partial run prints its reasons and ends with exit code 3, also with job --wait', async () => {
+    const { code, err } = await run(['run', '-f', 'half-flow', '-t', 'half.example', '--wait'])
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: expect.stringMatching(
+        new RegExp(`run \\d+ half\\.example partial: ${why}\n[^]*1 of 1 runs completed without doing all`),
+      ),
+    })
+    const { data } = await parsed<{ data: Run[] }>(
+      'runs',
+      '--outcome',
+      'partial,clean',
+      '--workflow',
+      'half-flow',
+    )
+    expect(data).toMatchObject([{ target: 'half.example', outcome: 'partial', status: 'completed' }])
+    const [found] = data
+    const job = ['job', found?.run_group_id ?? '']
+    expect((await run([...job, '--wait'])).code).toBe(3)
+    expect((await run(job)).out).toMatch(/^completed +partial +\S+ +half\.example$/m)
+    const shown = (await run(['run', 'show', String(found?.id)])).out
+    expect(shown).toMatch(/^outcome +partial$/m)
+    expect(shown).toMatch(new RegExp(`^outcome_reasons +${why}$`, 'm'))
+    expect((await run(['runs', '--outcome', 'partial'])).out).toMatch(/completed +partial/)
+    expect((await run(['steps', String(found?.id)])).out).toMatch(
+      /probe +bash +skipped +\d* +\d+ +the module is left out: required command not found: no-such-httpx/,
+    )
+  })
+
+  test('a run that did nothing ends with exit code 3', async () => {
+    const { code, err } = await run(['run', '-f', 'idle-flow', '-t', 'idle.example', '--wait', '--json'])
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: expect.stringMatching(
+        /run \d+ idle\.example nothing_done: every step that does anything was excluded or skipped\n/,
+      ),
+    })
+  })
+
+  test('a workflow that says on_partial: fail has a failed run, with the reasons as its error', async () => {
+    const { code } = await run(['run', '-f', 'strict-flow', '-t', 'strict.example', '--wait'])
+    expect(code).toBe(1)
+    const { data } = await parsed<{ data: Run[] }>('runs', '--status', 'failed', '--target', 'strict.example')
+    expect(data).toMatchObject([
+      { outcome: 'partial', error_message: `the run did only a part of its work: ${why}` },
+    ])
+  })
+
+  test('exec agrees', async () => {
+    const local = ['exec', '-W', join(folder, 'out'), '-t', 'local.example']
+    const half = await run([...local, join(folder, 'half-flow.yaml')])
+    expect(half).toMatchObject({ code: 3, err: expect.stringContaining(`its outcome is partial: ${why}`) })
+    const json = await run([...local, '--json', join(folder, 'half-flow.yaml')])
+    expect(JSON.parse(json.out)).toMatchObject({
+      status: 'completed',
+      outcome: 'partial',
+      left_out_modules: 1,
+      outcome_reasons: [why],
+    })
+    expect((await run([...local, join(folder, 'strict-flow.yaml')])).code).toBe(1)
+    expect((await run([...local, '--dry-run', join(folder, 'half-flow.yaml')])).code).toBe(0)
+  })
+})
+
 describe('refusals', () => {
-  test('what the server refuses is told with its fields and exit code 3', async () => {
+  test('a refusal of the server names its fields and ends with exit code 5', async () => {
     const { code, err } = await run(['run', '-m', 'noop', '-t', 'a;b'])
-    expect(code).toBe(3)
+    expect(code).toBe(5)
     expect(err).toMatch(/target[^]*answered 400/)
   })
 
   test('a wrong token is told with what to do', async () => {
     const { code, err } = await run(['runs'], { SCANFARM_TOKEN: 'wrong' })
-    expect(code).toBe(3)
+    expect(code).toBe(5)
     expect(err).toMatch('set SCANFARM_TOKEN')
   })
 })
@@ -190,7 +280,7 @@ test('tokens are made, listed and removed', async () => {
   const { data } = await parsed<{ data: { id: number; name: string }[] }>('token', 'list')
   const made = data.find(({ name }) => name === 'reader')
   expect((await run(['token', 'remove', String(made?.id)])).code).toBe(0)
-  expect((await run(['workers'], { SCANFARM_TOKEN: token })).code).toBe(3)
+  expect((await run(['workers'], { SCANFARM_TOKEN: token })).code).toBe(5)
 })
 
 test('workflows are listed, and artifacts downloaded under names that lead nowhere else', async () => {
@@ -198,6 +288,16 @@ test('workflows are listed, and artifacts downloaded under names that lead nowhe
   const { data } = await parsed<{ data: Run[] }>('runs', '--limit', '1')
   const into = join(folder, 'artifacts')
   const { code, out } = await run(['artifacts', String(data[0]?.id), '-d', into])
+  const occupied = join(folder, 'occupied')
+  writeFileSync(occupied, '')
+  expect(await run(['artifacts', String(data[0]?.id), '-d', occupied])).toMatchObject({
+    code: 1,
+    err: `scanfarm: ${occupied} cannot be written: it exists already\n`,
+  })
+  expect(await run(['artifacts', String(data[0]?.id), '-d', '/proc/scanfarm'])).toMatchObject({
+    code: 1,
+    err: 'scanfarm: /proc/scanfarm cannot be written: its file system takes no new folders\n',
+  })
   expect(code).toBe(0)
   expect(out.trim().split('\n').filter(Boolean)).toHaveLength(readdirSync(into).length)
 })
@@ -255,9 +355,13 @@ describe('findings', () => {
     })
     const target = join(folder, 'out.csv')
     expect((await run(['findings', 'export', '--format', 'csv', '--to', target])).out).toBe(`${target}\n`)
+    expect(await run(['findings', 'export', '--format', 'csv', '--to', folder])).toMatchObject({
+      code: 1,
+      err: `scanfarm: ${folder} cannot be written: it is a directory\n`,
+    })
     expect(readFileSync(target, 'utf8')).toContain('T-1')
     const wrong = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'sarif'])
-    expect(wrong.code).toBe(3)
+    expect(wrong.code).toBe(5)
     expect(wrong.err).toContain('it is no SARIF 2.1.0')
     expect(await run(['assets', 'list'])).toMatchObject({ code: 0 })
   })

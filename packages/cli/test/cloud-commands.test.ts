@@ -86,7 +86,7 @@ test('machines that do not come up make the waiting command fail with the words 
   expect(shown).toMatchObject({ infra_id: id, status: 'failed', total_count: 2, ready_count: 0 })
   const destroyed = await run('cloud', 'destroy', id, '--wait')
   expect(destroyed.code).toBe(0)
-  expect((await run('cloud', 'show', 'nope')).code).toBe(3)
+  expect((await run('cloud', 'show', 'nope')).code).toBe(5)
 })
 
 test('a cloud run that is waited for shows its machines, and fails when they do', async () => {
@@ -108,6 +108,6 @@ test('a cloud run that is waited for shows its machines, and fails when they do'
   expect(await command).toBe(1)
   expect(terminal.stderr()).toMatch('1 of 1 runs did not complete')
   const refused = await run('run', '-m', 'noop', '-t', 'a.example', '--instances', '1')
-  expect(refused.code).toBe(3)
-  expect(refused.err).toMatch('/cloud_instances: goes only with run_mode cloud')
+  expect(refused.code).toBe(5)
+  expect(refused.err).toMatch('cloud_instances: goes only with run_mode cloud')
 })

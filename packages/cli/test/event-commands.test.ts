@@ -42,7 +42,31 @@ describe('schedules and events', () => {
     expect((await run('events', 'list', '--topic', 'schedule.triggered')).out).toContain('scheduler')
     expect((await run('schedules', 'remove', made.id)).code).toBe(0)
     const bad = await run('schedules', 'create', 'bad', '-w', 'noop', '--cron', 'soon', '-t', 'a.test')
-    expect(bad).toMatchObject({ code: 3, err: expect.stringContaining('has 1 fields') })
+    expect(bad).toMatchObject({ code: 5, err: expect.stringContaining('has 1 fields') })
+  })
+
+  test('a schedule has as many targets as are named', async () => {
+    const words = ['-w', 'noop', '--cron', '0 3 * * *', '--param', 'a=1', '--params', 'b=2']
+    const create = (name: string, ...targets: string[]) =>
+      parsed<Schedule>('schedules', 'create', name, ...words, ...targets.flatMap((target) => ['-t', target]))
+    const made = await create('several', 'a.test', 'b.test')
+    expect(made).toMatchObject({ target: '', targets: ['a.test', 'b.test'], params: { a: '1', b: '2' } })
+    expect(await create('one', 'a.test,b.test')).toMatchObject({ target: 'a.test,b.test' })
+    expect((await run('schedules', 'list', '--limit', '1')).out).toMatch(/1 of \d+; go on with --offset 1/)
+    expect((await run('schedules', 'list')).out).toContain('several  a.test b.test')
+    const fired = await parsed<{ job_id: string }>('schedules', 'trigger', made.id)
+    expect(await parsed('job', fired.job_id)).toMatchObject({ total_runs: 2 })
+    const bad = await run('schedules', 'create', 'bad', '-w', 'noop', '--cron', '0 3 * * *', '-t', 'a;b')
+    expect(bad.err.match(/must not contain the character ;/g)).toHaveLength(1)
+  })
+
+  test('a glob over topics selects events of the log', async () => {
+    await run('events', 'emit', 'custom.globbed', '{}')
+    expect((await run('events', 'list', '--topic', '*glob?ed')).out).toContain('custom.globbed')
+    expect(await run('events', 'list', '--topic', 'custom.[z-a]')).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(/^scanfarm: .*is not a shell glob\n {2}http\S+ answered 400/),
+    })
   })
 
   test('an event starts what waits for it', async () => {

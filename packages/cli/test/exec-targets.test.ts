@@ -54,15 +54,15 @@ describe('targets of exec', () => {
     expect(read('w/a.test/said.txt')).toBe('hello a.test a.test\n')
     expect(read('w/b.test/said.txt')).toBe('hello b.test b.test\n')
     expect(out).toMatch(/^\[a\.test\] hello a\.test/m)
-    expect(out).toMatch(/completed +\S+ +greet +b\.test +\S+w\/b\.test[^]*2 runs: 2 completed\n$/)
+    expect(out).toMatch(/completed +clean +\S+ +greet +b\.test +\S+w\/b\.test[^]*2 runs: 2 completed\n$/)
   })
 
   test('one that fails makes the command fail and holds no other up', async () => {
     const { code, out, err } = await exec('-t', 'bad.test', '-t', 'b.test', '-c', '2')
     expect(code).toBe(1)
     expect(err).toContain('1 of 2 runs did not complete')
-    expect(out).toMatch(/failed +\S+ +greet +bad\.test .*command exited with code 1/)
-    expect(out).toMatch(/completed +\S+ +greet +b\.test/)
+    expect(out).toMatch(/failed +partial +\S+ +greet +bad\.test .*command exited with code 1/)
+    expect(out).toMatch(/completed +clean +\S+ +greet +b\.test/)
   })
 
   test('come from a file too, and from standard input where none is named', async () => {
@@ -79,7 +79,7 @@ describe('targets of exec', () => {
 
   test.each([
     [['-T', '/nowhere.txt'], /\/nowhere\.txt cannot be read/],
-    [['-T', tmpdir()], /cannot be read: it is a folder/],
+    [['-T', tmpdir()], /cannot be read: it is a directory/],
     [['-T', '-'], /no standard input/],
     [[], /name a target: -t TARGET/],
     [['-t', 'a.test', '--empty-target'], /leave -t and -T out/],

@@ -40,15 +40,67 @@ describe('usage', () => {
     [['run', '-t', 'y'], /either a flow with -f or a module with -m/],
     [['run', '-f', 'x', '-m', 'x', '-t', 'y'], /either a flow with -f or a module with -m/],
     [['run', '-f', 'x'], /either with -t .* or with -T FILE/],
-    [['run', '-f', 'x', '-T', '/nowhere'], /\/nowhere cannot be read/],
-    [['upload', '/nowhere'], /\/nowhere cannot be read/],
-    [['workflow', 'lint', '/nowhere.yaml'], /cannot be read/],
+    [['run', '-f', 'x', '-T', '/nowhere'], /\/nowhere cannot be read: it does not exist/],
+    [['run', '-f', 'x', '-T', '/tmp'], /\/tmp cannot be read: it is a directory/],
+    [['run', '-f', 'x', '-T', '/tmp', '--dry-run'], /\/tmp cannot be read: it is a directory/],
+    [['run', '-f', 'x', '-t', 'y', '-P', '/nowhere'], /\/nowhere cannot be read .*: it does not exist/],
+    [['run', '-f', 'x', '-t', 'y', '-P', '/tmp'], /\/tmp cannot be read .*: it is a directory/],
+    [['upload', '/nowhere'], /\/nowhere cannot be read: it does not exist/],
+    [['upload', '/tmp'], /\/tmp cannot be read: it is a directory/],
+    [
+      ['findings', 'import', '/tmp', '--workspace', 'w', '--format', 'sarif'],
+      /\/tmp cannot be read: it is a/,
+    ],
+    [['workflow', 'lint', '/nowhere.yaml'], /cannot be read: it does not exist/],
+    [['exec', './nowhere.yaml', '-t', 'y'], /nowhere\.yaml cannot be read: it does not exist/],
+    [['workflow', 'show', '/nowhere'], /nowhere cannot be read: it does not exist/],
+    [['exec', 'x', '-t', 'y', '--config', '/nowhere'], /\/nowhere cannot be read: it does not exist/],
+    [['runs', '--config', '/tmp'], /\/tmp cannot be read: it is a directory/],
+    [
+      ['runs', '--url', 'farm'],
+      /"farm" is not the address of a server: write --url .* as http:\/\/HOST:PORT/,
+    ],
+    [['runs', '--limit', '0'], /must be a whole number from 1/],
+    [['events', 'list', '--offset', '-1'], /must be a whole number/],
+    [['run', 'show', ''], /must be an id/],
+    [['cancel', '..'], /must be an id/],
+    [['runs', '--prot'], /^scanfarm: unknown option '--prot'\n +see: scanfarm runs --help$/m],
+    [['run', '-f', 'x', '-t', 'y', '-p', 'a=1', '--params', 'a=2'], /a is given twice/],
+    [
+      ['schedules', 'create', 'n', '-w', 'x', '-t', 'y'],
+      /name what starts the runs: --cron, --event or --watch/,
+    ],
     [['exec', 'x', '-t', 'a;b'], /must not contain the character ;/],
   ])('%j is refused with exit code 2 and what to do', async (args, message) => {
     const { code, err } = await run(args)
     expect(code).toBe(2)
     expect(err).toMatch(message)
     expect(err).not.toMatch(/^ +at /m)
+  })
+
+  test.each([
+    ['exec', 'x', '--help'],
+    ['run', '--help'],
+    ['schedules', 'create', '--help'],
+    ['function', 'eval', '--help'],
+  ])('%s %s takes params by both names', async (...args) => {
+    expect((await run(args)).out).toMatch(
+      /-p, --param <name=value> [^]*--params <name=value> +the same as --param/,
+    )
+  })
+
+  test('a workflow with an error is refused with one line for it', async () => {
+    const file = join(folder, 'bad.yaml')
+    writeFileSync(file, 'nope: [\n')
+    const { code, err } = await run(['exec', file, '-t', 'a.test'])
+    expect(code).toBe(1)
+    expect(err.match(/YAML parse error/g)).toHaveLength(1)
+    expect(err).toMatch(/^scanfarm: the workflow \S+ cannot be used:\n/)
+  })
+
+  test('values of --param and --params are collected together', async () => {
+    const { out } = await run(['function', 'eval', 'a + b', '--params', 'a=1', '--param', 'b=2', '--json'])
+    expect(JSON.parse(out)).toEqual({ result: '12' })
   })
 
   test('bad settings are all named, with exit code 2', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -42,6 +42,16 @@ const exec = (...args: string[]) =>
 describe('scanfarm workflow', () => {
   test('lint accepts a sound file', async () => {
     expect(await run('workflow', 'lint', join(folder, 'greet.yaml'))).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('lint refuses folders without workflow files', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    expect(await run('workflow', 'lint', empty)).toMatchObject({
+      code: 2,
+      err: `scanfarm: nothing was checked: ${empty} has no workflow files\n`,
+    })
+    expect((await run('workflow', 'lint', empty, join(folder, 'greet.yaml'))).code).toBe(0)
   })
 
   test('lint names file, line and column of every problem and ends with exit code 1', async () => {
@@ -174,7 +184,13 @@ steps:
     expect(lines.map(({ what }) => what)).toEqual(
       expect.arrayContaining(['plan', 'step-opened', 'output', 'step-closed']),
     )
-    expect(lines.at(-1)).toEqual({ what: 'ended', status: 'completed', errorMessage: '' })
+    expect(lines.at(-1)).toEqual({
+      what: 'ended',
+      status: 'completed',
+      errorMessage: '',
+      outcome: 'clean',
+      outcomeReasons: [],
+    })
   })
 
   test('--json prints the run with its steps as one document, and the exit code still tells the outcome', async () => {

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '@scanfarm/contracts'
+import type { ErrorBody, FieldError } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 
@@ -32,9 +32,16 @@ const readBody = async (answer: Response): Promise<Partial<ErrorBody>> => {
   }
 }
 
+/** The message of a server names the first of the fields that are wrong. */
+const isSaid = (message: string, { path, message: what }: FieldError, count: number): boolean =>
+  message.includes(`${path.slice(1)}: ${what}`) ||
+  (count === 1 && (message.includes(what) || message.startsWith(`${path.slice(1)}: `)))
+
 const refusal = async (answer: Response, url: string): Promise<CliError> => {
   const { message = answer.statusText, details = [], request_id: requestId } = await readBody(answer)
-  const lines = details.map(({ path, message: what }) => `  ${path || '/'}: ${what}`)
+  const lines = details
+    .filter((detail) => !isSaid(message, detail, details.length))
+    .map(({ path, message: what }) => `  ${path || '/'}: ${what}`)
   const hint = HINTS[answer.status]
   const about = `${url} answered ${answer.status}${requestId ? ` (request ${requestId})` : ''}`
   const broken = answer.status >= 500 || OUT_OF_SERVICE.has(answer.status)
@@ -50,6 +57,11 @@ export class Api {
   readonly #token: string | undefined
 
   constructor({ url, token }: ApiOptions) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new CliError(
+        EXIT.usage,
+        `${JSON.stringify(url)} is not the address of a server: write --url (SCANFARM_URL) as http://HOST:PORT`,
+      )
     this.url = url.replace(/\/+$/, '')
     this.#token = token
   }

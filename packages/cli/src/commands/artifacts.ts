@@ -1,16 +1,13 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import type { ReadableStream } from 'node:stream/web'
 import type { Artifact } from '@scanfarm/contracts'
+import { makeFolder } from '@scanfarm/platform'
 import type { Command } from 'commander'
 import type { Api } from '../client/api.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
-import { CliError, EXIT } from '../exit.ts'
+import { notWritten, saveBody } from '../client/save-body.ts'
+import { someId } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { listArtifacts } from './lists.ts'
+import { listArtifacts, wholeList } from './lists.ts'
 
 interface ArtifactsOptions extends ClientOptions {
   readonly download?: string
@@ -28,22 +25,23 @@ const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: st
   const answer = await api.send(`/runs/${encodeURIComponent(run)}/artifacts/${artifact.id}/content`, {
     signal: null,
   })
-  if (answer.body === null)
-    throw new CliError(EXIT.unreachable, `artifact ${artifact.id} came without content`)
   const path = join(folder, fileName(artifact))
-  await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), createWriteStream(path))
+  await saveBody(answer, path)
   return path
 }
 
 export const artifactsCommand = (terminal: Terminal): Command =>
   clientCommand('artifacts', 'List the artifacts of a run, or download them.')
-    .argument('<run>', 'number or uuid')
+    .argument('<run>', 'number or uuid', someId)
     .option('-d, --download <folder>', 'download all of them into this folder')
     .action(async (run: string, options: ArtifactsOptions) => {
       const api = connect(terminal, options)
-      const page = await api.get<{ data: Artifact[] }>(`/runs/${encodeURIComponent(run)}/artifacts`)
+      const page = await wholeList<Artifact>(api, `/runs/${encodeURIComponent(run)}/artifacts`)
       if (options.download === undefined) return listArtifacts(terminal, options, page)
-      await mkdir(options.download, { recursive: true })
+      const folder = options.download
+      await makeFolder(folder).catch((error: unknown) => {
+        throw notWritten(folder, error)
+      })
       for (const artifact of page.data.filter(({ content_type: type }) => type !== 'folder'))
-        printLine(terminal, await downloadOne(api, run, artifact, options.download))
+        printLine(terminal, await downloadOne(api, run, artifact, folder))
     })

@@ -4,9 +4,9 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
 import { infraPath, waitForInfra } from '../client/wait-for-infra.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { collect, wholeNumber } from '../options.ts'
+import { collect, someId, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page } from './lists.ts'
+import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
 const dollars = (amount: number | null): string => (amount === null ? '?' : amount.toFixed(2))
 
@@ -31,11 +31,9 @@ const MACHINE_COLUMNS: readonly Column<CloudInstance>[] = [
   { title: 'MESSAGE', value: (machine) => machine.message },
 ]
 
-interface ListOptions extends ClientOptions {
+interface ListOptions extends ClientOptions, PageOptions {
   readonly status?: string
   readonly provider?: string
-  readonly limit?: string
-  readonly offset?: string
 }
 
 const listCommand = (terminal: Terminal): Command =>
@@ -63,7 +61,7 @@ const showInfra = (terminal: Terminal, options: ClientOptions, infra: CloudInfra
 
 const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show an infrastructure and its machines.')
-    .argument('<id>', 'id of the infrastructure')
+    .argument('<id>', 'id of the infrastructure', someId)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
       showInfra(terminal, options, (await api.get<{ data: CloudInfra }>(infraPath(id))).data)
@@ -130,7 +128,7 @@ interface DestroyOptions extends ClientOptions {
 
 const destroyCommand = (terminal: Terminal): Command =>
   clientCommand('destroy', 'Destroy the machines of an infrastructure; its runs are cancelled.')
-    .argument('<id>', 'id of the infrastructure')
+    .argument('<id>', 'id of the infrastructure', someId)
     .option('--wait', 'wait until they are gone')
     .action(async (id: string, options: DestroyOptions) => {
       const api = connect(terminal, options)

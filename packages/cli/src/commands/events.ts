@@ -1,10 +1,11 @@
-import type { EventEmitted, Pagination } from '@scanfarm/contracts'
+import type { EventEmitted } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { plain, printFields, printJson, printTable } from '../client/table.ts'
+import { plain, printFields, printJson, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { printLine, type Terminal } from '../terminal.ts'
+import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
 interface Entry {
   readonly id: number
@@ -22,39 +23,38 @@ interface FilterOptions extends ClientOptions {
   readonly topic?: string
   readonly workspace?: string
   readonly run?: string
-  readonly limit?: string
 }
 
 const filtered = (command: Command): Command =>
   command
-    .option('--topic <topic>', 'events of this topic')
+    .option('--topic <topic>', 'events of this topic, or of those that a shell glob matches')
     .option('--workspace <name>', 'events of this workspace')
     .option('--run <uuid>', 'events of this run')
 
+const COLUMNS: readonly Column<Entry>[] = [
+  { title: 'ID', value: (entry) => entry.id },
+  { title: 'TIME', value: (entry) => entry.created_at },
+  { title: 'TOPIC', value: (entry) => entry.topic },
+  { title: 'SOURCE', value: (entry) => entry.source },
+  { title: 'DONE', value: (entry) => (entry.processed ? 'yes' : 'no') },
+  { title: 'WORKFLOW', value: (entry) => entry.workflow_name },
+  { title: 'ERROR OR DATA', value: (entry) => entry.error || entry.data },
+]
+
 const listCommand = (terminal: Terminal): Command =>
-  filtered(clientCommand('list', 'List the event log, newest first.'))
-    .option('--limit <count>', 'at most so many')
-    .action(async (options: FilterOptions) => {
-      const { topic, workspace, run, limit } = options
-      const page = await connect(terminal, options).get<{ data: Entry[]; pagination: Pagination }>(
-        '/event-logs',
-        { topic, workspace, run_id: run, limit },
-      )
-      if (wantsJson(options)) return printJson(terminal, page)
-      printTable(
-        terminal,
-        [
-          { title: 'ID', value: (entry) => entry.id },
-          { title: 'TIME', value: (entry) => entry.created_at },
-          { title: 'TOPIC', value: (entry) => entry.topic },
-          { title: 'SOURCE', value: (entry) => entry.source },
-          { title: 'DONE', value: (entry) => (entry.processed ? 'yes' : 'no') },
-          { title: 'WORKFLOW', value: (entry) => entry.workflow_name },
-          { title: 'ERROR OR DATA', value: (entry) => entry.error || entry.data },
-        ],
-        page.data,
-      )
-    })
+  paged(filtered(clientCommand('list', 'List the event log, newest first.'))).action(
+    async (options: FilterOptions & PageOptions) => {
+      const { topic, workspace, run, limit, offset } = options
+      const page = await connect(terminal, options).get<Page<Entry>>('/event-logs', {
+        topic,
+        workspace,
+        run_id: run,
+        limit,
+        offset,
+      })
+      printPage(terminal, options, page, COLUMNS)
+    },
+  )
 
 const dataOf = (text: string): unknown => {
   try {

@@ -1,16 +1,12 @@
-import { createWriteStream } from 'node:fs'
 import { basename } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import type { ReadableStream } from 'node:stream/web'
 import type { Asset, ImportSummary, Vulnerability } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { readBlob } from '../client/read-blob.ts'
+import { printBody, saveBody } from '../client/save-body.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
-import { CliError, EXIT } from '../exit.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page } from './lists.ts'
+import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
 interface FilterOptions extends ClientOptions {
   readonly workspace?: string
@@ -38,11 +34,6 @@ const queryOf = ({ workspace, severity, confidence, asset, state, run }: FilterO
   state,
   run_uuid: run,
 })
-
-interface PageOptions {
-  readonly limit?: string
-  readonly offset?: string
-}
 
 const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ID', value: (finding) => finding.id },
@@ -117,10 +108,8 @@ const exportCommand = (terminal: Terminal): Command =>
       const answer = await connect(terminal, options).send(`/vulnerabilities/export?${query.toString()}`, {
         signal: null,
       })
-      if (answer.body === null) throw new CliError(EXIT.unreachable, 'the export came without content')
-      const body = Readable.fromWeb(answer.body as ReadableStream<Uint8Array>)
-      if (options.to === undefined) return pipeline(body, terminal.out, { end: false })
-      await pipeline(body, createWriteStream(options.to))
+      if (options.to === undefined) return await printBody(terminal, answer)
+      await saveBody(answer, options.to)
       printLine(terminal, options.to)
     })
 

@@ -3,14 +3,14 @@ import type { AloneResult, FunctionDefinition } from '@scanfarm/workflow'
 import { Command } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { collectParam } from '../options.ts'
+import { addParams } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface EvalOptions {
   readonly eval?: string
   readonly target: string
-  readonly params?: Record<string, string>
+  readonly param?: Record<string, string>
   readonly config?: string
   readonly json?: boolean
 }
@@ -28,7 +28,7 @@ const show = (terminal: Terminal, result: AloneResult, json: boolean): void => {
 const evaluate = async (
   terminal: Terminal,
   argument: string | undefined,
-  { eval: option, target, params = {}, config: file, json = false }: EvalOptions,
+  { eval: option, target, param: params = {}, config: file, json = false }: EvalOptions,
 ): Promise<void> => {
   const source = option ?? argument
   if (source === undefined || (option !== undefined && argument !== undefined))
@@ -43,13 +43,15 @@ const evaluate = async (
 }
 
 const evalCommand = (terminal: Terminal): Command =>
-  new Command('eval')
-    .alias('e')
-    .description('Evaluate an expression here: no server, no database. It sees the current folder.')
-    .argument('[expression]', 'expression, e.g. \'file_length("hosts.txt") > 0\'')
-    .option('-e, --eval <expression>', 'the same')
-    .option('-t, --target <target>', 'value of {{Target}}', '')
-    .option('-p, --params <name=value>', 'variable of the expression; may be given again', collectParam)
+  addParams(
+    new Command('eval')
+      .alias('e')
+      .description('Evaluate an expression here: no server, no database. It sees the current folder.')
+      .argument('[expression]', 'expression, e.g. \'file_length("hosts.txt") > 0\'')
+      .option('-e, --eval <expression>', 'the same')
+      .option('-t, --target <target>', 'value of {{Target}}', ''),
+    'variable of the expression',
+  )
     .option('--config <file>', 'settings file')
     .option('--json', 'print {"result": …}; what functions print goes to standard error')
     .action((argument: string | undefined, options: EvalOptions) => evaluate(terminal, argument, options))

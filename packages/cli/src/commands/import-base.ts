@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createLogger, errorText } from '@scanfarm/platform'
+import { createLogger, errorText, fileErrorText } from '@scanfarm/platform'
 import type { BasePart, BaseReport, PartReport } from '@scanfarm/server/operations'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { plain, printJson, printTable } from '../client/table.ts'
@@ -68,7 +68,7 @@ const writeSettings = async (file: string, yaml: string): Promise<void> => {
   try {
     await writeFile(file, yaml, { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    throw new CliError(EXIT.failed, `${file} cannot be written: ${errorText(error)}`)
+    throw new CliError(EXIT.failed, `${file} cannot be written: ${fileErrorText(error)}`)
   }
 }
 

@@ -4,8 +4,9 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { progressLine } from '../client/progress.ts'
 import { printJson, printTable } from '../client/table.ts'
 import { waitForJob } from '../client/wait-for-job.ts'
+import { someId } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { checkCompleted } from './run.ts'
+import { checkWork, WAIT_MEANING } from '../client/check-work.ts'
 
 interface JobOptions extends ClientOptions {
   readonly wait?: boolean
@@ -20,6 +21,7 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
     terminal,
     [
       { title: 'STATUS', value: (run) => run.status },
+      { title: 'OUTCOME', value: (run) => run.outcome },
       { title: 'RUN', value: (run) => run.run_uuid },
       { title: 'TARGET', value: (run) => run.target },
     ],
@@ -32,13 +34,13 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
 export const jobCommand = (terminal: Terminal): Command =>
   clientCommand('job', 'Show the runs that one request started.')
     .alias('jobs')
-    .argument('<job>', 'id of the job')
-    .option('--wait', 'wait until all runs have ended; exit code 1 when one did not complete')
+    .argument('<job>', 'id of the job', someId)
+    .option('--wait', WAIT_MEANING)
     .action(async (id: string, options: JobOptions) => {
       const api = connect(terminal, options)
       if (!options.wait)
         return printJob(terminal, options, await api.get<JobStatus>(`/jobs/${encodeURIComponent(id)}`))
       const job = await waitForJob(terminal, api, id)
       if (wantsJson(options)) printJson(terminal, job)
-      checkCompleted(job)
+      await checkWork(terminal, api, [job])
     })

@@ -1,7 +1,9 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
 import type { Command } from 'commander'
+import type { Api } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
+import { someId, wholeNumber, wholeNumberOrZero } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 export interface Page<T> {
@@ -25,21 +27,41 @@ export const printPage = <T>(
     )
 }
 
-export const paged = (command: Command): Command =>
-  command.option('--limit <count>', 'at most so many').option('--offset <count>', 'leave out so many')
+/** What the options of `paged` hold. */
+export interface PageOptions {
+  readonly limit?: number
+  readonly offset?: number
+}
 
-interface RunsOptions extends ClientOptions {
+/** A list that the server sends in parts when it is very large. */
+export const wholeList = async <T>(api: Api, path: string): Promise<Page<T>> => {
+  const data: T[] = []
+  let cursor: string | undefined
+  do {
+    const part = await api.get<Page<T>>(path, { cursor })
+    data.push(...part.data)
+    cursor = part.pagination?.next_cursor
+  } while (cursor !== undefined)
+  return { data }
+}
+
+export const paged = (command: Command): Command =>
+  command
+    .option('--limit <count>', 'at most so many', wholeNumber)
+    .option('--offset <count>', 'leave out so many', wholeNumberOrZero)
+
+interface RunsOptions extends ClientOptions, PageOptions {
   readonly status?: string
+  readonly outcome?: string
   readonly workflow?: string
   readonly target?: string
   readonly job?: string
-  readonly limit?: string
-  readonly offset?: string
 }
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'ID', value: (run) => run.id },
   { title: 'STATUS', value: (run) => run.status },
+  { title: 'OUTCOME', value: (run) => run.outcome },
   { title: 'STEPS', value: (run) => `${run.completed_steps}/${run.total_steps}` },
   { title: 'MODE', value: (run) => run.run_mode },
   { title: 'PRIORITY', value: (run) => run.priority },
@@ -49,21 +71,24 @@ const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'TARGET', value: (run) => run.target },
 ]
 
+const WAITING: Column<Run> = { title: 'WAITING', value: (run) => run.waiting_reason }
+
 export const runsCommand = (terminal: Terminal): Command =>
   paged(clientCommand('runs', 'List runs, newest first.'))
     .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
+    .option(
+      '--outcome <outcomes>',
+      'ended runs that were clean, partial or nothing_done; several with commas',
+    )
     .option('--workflow <name>', 'runs of this workflow')
     .option('--target <target>', 'runs on this target')
     .option('--job <id>', 'runs of this job')
     .action(async (options: RunsOptions) => {
-      const { status, workflow, target, job, limit, offset } = options
-      const query = { status, workflow_name: workflow, target, job_id: job, limit, offset }
-      printPage(
-        terminal,
-        options,
-        await connect(terminal, options).get<Page<Run>>('/runs', query),
-        RUN_COLUMNS,
-      )
+      const { status, outcome, workflow, target, job, limit, offset } = options
+      const query = { status, outcome, workflow_name: workflow, target, job_id: job, limit, offset }
+      const page = await connect(terminal, options).get<Page<Run>>('/runs', query)
+      const waits = page.data.some((run) => run.waiting_reason !== '')
+      printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)
     })
 
 const STEP_COLUMNS: readonly Column<Step>[] = [
@@ -77,9 +102,10 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
 
 export const stepsCommand = (terminal: Terminal): Command =>
   clientCommand('steps', 'List the steps of a run.')
-    .argument('<run>', 'number or uuid')
+    .argument('<run>', 'number or uuid', someId)
     .action(async (id: string, options: ClientOptions) => {
-      const page = await connect(terminal, options).get<Page<Step>>(`/runs/${encodeURIComponent(id)}/steps`)
+      const path = `/runs/${encodeURIComponent(id)}/steps`
+      const page = await wholeList<Step>(connect(terminal, options), path)
       printPage(terminal, options, page, STEP_COLUMNS)
     })
 
@@ -121,11 +147,9 @@ const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
   { title: 'DESCRIPTION', value: (workflow) => workflow.description },
 ]
 
-interface WorkflowsOptions extends ClientOptions {
+interface WorkflowsOptions extends ClientOptions, PageOptions {
   readonly kind?: string
   readonly search?: string
-  readonly limit?: string
-  readonly offset?: string
 }
 
 export const workflowsCommand = (terminal: Terminal): Command =>

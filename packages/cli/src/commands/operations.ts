@@ -17,8 +17,10 @@ const prepare = (terminal: Terminal, options: OperationOptions): { config: Confi
   return { config, log: createLogger({ level: 'warn', format: config.log.format, stream: terminal.err }) }
 }
 
-const notReached = (error: unknown): never => {
-  throw new CliError(EXIT.unreachable, errorText(error))
+/** A database that a newer program migrated was reached; trying again does not help. */
+const notMigrated = (error: unknown): never => {
+  const isNewer = Error.isError(error) && error.name === 'NewerDatabaseError'
+  throw new CliError(isNewer ? EXIT.failed : EXIT.unreachable, errorText(error))
 }
 
 export const migrateCommand = (terminal: Terminal): Command =>
@@ -28,7 +30,7 @@ export const migrateCommand = (terminal: Terminal): Command =>
     .action(async (options: OperationOptions) => {
       const { config, log } = prepare(terminal, options)
       const { migrateDatabase } = await import('@scanfarm/server/operations')
-      const { applied, version } = await migrateDatabase(config, log).catch(notReached)
+      const { applied, version } = await migrateDatabase(config, log).catch(notMigrated)
       for (const name of applied) printLine(terminal, `applied ${name}`)
       printLine(terminal, `the database is at ${version}`)
     })

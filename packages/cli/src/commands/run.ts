@@ -2,20 +2,14 @@ import type { JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
+import { checkWork, WAIT_MEANING } from '../client/check-work.ts'
 import { waitForJob } from '../client/wait-for-job.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { wholeNumber } from '../options.ts'
+import { someId, wholeNumber } from '../options.ts'
 import { checkRequests } from '../scan/check-requests.ts'
 import { requestOf, type RunOptions } from '../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../scan/scan-options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-
-/** A run that failed or was cancelled makes the waiting command fail. */
-export const checkCompleted = (job: JobStatus): void => {
-  const lost = job.failed + job.cancelled
-  if (lost > 0)
-    throw new CliError(EXIT.failed, `${lost} of ${job.total_runs} runs did not complete (job ${job.job_id})`)
-}
 
 interface Warned {
   readonly warnings?: readonly { readonly field: string; readonly message: string }[]
@@ -58,19 +52,18 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
     jobs.push(await waitForJob(terminal, api, created.job_id, created.infra_id))
   }
   if (wantsJson(options)) printJson(terminal, jobs.length === 1 ? jobs[0] : jobs)
-  const lost = jobs.find((job) => job.failed + job.cancelled > 0)
-  if (lost !== undefined) checkCompleted(lost)
+  await checkWork(terminal, api, jobs)
 }
 
 const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show one run in full.')
-    .argument('<run>', 'number or uuid')
+    .argument('<run>', 'number or uuid', someId)
     .action(async (id: string, options: ClientOptions) => {
       const { data } = await connect(terminal, options).get<{ data: RunDetail }>(
         `/runs/${encodeURIComponent(id)}`,
       )
       if (wantsJson(options)) printJson(terminal, data)
-      else printFields(terminal, data)
+      else printFields(terminal, { ...data, outcome_reasons: data.outcome_reasons.join('; ') })
     })
 
 export const runCommand = (terminal: Terminal): Command =>
@@ -87,9 +80,15 @@ export const runCommand = (terminal: Terminal): Command =>
         'critical',
       ]),
     )
-    .addOption(new Option('--mode <mode>', 'where to run').choices(['local', 'distributed', 'cloud']))
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'where to run; default local, or distributed where the server has no local slots',
+      ).choices(['local', 'distributed', 'cloud']),
+    )
     .addOption(new Option('--runner <type>', 'where commands execute').choices(['host', 'docker', 'ssh']))
     .option('--image <image>', 'image of the docker runner')
+    .option('--docker-network <name>', 'network of the docker runner; host needs the role admin')
     .option('--ssh-host <host>', 'host of the ssh runner')
     .option('--cloud-provider <name>', 'with --mode cloud: where machines are made')
     .option('--instances <count>', 'machines to make', wholeNumber)
@@ -99,6 +98,6 @@ export const runCommand = (terminal: Terminal): Command =>
     .option('--auto-destroy', 'destroy the machines after the last run')
     .option('--reuse <id>', 'use machines that are there: id of scanfarm cloud list')
     .option('--dry-run', 'start nothing; check the workflow and the targets and print what would be sent')
-    .option('--wait', 'wait until all runs have ended; exit code 1 when one did not complete')
+    .option('--wait', WAIT_MEANING)
     .action((options: RunOptions) => start(terminal, options))
     .addCommand(showCommand(terminal))

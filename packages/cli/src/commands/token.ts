@@ -1,11 +1,12 @@
-import type { ApiToken, Pagination, Role } from '@scanfarm/contracts'
+import type { ApiToken, Role } from '@scanfarm/contracts'
 import { createLogger } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printFields, printJson, printTable } from '../client/table.ts'
-import { wholeNumber } from '../options.ts'
+import { printFields, printJson, type Column } from '../client/table.ts'
+import { someId, wholeNumber } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
+import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
 interface CreateOptions extends ClientOptions {
   readonly role: Role
@@ -52,30 +53,26 @@ const createCommand = (terminal: Terminal): Command =>
       else printLine(terminal, answer.token)
     })
 
+const COLUMNS: readonly Column<ApiToken>[] = [
+  { title: 'ID', value: (token) => token.id },
+  { title: 'ROLE', value: (token) => token.role },
+  { title: 'EXPIRES', value: (token) => token.expires_at ?? 'never' },
+  { title: 'LAST USED', value: (token) => token.last_used_at ?? 'never' },
+  { title: 'NAME', value: (token) => token.name },
+]
+
 const listCommand = (terminal: Terminal): Command =>
-  clientCommand('list', 'List the API tokens, without the tokens themselves.').action(
-    async (options: ClientOptions) => {
-      const page = await connect(terminal, options).get<{ data: ApiToken[]; pagination: Pagination }>(
-        '/tokens',
-      )
-      if (wantsJson(options)) return printJson(terminal, page)
-      printTable(
-        terminal,
-        [
-          { title: 'ID', value: (token) => token.id },
-          { title: 'ROLE', value: (token) => token.role },
-          { title: 'EXPIRES', value: (token) => token.expires_at ?? 'never' },
-          { title: 'LAST USED', value: (token) => token.last_used_at ?? 'never' },
-          { title: 'NAME', value: (token) => token.name },
-        ],
-        page.data,
-      )
+  paged(clientCommand('list', 'List the API tokens, without the tokens themselves.')).action(
+    async (options: ClientOptions & PageOptions) => {
+      const { limit, offset } = options
+      const page = await connect(terminal, options).get<Page<ApiToken>>('/tokens', { limit, offset })
+      printPage(terminal, options, page, COLUMNS)
     },
   )
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Remove an API token.')
-    .argument('<id>', 'number of the token')
+    .argument('<id>', 'number of the token', someId)
     .action(async (id: string, options: ClientOptions) => {
       const answer = await connect(terminal, options).remove<Record<string, unknown>>(
         `/tokens/${encodeURIComponent(id)}`,

@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { errorText } from '@scanfarm/platform'
+import { fileErrorText } from '@scanfarm/platform'
 import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/workflow'
 import { Command, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -28,7 +28,7 @@ const isBad = (problem: Problem, strict: boolean): boolean =>
 /** A path that is not there is a slip in the command, not a problem of a workflow. */
 const mustBeReadable = async (path: string): Promise<void> => {
   await access(path).catch((error: unknown) => {
-    throw new CliError(EXIT.usage, `${path} cannot be read: ${errorText(error)}`)
+    throw new CliError(EXIT.usage, `${path} cannot be read: ${fileErrorText(error)}`)
   })
 }
 
@@ -48,13 +48,17 @@ const lintAll = async (
     for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
   else if (format !== 'github' || problems.length > 0)
     printLine(terminal, renderProblems(problems, format, packageJson.version))
+  if (files === 0 && problems.length === 0)
+    throw new CliError(EXIT.usage, `nothing was checked: ${paths.join(', ')} has no workflow files`)
   if (problems.some((problem) => isBad(problem, strict)))
     throw new CliError(EXIT.failed, 'a workflow has problems')
 }
 
 const lintCommand = (terminal: Terminal): Command =>
   new Command('lint')
-    .description('Check workflows and what they refer to; exit code 1 when one has errors.')
+    .description(
+      'Check workflows and what they refer to; exit code 1 when one has errors, 2 when there is none.',
+    )
     .argument('<path...>', 'workflow files, or folders of them')
     .option('--strict', 'warnings count as errors')
     .option('--config <file>', 'settings file')

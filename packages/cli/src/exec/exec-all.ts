@@ -11,6 +11,7 @@ import {
   type AllowedPath,
   type ResolvedWorkflow,
 } from '@scanfarm/workflow'
+import { NOTHING_WAS_DUE } from '../client/check-work.ts'
 import type { ExecOptions } from '../commands/exec.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { readParams } from '../scan/params.ts'
@@ -20,10 +21,10 @@ import type { Terminal } from '../terminal.ts'
 import { findWorkflow, folderOfFile } from '../workflows/find-workflow.ts'
 import { createOwnRunners } from '../workflows/own-runners.ts'
 import { gatherTargets, namedTargets } from './gather-targets.ts'
-import type { ExecTarget, PlannedRun } from './planned.ts'
+import type { EndedRun, ExecTarget, PlannedRun } from './planned.ts'
 import { documentReporter, linesReporter, textReporter } from './reporters.ts'
 import { runAll } from './run-all.ts'
-import { lostRuns } from './summary.ts'
+import { incompleteRuns, lostRuns, whyOf } from './summary.ts'
 
 /** Aborts with the first Ctrl-C, so that commands are killed and everything is tidied up. */
 const untilInterrupted = (): Disposable & { readonly signal: AbortSignal } => {
@@ -95,7 +96,20 @@ const findAll = async (config: Config, choices: readonly Choice[]): Promise<Reso
   return workflows
 }
 
-/** Runs what was chosen on every target; rejects with the exit code when one of the runs did not complete. */
+/** Of runs that all completed. */
+const checkWork = (ended: readonly EndedRun[]): void => {
+  const [first, ...more] = incompleteRuns(ended)
+  if (first === undefined) return
+  const why = whyOf(first.result) || NOTHING_WAS_DUE
+  throw new CliError(
+    EXIT.incomplete,
+    ended.length === 1
+      ? `the run completed, but its outcome is ${first.result.outcome}: ${why}`
+      : `${more.length + 1} of ${ended.length} runs completed without doing all of their work`,
+  )
+}
+
+/** Runs what was chosen on every target; rejects with the exit code when one of the runs did not do all of its work. */
 export const execAll = async (
   terminal: Terminal,
   choices: readonly Choice[],
@@ -134,9 +148,12 @@ export const execAll = async (
   })
   reporter.finish(ended)
   const [lost, ...more] = lostRuns(ended)
-  if (lost === undefined) return
+  if (lost === undefined) return checkWork(ended)
   const { status, errorMessage } = lost.result
   if (ended.length === 1)
-    throw new CliError(EXIT.failed, `the run ${status}${errorMessage && `: ${errorMessage}`}`)
+    throw new CliError(
+      EXIT.failed,
+      `the run ${status === 'cancelled' ? 'was cancelled' : status}${errorMessage && `: ${errorMessage}`}`,
+    )
   throw new CliError(EXIT.failed, `${more.length + 1} of ${ended.length} runs did not complete`)
 }

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunnerProvider, RunRecorder } from '@scanfarm/contracts'
-import type { Config } from '@scanfarm/platform'
+import { makeFolder, type Config } from '@scanfarm/platform'
 import {
   execute,
   parseAllowedPaths,
@@ -10,6 +10,7 @@ import {
   type Engine,
   type ExecuteResult,
 } from '@scanfarm/workflow'
+import { notWritten } from '../client/save-body.ts'
 import type { Terminal } from '../terminal.ts'
 import { ownEnvironment } from '../workflows/own-environment.ts'
 import type { PlannedRun } from './planned.ts'
@@ -56,7 +57,10 @@ export const perform = async (
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
   const { signal, end } = limited(around.signal, around.timeoutMs)
   try {
-    if (!around.dryRun) await mkdir(output, { recursive: true })
+    if (!around.dryRun)
+      await makeFolder(output).catch((error: unknown) => {
+        throw notWritten(output, error)
+      })
     const own = { target: target.text, workspace: run.space, output, temp }
     const { folders, ...given } = await ownEnvironment(config, terminal.env, own)
     return await execute({

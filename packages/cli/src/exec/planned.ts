@@ -20,7 +20,8 @@ export interface PlannedRun {
 
 export interface EndedRun {
   readonly run: PlannedRun
-  readonly result: Pick<ExecuteResult, 'status' | 'errorMessage'>
+  readonly result: Pick<ExecuteResult, 'status' | 'errorMessage' | 'outcome'> &
+    Partial<Pick<ExecuteResult, 'tally'>>
   readonly seconds: number
 }
 

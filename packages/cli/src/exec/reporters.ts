@@ -46,8 +46,15 @@ export const linesReporter = (terminal: Terminal, { runs }: Scale): CommandRepor
   const print = (object: object): void => printLine(terminal, JSON.stringify(object))
   return {
     begin: (run) => createJsonNarrator(terminal, facts(run)),
-    ended: ({ run, result: { status, errorMessage } }) =>
-      print({ what: 'ended', ...facts(run), status, errorMessage }),
+    ended: ({ run, result: { status, errorMessage, outcome = '', tally } }) =>
+      print({
+        what: 'ended',
+        ...facts(run),
+        status,
+        errorMessage,
+        outcome,
+        outcomeReasons: tally?.reasons ?? [],
+      }),
     finish: (ended) => void (runs > 1 && print({ what: 'summary', ...countsOf(ended) })),
   }
 }

@@ -2,7 +2,7 @@ import { printTable } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import type { EndedRun } from './planned.ts'
 
-/** Of more runs only those that did not complete are listed, and of these no more. */
+/** Of more runs only those that did not complete, or not do all of their work, are listed, and of these no more. */
 const MAX_ROWS = 100
 
 const STATUSES = ['completed', 'failed', 'cancelled'] as const
@@ -19,23 +19,37 @@ export const countsOf = (ended: readonly EndedRun[]) => {
   }
 }
 
+/** Runs that completed without doing all of their work. */
+export const incompleteRuns = (ended: readonly EndedRun[]): EndedRun[] =>
+  ended.filter(
+    ({ result }) =>
+      result.status === 'completed' && result.outcome !== undefined && result.outcome !== 'clean',
+  )
+
+export const whyOf = ({ errorMessage, tally }: EndedRun['result']): string =>
+  errorMessage === '' ? (tally?.reasons ?? []).join('; ') : errorMessage
+
 export const lostRuns = (ended: readonly EndedRun[]): EndedRun[] =>
   ended.filter(({ result }) => result.status !== 'completed')
 
 /** What became of every target and workflow. */
 export const printSummary = (terminal: Terminal, ended: readonly EndedRun[]): void => {
   const { total_runs: total, ...counts } = countsOf(ended)
-  const shown = (ended.length <= MAX_ROWS ? ended : lostRuns(ended)).slice(0, MAX_ROWS)
+  const shown = (ended.length <= MAX_ROWS ? ended : [...lostRuns(ended), ...incompleteRuns(ended)]).slice(
+    0,
+    MAX_ROWS,
+  )
   if (shown.length > 0)
     printTable(
       terminal,
       [
         { title: 'STATUS', value: ({ result }) => result.status },
+        { title: 'OUTCOME', value: ({ result }) => result.outcome },
         { title: 'SECONDS', value: ({ seconds }) => seconds.toFixed(1) },
         { title: 'WORKFLOW', value: ({ run }) => run.workflow.root.name },
         { title: 'TARGET', value: ({ run }) => run.target.text },
         { title: 'FOLDER', value: ({ run }) => run.output },
-        { title: 'WHY', value: ({ result }) => result.errorMessage },
+        { title: 'WHY', value: ({ result }) => whyOf(result) },
       ],
       shown,
     )

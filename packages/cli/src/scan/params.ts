@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { errorText } from '@scanfarm/platform'
+import { fileErrorText } from '@scanfarm/platform'
 import { parse } from 'yaml'
 import { CliError, EXIT } from '../exit.ts'
 import type { ScanOptions } from './scan-options.ts'
@@ -19,9 +19,9 @@ const readParamsFile = async (file: string): Promise<Record<string, string>> => 
   try {
     const { size } = await stat(file)
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-    value = parse(await readFile(file, 'utf8'))
+    value = parse(await readFile(file, 'utf8'), { prettyErrors: false })
   } catch (error) {
-    throw new CliError(EXIT.usage, `${file} cannot be read as JSON or YAML: ${errorText(error)}`)
+    throw new CliError(EXIT.usage, `${file} cannot be read as JSON or YAML: ${fileErrorText(error)}`)
   }
   if (value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value))

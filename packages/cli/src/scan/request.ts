@@ -17,6 +17,7 @@ export interface RunOptions extends ClientOptions, ScanOptions {
   readonly mode?: CreateRuns['run_mode']
   readonly runner?: CreateRuns['runner_type']
   readonly image?: string
+  readonly dockerNetwork?: string
   readonly sshHost?: string
   readonly cloudProvider?: CreateRuns['cloud_provider']
   readonly instances?: number
@@ -83,6 +84,15 @@ const targetsOf = async (
   return { target_file: await upload(api, file === '-' ? 'targets.txt' : basename(file), all) }
 }
 
+/**
+ * A server without local slots could not run what names no mode, and would refuse it: its runs go to the workers.
+ * Undefined: as the API has it.
+ */
+const usualMode = async (api: Api): Promise<Request['run_mode']> => {
+  const { run_modes: modes } = await api.get<{ run_modes: readonly string[] }>('/server-info')
+  return !modes.includes('local') && modes.includes('distributed') ? 'distributed' : undefined
+}
+
 export const requestOf = async (terminal: Terminal, api: Api, options: RunOptions): Promise<Request> => {
   const timeout = minutesOf(options.timeout)
   const params = await readParams(options)
@@ -90,11 +100,12 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     ...(await targetsOf(terminal, api, options)),
     ...(Object.keys(params).length === 0 ? {} : { params }),
     priority: options.priority,
-    run_mode: options.mode,
+    run_mode: options.mode ?? (await usualMode(api)),
     timeout,
     concurrency: options.concurrency,
     runner_type: options.runner,
     docker_image: options.image,
+    docker_network: options.dockerNetwork,
     ssh_host: options.sshHost,
     workspace: spaceOf(options),
     cloud_provider: options.cloudProvider,

@@ -1,7 +1,7 @@
 import { HEURISTICS } from '@scanfarm/contracts'
 import { Option, type Command } from 'commander'
 import { CliError, EXIT } from '../exit.ts'
-import { collect, collectParam, duration, wholeNumber } from '../options.ts'
+import { addParams, collect, duration, wholeNumber } from '../options.ts'
 
 /** What `exec` and `run` have in common: on what to run, and how. */
 export interface ScanOptions {
@@ -25,15 +25,17 @@ export interface ScanOptions {
   readonly dryRun?: boolean
 }
 
-/** The words of scans, the same for every command that starts some. */
-export const addScanOptions = (command: Command): Command =>
+const addTargets = (command: Command): Command =>
   command
     .option('-f, --flow <name>', 'flow to run')
     .option('-m, --module <name>', 'module to run; given again, they run one after the other', collect)
     .option('-t, --target <target>', 'target, or a file that is the target; may be given again', collect)
     .option('-T, --target-file <file>', 'file of targets, a line each; - reads them from standard input')
     .option('--empty-target', 'run without a target')
-    .option('-p, --param <name=value>', 'parameter of the workflow; may be given again', collectParam)
+
+/** The words of scans, the same for every command that starts some. */
+export const addScanOptions = (command: Command): Command =>
+  addParams(addTargets(command), 'parameter of the workflow')
     .option('-P, --params-file <file>', 'JSON or YAML file of parameters; those of -p go first')
     .option('-c, --concurrency <count>', 'targets at once', wholeNumber)
     .option('--timeout <duration>', 'limit for each run, like 2h, 1h30m or 1d; a number is minutes', duration)

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { targetProblem } from '@scanfarm/contracts'
-import { errorText } from '@scanfarm/platform'
+import { fileErrorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -18,7 +18,7 @@ const openList = async (file: string): Promise<NodeJS.ReadableStream> => {
   const handle = await open(file)
   if (!(await handle.stat()).isDirectory()) return handle.createReadStream()
   await handle.close()
-  throw new Error('it is a folder')
+  throw new Error('it is a directory')
 }
 
 /** The targets of a file, or of standard input for `-`: one a line, blank lines and those with `#` left out. */
@@ -40,7 +40,7 @@ export const readTargetLines = async (terminal: Terminal, file: string): Promise
     }
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw new CliError(EXIT.usage, `${name} cannot be read: ${errorText(error)}`)
+    throw new CliError(EXIT.usage, `${name} cannot be read: ${fileErrorText(error)}`)
   }
   return targets
 }

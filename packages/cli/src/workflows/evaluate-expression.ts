@@ -22,6 +22,7 @@ const createShower = ({ out, err }: Terminal): RunRecorder => ({
   plan: nothing,
   stepOpened: nothing,
   stepClosed: nothing,
+  tally: nothing,
   currentPid: nothing,
   output: (_key, stream, chunk) => void (stream === 'stdout' ? out : err).write(chunk),
   artifact: ({ path }) => void err.write(`artifact: ${path}\n`),

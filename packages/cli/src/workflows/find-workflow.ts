@@ -21,7 +21,10 @@ const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow
     return resolveWorkflow(...args)
   } catch (error) {
     if (!(error instanceof WorkflowError)) throw error
-    throw new CliError(EXIT.failed, [error.message, ...problemLines(error.problems)].join('\n'))
+    // The message names the first problem, and the list all of them.
+    const lines = problemLines(error.problems)
+    const head = lines.length === 0 ? error.message : `the workflow ${args[1].name} cannot be used:`
+    throw new CliError(EXIT.failed, [head, ...lines].join('\n'))
   }
 }
 
@@ -41,6 +44,8 @@ export const findWorkflow = async (
   name: string,
   kind?: WorkflowKind,
 ): Promise<ResolvedWorkflow> => {
+  if (/^\.{0,2}\/|\.ya?ml$/i.test(name) && !existsSync(name))
+    throw new CliError(EXIT.usage, `${name} cannot be read: it does not exist`)
   const folders = workflowFolders(config)
   const library = isFile(name) ? await openFile(name, { folders }) : await openLibrary(folders)
   try {

@@ -36,6 +36,7 @@ export const createNarrator = (terminal: Terminal): RunRecorder => {
       const why = errorMessage === '' ? '' : `: ${plain(errorMessage)}`
       say(`< ${plain(names.get(key) ?? key)} ${word(status)} (${durationMs} ms)${why}`)
     },
+    tally: () => undefined,
     currentPid: () => undefined,
     artifact: ({ type, path }) => say(`* ${type}: ${plain(path)}`),
     event: ({ topic, name }) => say(`! ${plain(topic)} ${plain(name)}`),
@@ -56,6 +57,7 @@ export const createJsonNarrator = (terminal: Terminal, about: object = {}): RunR
     stepOpened: (step) => tell('step-opened', step),
     output: (key, stream, chunk) => tell('output', { key, stream, text: chunk.toString('utf8') }),
     stepClosed: (step) => tell('step-closed', step),
+    tally: () => undefined,
     currentPid: () => undefined,
     artifact: (found) => tell('artifact', found),
     event: (event) => tell('event', event),

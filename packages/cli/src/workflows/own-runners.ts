@@ -13,7 +13,7 @@ export const createOwnRunners = ({ runner, runs }: Config, agent: string | undef
   return createRunners({
     host: { graceMs },
     docker: {
-      ...dockerOptions({ ...runner, dockerImages: ALL, dockerVolumes: ALL }),
+      ...dockerOptions({ ...runner, dockerImages: ALL, dockerVolumes: ALL, dockerNetworks: ALL }),
       owner: `exec-${process.pid}`,
       graceMs,
     },

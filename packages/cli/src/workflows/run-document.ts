@@ -1,6 +1,12 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { OutputStream, RunRecorder, StepClosed, StepOpened } from '@scanfarm/contracts'
-import type { ExecuteResult } from '@scanfarm/workflow'
+import {
+  NO_WORK,
+  type OutputStream,
+  type RunRecorder,
+  type StepClosed,
+  type StepOpened,
+} from '@scanfarm/contracts'
+import type { EndedRun } from '../exec/planned.ts'
 
 /** Bounds of the document, which is in memory until the run has ended; what is beyond them is left out. */
 const MAX_STEPS = 10_000
@@ -39,7 +45,7 @@ export interface RunFacts {
 export interface RunDocument {
   readonly recorder: RunRecorder
   /** The run with its steps as plain JSON, in the words of the API. */
-  finish(facts: RunFacts, result: Pick<ExecuteResult, 'status' | 'errorMessage'>): object
+  finish(facts: RunFacts, result: EndedRun['result']): object
 }
 
 const stepJson = ({ name, type, module, command, startedAt, closed, output }: Step) => ({
@@ -92,7 +98,10 @@ export const createRunDocument = (live: RunRecorder): RunDocument => {
   }
   return {
     recorder,
-    finish: ({ uuid, workflow, kind, target, workspace, dryRun, folder }, { status, errorMessage }) => ({
+    finish: (
+      { uuid, workflow, kind, target, workspace, dryRun, folder },
+      { status, errorMessage, outcome = '', tally = NO_WORK },
+    ) => ({
       run_uuid: uuid,
       workflow_name: workflow,
       workflow_kind: kind,
@@ -101,6 +110,11 @@ export const createRunDocument = (live: RunRecorder): RunDocument => {
       dry_run: dryRun,
       folder,
       status,
+      outcome,
+      failed_steps: tally.failedSteps,
+      left_out_modules: tally.leftOutModules,
+      left_out_steps: tally.leftOutSteps,
+      outcome_reasons: tally.reasons,
       error_message: errorMessage,
       started_at: startedAt,
       completed_at: new Date(),

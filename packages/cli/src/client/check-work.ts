@@ -1,0 +1,48 @@
+import type { JobStatus, Run } from '@scanfarm/contracts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Api } from './api.ts'
+import { patiently } from './patiently.ts'
+import { plain } from './table.ts'
+
+export const WAIT_MEANING =
+  'wait until all runs have ended; exit code 1 when one did not complete, 3 when one completed without doing all of its work'
+
+/** Runs of a job that are explained. */
+const SHOWN = 10
+
+/** A run without reasons has excluded and skipped all that could have worked. */
+export const NOTHING_WAS_DUE = 'every step that does anything was excluded or skipped'
+
+/** A line for each of the first runs that are not clean, with what failed or was left out in it, and why. */
+const explain = async (terminal: Terminal, api: Api, jobId: string): Promise<void> => {
+  const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: String(SHOWN) }
+  const { data } = await patiently(() => api.get<{ data: readonly Run[] }>('/runs', query))
+  for (const { id, target, outcome, error_message: error, outcome_reasons: reasons } of data) {
+    const why = reasons.length > 0 ? reasons.join('; ') : error || NOTHING_WAS_DUE
+    const about = [`run ${id}`, target, outcome].filter(Boolean).join(' ')
+    terminal.err.write(`scanfarm: ${plain(`${about}: ${why}`)}\n`)
+  }
+}
+
+/**
+ * Prints the reasons, then throws a `CliError`: exit code 1 when a run of the ended jobs failed or was cancelled, 3 when a run
+ * completed without doing all of its work.
+ */
+export const checkWork = async (terminal: Terminal, api: Api, jobs: readonly JobStatus[]): Promise<void> => {
+  const unclean = jobs.filter(({ outcomes }) => outcomes.partial + outcomes.nothing_done > 0)
+  for (const { job_id: jobId } of unclean) await explain(terminal, api, jobId)
+  const lost = jobs.find((job) => job.failed + job.cancelled > 0)
+  if (lost !== undefined)
+    throw new CliError(
+      EXIT.failed,
+      `${lost.failed + lost.cancelled} of ${lost.total_runs} runs did not complete (job ${lost.job_id})`,
+    )
+  const [first] = unclean
+  if (first === undefined) return
+  const { partial, nothing_done: nothing } = first.outcomes
+  throw new CliError(
+    EXIT.incomplete,
+    `${partial + nothing} of ${first.total_runs} runs completed without doing all of their work (job ${first.job_id})`,
+  )
+}

@@ -1,0 +1,42 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { errorText, fileErrorText } from '@scanfarm/platform'
+import { CliError, EXIT } from '../exit.ts'
+import type { Terminal } from '../terminal.ts'
+
+const bodyOf = ({ body }: Response): Readable => {
+  if (body === null) throw new CliError(EXIT.unreachable, 'the answer of the server has no content')
+  return Readable.fromWeb(body as ReadableStream<Uint8Array>)
+}
+
+export const notWritten = (path: string, error: unknown): CliError =>
+  new CliError(EXIT.failed, `${path} cannot be written: ${fileErrorText(error)}`)
+
+const ofFile = (error: unknown): boolean =>
+  Error.isError(error) && 'syscall' in error && error.syscall === 'write'
+
+/** Writes the content of an answer to a file. */
+export const saveBody = async (answer: Response, path: string): Promise<void> => {
+  let file: FileHandle
+  try {
+    file = await open(path, 'w')
+  } catch (error) {
+    await answer.body?.cancel()
+    throw notWritten(path, error)
+  }
+  try {
+    await pipeline(bodyOf(answer), file.createWriteStream())
+  } catch (error) {
+    if (ofFile(error)) throw notWritten(path, error)
+    throw new CliError(
+      EXIT.unreachable,
+      `${path} is not complete: the answer was cut off: ${errorText(error)}`,
+    )
+  }
+}
+
+/** Writes the content of an answer to standard output. */
+export const printBody = async ({ out }: Terminal, answer: Response): Promise<void> =>
+  await pipeline(bodyOf(answer), out, { end: false })

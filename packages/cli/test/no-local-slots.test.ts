@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Run } from '@scanfarm/contracts'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { runProgram } from '../src/index.ts'
+import { captureTerminal } from './captured-terminal.ts'
+import { Farm, until } from './farm/farm.ts'
+
+const START_MS = 300_000
+/** That of `Farm`. */
+const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
+const NEEDY = `kind: module
+name: needy
+dependencies: {commands: [sh, no-such-tool]}
+steps: [{name: a, type: bash, command: 'true'}]
+`
+
+let folder = ''
+let farm: Farm
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
+  farm = await Farm.start({
+    queue: 'postgres',
+    workers: 1,
+    env: { SCANFARM_LOCAL_SLOTS: '0' },
+  })
+  writeFileSync(join(farm.folder, 'workflows', 'needy.yaml'), NEEDY)
+}, START_MS)
+afterAll(async () => {
+  await farm?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+}, START_MS)
+
+const started = (args: readonly string[]) => {
+  const env = { SCANFARM_DATA_DIR: folder, SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN }
+  const terminal = captureTerminal(env)
+  return { terminal, ended: runProgram(args, terminal) }
+}
+const run = async (args: readonly string[]) => {
+  const { terminal, ended } = started(args)
+  return { code: await ended, out: terminal.stdout(), err: terminal.stderr() }
+}
+
+test('a run that names no mode goes to the workers where the server has no local slots', async () => {
+  const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
+  expect(err).toMatch(/1\/1 {2}1 completed\n$/)
+  expect(code).toBe(0)
+  const { out } = await run(['runs', '--target', 'example.com'])
+  expect(out).toMatch(/distributed/)
+  expect(out).not.toContain('WAITING')
+})
+
+test('a local run is refused with what to do', async () => {
+  const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--mode', 'local'])
+  expect(code).not.toBe(0)
+  expect(err).toContain('local mode requires a server with local slots')
+  expect(err).toContain('send run_mode distributed, or set local.slots to 1 or more')
+})
+
+test('a run that no live worker can take says so while it is waited for, and in lists', async () => {
+  const { terminal, ended } = started(['run', '-m', 'needy', '-t', 'needs.example', '--wait'])
+  await until('the reason is shown', () =>
+    terminal.stderr().includes('no live worker offers: tool:no-such-tool'),
+  )
+  const { out } = await run(['runs', '--target', 'needs.example'])
+  expect(out).toMatch(/WAITING\n.* no live worker offers: tool:no-such-tool\n/)
+  const { data } = JSON.parse((await run(['runs', '--target', 'needs.example', '--json'])).out) as {
+    data: Run[]
+  }
+  await run(['cancel', String(data[0]?.id)])
+  expect(await ended).not.toBe(0)
+})

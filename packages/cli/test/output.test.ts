@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-output-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly err: string
+}
+
+/** Runs the program with its standard output on a file, or on a pipe whose reader goes after the first bytes. */
+const run = (args: readonly string[], output: string | undefined, url = '') =>
+  new Promise<Ended>((resolve, reject) => {
+    const file = output === undefined ? undefined : openSync(output, 'w')
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+      env: { PATH: process.env['PATH'] ?? '', SCANFARM_DATA_DIR: folder, SCANFARM_URL: url },
+      stdio: ['ignore', file ?? 'pipe', 'pipe'],
+    })
+    if (file !== undefined) closeSync(file)
+    let err = ''
+    child.stderr?.on('data', (chunk: Buffer) => (err += String(chunk)))
+    child.stdout?.once('data', () => child.stdout?.destroy())
+    child.once('error', reject).once('close', (code) => resolve({ code, err }))
+  })
+
+test.each([
+  [['workflow', 'schema']],
+  [['config', '-o', 'json']],
+  [['function', 'list']],
+  [['run', '--help']],
+])('%j says in one line that its output cannot be written', async (args) => {
+  expect(await run(args, '/dev/full')).toEqual({
+    code: 1,
+    err: 'scanfarm: the output cannot be written: no space is left on its disk\n',
+  })
+})
+
+test('a list whose reader goes ends without a word', async () => {
+  const runs = Array.from({ length: 20_000 }, (_, id) => ({
+    id,
+    status: 'completed',
+    target: `host-${id}.test`,
+  }))
+  const server = createServer((_request, response) => response.end(JSON.stringify({ data: runs })))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    for (const args of [['runs'], ['runs', '--json']])
+      expect(await run(args, undefined, `http://127.0.0.1:${port}`)).toEqual({ code: 141, err: '' })
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
