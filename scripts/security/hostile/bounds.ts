@@ -38,6 +38,7 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'a database statement': 'packages/store/test/statement-timeout.test.ts',
   'a statement without an answer': 'packages/store/test/statement-timeout.test.ts',
   'steps of one attempt': 'packages/executor/test/journal.test.ts',
+  'reasons of an outcome': 'packages/workflow/test/outcome.test.ts',
   'row of a step': 'packages/executor/test/journal.test.ts',
   'exports in the row': 'packages/executor/test/journal.test.ts',
   'output of a step': LIMITS,
@@ -88,6 +89,7 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'file that a workflow names': ISOLATION,
   'text that a function reads': 'packages/workflow/test/large-files.test.ts',
   'lines or paths': 'packages/workflow/test/large-files.test.ts',
+  'hosts that an import names': 'packages/workflow/test/reached.test.ts',
   'search of `glob`': 'packages/workflow/test/confined.test.ts',
   'regular expression of a function': LIMITS,
   'text that a regular expression': LIMITS,
@@ -105,10 +107,14 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'open files of a command': 'packages/worker/test/isolation.test.ts',
   'core dumps': 'packages/worker/test/isolation.test.ts',
   'workspaces with runs at the same time': 'packages/executor/test/user-pool.test.ts',
+  'programs that a worker offers': 'packages/workflow/test/programs.test.ts',
+  'objects of the artifact store': 'packages/server/test/loops/stray-bytes.test.ts',
   'tries to kill the processes': 'packages/runners/test/purge.test.ts',
   'JSON of the arguments': 'packages/workflow/test/bounds.test.ts',
   'reading a report of more than 64 KiB': 'packages/findings/test/import.test.ts',
   'imports of a server': 'packages/server/test/routes/vulnerabilities.test.ts',
+  'signals to a worker': 'packages/executor/test/executor.test.ts',
+  'notifications of the database': 'packages/server/test/loops/wake.test.ts',
 }
 
 /** First cells of all rows of docs/limits.md. */

@@ -15,6 +15,7 @@ const READS = [
   'source',
   'file',
   'template',
+  'reached',
   'archive',
   'manifest',
   'old',
