@@ -277,7 +277,7 @@ test.each<Scan>([
 const FOUND = (place: string) =>
   `${JSON.stringify({ 'template-id': 't-1', info: { name: 'T', severity: 'high' }, 'matched-at': place })}\n`
 
-test('a finding is told once, is gone when a check finds nothing, and stays when the check reached nobody', async () => {
+test('A finding is reported once, is gone when a scan finds nothing, and stays when the scan reached no host', async () => {
   await using _executor = executor()
   let server = await listening()
   const port = portOf(server)

@@ -9,8 +9,8 @@ const HOLD_MS = 5_000
 const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
 
 /**
- * The mark on the job comes first, in a transaction of its own: targets that have no run yet are expanded as cancelled,
- * freed slots are not given away any more, and whatever a crash leaves undone, `finishCancel` does.
+ * Marks the job as cancelled and commits before its runs are cancelled. From then on targets without a run are expanded
+ * as cancelled, freed slots are not given to the job's runs, and `finishCancel` completes the cancel after a crash.
  */
 export const requestCancel = async (
   db: Kysely<unknown>,

@@ -119,7 +119,7 @@ async function insertJob(
   return { kept: { status: made.kept.status, body: made.kept.body } }
 }
 
-/** In a transaction of its own: other submits of a new workflow would wait until all targets of this one are stored. */
+/** Commits separately: otherwise other submits of the same new workflow wait until all targets of this job are stored. */
 const pinWorkflow = async (db: Kysely<unknown>, { hash, json }: JobDraft['workflow']): Promise<void> => {
   await sql`insert into pinned_workflows (hash, json) values (${hash}, ${json}) on conflict do nothing`.execute(
     db,

@@ -102,9 +102,9 @@ const branchesOf = (
 }
 
 /**
- * The ids of the page come from an index first, then their rows: a deep offset would otherwise fetch every row that
- * it skips. Indexes on (status, id), (workflow_name, status, id) and (outcome, id) are in order within one status and
- * outcome only, so each is a branch of its own, cut to what the page can need.
+ * Reads the ids of the page from an index, then the rows: otherwise a deep offset fetches every row that it skips. The
+ * indexes on (status, id), (workflow_name, status, id) and (outcome, id) are sorted within one status and outcome only,
+ * so the query is a union with one limited branch for each status and outcome.
  */
 const pageOfRuns = async (
   db: Kysely<unknown>,

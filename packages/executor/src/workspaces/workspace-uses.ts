@@ -70,7 +70,7 @@ export class WorkspaceUses {
       writeFileSync(path, '', { mode: 0o600 })
     } catch (error) {
       if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
-      // The first mark, or somebody has removed the empty folder.
+      // The folder is made with its first mark. An operator may also have deleted it while it was empty.
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
       writeFileSync(path, '', { mode: 0o600 })
     }

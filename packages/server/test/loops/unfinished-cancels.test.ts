@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A server without slots in a process of its own. */
+/** Starts a server without slots in a separate process. */
 const startMaster = async () => {
   const settings = {
     data_dir: join(folder, 'data'),

@@ -33,8 +33,8 @@ begin
     or (p_parent = 'event_logs' and p_days is not null and v_newest < now() - p_days * interval '1 day');
 end $$;
 
--- Drops ranges of steps and events that nothing needs; returns how many. One master at a time. Reading and writing wait while a range is
--- dropped, so it gives up soon where somebody holds the table: the next call tries again.
+-- Drops ranges of steps and events that no run needs; returns how many. One master at a time. Reads and writes wait while
+-- a range is dropped. If the table is locked, the function stops after 500 ms and the next call tries again.
 create function drop_unused_partitions(p_days int) returns int
 language plpgsql set lock_timeout = '500ms' as $$
 declare
@@ -117,8 +117,8 @@ begin
 end $$;
 `
 
-// A scanner's record repeats request and response, which have columns: in the stored text a marker stands for them. It
-// has the hash of what it stands for, so that it never yields another text, and a character that JSON text cannot have.
+// A scanner's record repeats the request and the response, which are stored in columns. The stored record has a marker
+// in their place: the hash of the text, so that a marker restores that text alone, between characters that JSON forbids.
 const FINDINGS = `
 create function raw_marker(p_text text) returns text
 language sql immutable as $$ select chr(1) || md5(p_text) || chr(1) $$;

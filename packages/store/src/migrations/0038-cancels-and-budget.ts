@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 
-/** Cancels of jobs that outlast their master, and budget decisions that hold nobody up while a job is stored. */
+/** Cancels that another master completes, and budget decisions that do not lock the budget while a job is stored. */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   await sql.raw(CANCEL).execute(db)
   await sql.raw(BUDGET).execute(db)

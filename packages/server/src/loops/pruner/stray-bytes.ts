@@ -52,7 +52,7 @@ export class StraySweeper {
     return removed
   }
 
-  /** Old keys among the next ones. A round that fails begins anew. */
+  /** The keys of the next batch that are old enough to delete. After an error the listing restarts from its first key. */
   async #next(): Promise<string[]> {
     const keys = (this.#keys ??= this.#parts.artifacts.list('runs')[Symbol.asyncIterator]())
     this.#keys = undefined
