@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ArtifactStore, ByteRange, StoredObject } from '@scanfarm/contracts'
-import { checkKey } from './key.ts'
+import { checkKey, isKey } from './key.ts'
 import { createMeter } from './meter.ts'
 
 export interface FolderOptions {
@@ -140,8 +140,8 @@ const oldFiles = async (folder: string, path: string, before: Date, limit: numbe
   try {
     for await (const entry of await opendir(path)) {
       if (keys.length >= limit) break
-      if (entry.isFile() && (await stat(join(path, entry.name))).mtime < before)
-        keys.push(`${folder}/${entry.name}`)
+      const key = `${folder}/${entry.name}`
+      if (entry.isFile() && isKey(key) && (await stat(join(path, entry.name))).mtime < before) keys.push(key)
     }
   } catch (error) {
     // Nothing was ever put there, or somebody removes the same.
@@ -151,7 +151,7 @@ const oldFiles = async (folder: string, path: string, before: Date, limit: numbe
 }
 
 async function* filesBelow(folder: string, path: string): AsyncGenerator<{ key: string; modified: Date }> {
-  // Others may remove what is being read.
+  // Another process may remove the folder meanwhile.
   const entries = await opendir(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined
     throw error
@@ -160,7 +160,7 @@ async function* filesBelow(folder: string, path: string): AsyncGenerator<{ key: 
   for await (const entry of entries) {
     const [key, at] = [`${folder}/${entry.name}`, join(path, entry.name)]
     if (entry.isDirectory()) yield* filesBelow(key, at)
-    else if (entry.isFile()) {
+    else if (entry.isFile() && isKey(key)) {
       const found = await stat(at).catch(() => undefined)
       if (found !== undefined) yield { key, modified: found.mtime }
     }

@@ -1,12 +1,14 @@
 const MAX_KEY_LENGTH = 900
 const PART = /^[A-Za-z0-9._-]{1,200}$/
 
+/** Whether the store can have an object of this key; false for files that another program put beside the objects. */
+export const isKey = (key: string): boolean =>
+  key.length <= MAX_KEY_LENGTH &&
+  key.split('/').every((part) => PART.test(part) && part !== '.' && part !== '..')
+
 /** Throws for a key that could leave the store or that S3 would not take: such a key is a bug of the caller. */
 export function checkKey(key: string): void {
-  const parts = key.split('/')
-  const fine =
-    key.length <= MAX_KEY_LENGTH && parts.every((part) => PART.test(part) && part !== '.' && part !== '..')
-  if (!fine)
+  if (!isKey(key))
     throw new TypeError(
       `not an artifact key: ${JSON.stringify(key.slice(0, 200))}; parts have 1 to 200 of A-Z a-z 0-9 . _ - and are neither "." nor ".."`,
     )

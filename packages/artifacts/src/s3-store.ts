@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { ArtifactStore, ByteRange, StoredObject } from '@scanfarm/contracts'
-import { checkKey } from './key.ts'
+import { checkKey, isKey } from './key.ts'
 import { createMeter } from './meter.ts'
 import {
   explained,
@@ -62,8 +62,10 @@ export function openS3Store(options: S3Options): ArtifactStore {
       do {
         const ask = new sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken })
         const page = await told(`list ${folder}`, client.send(ask))
-        for (const { Key: key = '', LastModified: modified } of page.Contents ?? [])
-          if (modified !== undefined) yield { key: `${folder}/${key.slice(Prefix.length)}`, modified }
+        for (const { Key: name = '', LastModified: modified } of page.Contents ?? []) {
+          const key = `${folder}/${name.slice(Prefix.length)}`
+          if (modified !== undefined && isKey(key)) yield { key, modified }
+        }
         ContinuationToken = page.NextContinuationToken
       } while (ContinuationToken !== undefined)
     },
@@ -131,8 +133,10 @@ const oldObjects = async (
   do {
     const ask = new sdk.ListObjectsV2Command({ Bucket, Prefix, Delimiter: '/', ContinuationToken })
     const page = await client.send(ask)
-    for (const { Key: key = '', LastModified: put } of page.Contents ?? [])
-      if (put !== undefined && put < before) keys.push(`${folder}/${key.slice(Prefix.length)}`)
+    for (const { Key: name = '', LastModified: put } of page.Contents ?? []) {
+      const key = `${folder}/${name.slice(Prefix.length)}`
+      if (put !== undefined && put < before && isKey(key)) keys.push(key)
+    }
     ContinuationToken = page.NextContinuationToken
   } while (ContinuationToken !== undefined && keys.length < limit)
   return keys.slice(0, limit)

@@ -147,7 +147,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.oldKeys('never', future, 2)).toEqual([])
     })
 
-    test('tells all that is below a folder, and when it was put', async () => {
+    test('lists all objects below a folder with the time of their put', async () => {
       const keys = ['tree/a', 'tree/b/c', 'tree/b/d/e', 'treetop/f']
       for (const key of keys) await put(key, 'x')
       const found = await Array.fromAsync(store.list('tree'))

@@ -28,6 +28,16 @@ test('A folder store leaves no half-written files and no empty folders behind', 
   expect(await readdir(join(root, '~incoming'))).toEqual([])
 })
 
+test('Files whose names are no keys are not listed', async () => {
+  const root = join(folder, 'beside')
+  await using store = openArtifactStore({ kind: 'folder', folder: root, fsync: false })
+  await store.put('runs/a/1.log', Readable.from([Buffer.from('x')]))
+  await writeFile(join(root, 'runs/a/1.log~'), 'x')
+  await writeFile(join(root, 'runs/a/copy of 1.log'), 'x')
+  expect((await Array.fromAsync(store.list('runs'))).map(({ key }) => key)).toEqual(['runs/a/1.log'])
+  expect(await store.oldKeys('runs/a', new Date(Date.now() + 60_000), 10)).toEqual(['runs/a/1.log'])
+})
+
 test('A folder store that cannot be written says which folder and what to do', async () => {
   const file = join(folder, 'a-file')
   await writeFile(file, '')

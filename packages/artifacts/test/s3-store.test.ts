@@ -4,6 +4,7 @@ import {
   CreateBucketCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { openArtifactStore } from '@scanfarm/artifacts'
@@ -49,6 +50,15 @@ test('Objects lie below the prefix, and broken uploads leave no parts to pay for
   expect(objects.Contents?.map((object) => object.Key)).toEqual(['tidy/a'])
   const uploads = await client.send(new ListMultipartUploadsCommand({ Bucket: 'farm' }))
   expect(uploads.Uploads ?? []).toEqual([])
+})
+
+test('Objects whose names are no keys, such as those that consoles make for folders, are not listed', async () => {
+  await using store = open('farm', 'beside')
+  await store.put('runs/a/1.log', Readable.from([Buffer.from('x')]))
+  for (const name of ['runs/', 'runs/a/', 'runs/a/copy of 1.log'])
+    await client.send(new PutObjectCommand({ Bucket: 'farm', Key: `beside/${name}`, Body: 'x' }))
+  expect((await Array.fromAsync(store.list('runs'))).map(({ key }) => key)).toEqual(['runs/a/1.log'])
+  expect(await store.oldKeys('runs/a', new Date(Date.now() + 60_000), 10)).toEqual(['runs/a/1.log'])
 })
 
 test('A missing bucket is not taken for a missing object, and the message says what to check', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, utimes } from 'node:fs/promises'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -48,6 +48,7 @@ test('old runs go with their bytes, a bounded number in each turn', async () => 
     values (${Number(second?.['id'])}, 1, gen_random_uuid(), 'r', 'r', 'report', 'txt', 5, 1, '', 'runs/x/report.txt', '')`)
   const [{ run_uuid: uuid } = {}] = await farm.sql('select run_uuid from runs order by id offset 1 limit 1')
   await put(`runs/${String(uuid)}/1/artifacts/without-row`)
+  await writeFile(join(folder, `runs/${String(uuid)}/1/artifacts/of an editor~`), 'bytes')
   const keeper = new RetentionKeeper(parts(7, 0))
   const first = await keeper.removeRuns(NEVER)
   expect(first).toBeLessThan(4_999)

@@ -8,7 +8,7 @@ const BATCH = 200
 const BATCHES = 20
 /** Uploads removed in one turn. */
 const UPLOADS_A_TURN = 1_000
-/** Removals in the artifact store at once. */
+/** Runs whose bytes are removed at once, and removals at once for each of them. */
 const AT_ONCE = 8
 const DAY_MS = 86_400_000
 
@@ -75,7 +75,7 @@ export class RetentionKeeper {
     return keys.length
   }
 
-  /** Also what has no row, which nothing could tell apart from the bytes of another farm afterwards. */
+  /** Also removes bytes without a row: once the run is gone, they look like the bytes of another farm. */
   async #removeBytes(runId: number): Promise<void> {
     const { store, artifacts } = this.#parts
     const { runUuid, keys } = await store.retention.bytesOf(runId)
