@@ -318,6 +318,18 @@ describe('what a scanner wrote of a finding', () => {
       expect(after?.[name]).toBe(kept(name) || before?.[name])
   })
 
+  test('is not read when the state of the finding alone changes', async () => {
+    await imported()
+    const plan = await asSuperuser(
+      (client) =>
+        client.query<{ 'QUERY PLAN': string }>(
+          `explain (analyze) update vulnerabilities set state = 'gone', gone_at = now() where workspace = 'once'`,
+        ),
+      db.url,
+    )
+    expect(plan.rows.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('finding_stored_once')
+  })
+
   test('is not written again by a sighting that brings nothing new', async () => {
     await imported()
     const pages = (): Promise<number> =>

@@ -84,7 +84,7 @@ describe('Pinned workflows', () => {
     await pruneRuns()
     await asSuperuser(async (client) => {
       await client.query('begin')
-      // What a submit does first.
+      // The first statement of a submit.
       await client.query(`insert into pinned_workflows select * from pinned_workflows on conflict do nothing`)
       const [pinned] = (await client.query<{ hash: string }>('select hash from pinned_workflows')).rows
       const removing = removeWorkflows()
@@ -210,14 +210,28 @@ describe('Ranges of steps and events', () => {
     expect(await ranges()).toEqual([...NEWEST, ...STEPS])
   })
 
-  test('are left for later when somebody reads them for long', async () => {
+  test('are left for later while another session has a range for itself', async () => {
+    await sql(`select setval('runs_id_seq', 6100000)`)
+    await sql('select keep_all_partitions_ahead()')
+    await asSuperuser(async (client) => {
+      await client.query('begin')
+      await client.query('lock table steps_3000000 in access exclusive mode')
+      await db.store.maintain()
+      expect(await ranges()).toContain('steps_4000000')
+      await client.query('rollback')
+    }, db.url)
+    await db.store.maintain()
+    expect((await ranges()).slice(-3)).toEqual(['steps_6000000', 'steps_7000000', 'steps_rest'])
+  })
+
+  test('are left for later while another session reads them', async () => {
     await sql(`select setval('runs_id_seq', 9100000)`)
     await sql('select keep_all_partitions_ahead()')
     await asSuperuser(async (client) => {
       await client.query('begin')
       await client.query('select from steps limit 1')
       await db.store.maintain()
-      expect(await ranges()).toContain('steps_3000000')
+      expect(await ranges()).toContain('steps_6000000')
       await client.query('commit')
     }, db.url)
     await db.store.maintain()

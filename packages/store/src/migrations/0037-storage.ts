@@ -51,8 +51,8 @@ begin
     where i.inhparent in ('steps'::regclass, 'event_logs'::regclass) and b.bounds is not null
     order by 1, 3
   loop
-    continue when not is_unused_partition(v_part.parent, v_part.name, v_part.lower, v_part.upper, p_days);
     begin
+      continue when not is_unused_partition(v_part.parent, v_part.name, v_part.lower, v_part.upper, p_days);
       execute format('lock table only %I in access exclusive mode', v_part.parent);
       if is_unused_partition(v_part.parent, v_part.name, v_part.lower, v_part.upper, p_days) then
         execute format('drop table %I', v_part.name);
@@ -63,6 +63,9 @@ begin
     end;
   end loop;
   return v_dropped;
+-- Of the list of ranges, which waits for each of them.
+exception when lock_not_available then
+  return 0;
 end $$;
 `
 
@@ -181,7 +184,9 @@ begin
   end if;
   return new;
 end $$;
-create trigger finding_stored_once before insert or update on vulnerabilities
+create trigger finding_stored_once
+  before insert or update of vuln_desc, vuln_poc, detail_http_request, detail_http_response, raw_vuln_json
+  on vulnerabilities
   for each row execute function store_finding_once();
 
 create function store_asset_once() returns trigger
@@ -190,7 +195,7 @@ begin
   new.raw_json_data := old.raw_json_data;
   return new;
 end $$;
-create trigger asset_stored_once before update on assets
+create trigger asset_stored_once before update of raw_json_data on assets
   for each row when (new.raw_json_data = old.raw_json_data) execute function store_asset_once();
 `
 
