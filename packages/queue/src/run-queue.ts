@@ -52,8 +52,8 @@ export interface RunQueue extends AsyncDisposable {
   /** The receiving side for one process. `serves` is asked once a second for each class in use. */
   consumer(options: { serves(requirementClass: string): boolean }): Consumer
   /**
-   * Tells every process that listens. A hint: it can be lost (heartbeats find the request as well), and others can send
-   * one, so that a worker stops a run only when the database has the request.
+   * Signals every process that listens. A hint: it can be lost (heartbeats find the request as well), and any login of
+   * the queue can send one, so a worker stops a run only when the database has the request.
    */
   publishCancel(runs: readonly { readonly runId: number }[]): Promise<void>
   /** Resolves once the subscription stands; it comes back by itself after the backend was away. */

@@ -122,5 +122,5 @@ export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === 
 /** The schema, or a function in it, is not there: the database was not migrated far enough. */
 export const isMissingSchema = (error: unknown): boolean => ['3F000', '42883'].includes(codeOf(error))
 
-/** A lock was not to be had in the time that the transaction sets itself. */
+/** The transaction did not get a lock within its `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

@@ -256,7 +256,7 @@ describe('assets', () => {
   })
 })
 
-describe('what a scanner wrote of a finding', () => {
+describe('the record of a scanner', () => {
   const request = `GET /a HTTP/1.1\r\nX-Long: ${'r"e\\q '.repeat(200)}\r\n\r\n`
   const response = `HTTP/1.1 200 OK\r\n\r\n${'<b>é \u{1f600}</b>\n'.repeat(300)}`
   const written = (more: object = {}) => JSON.stringify({ 'template-id': 't', request, response, ...more })
@@ -284,7 +284,7 @@ describe('what a scanner wrote of a finding', () => {
       return Number(rows[0]?.n)
     }, db.url)
 
-  test('is stored without what other columns have, and answered whole', async () => {
+  test('is stored without the texts of other columns, and answered whole', async () => {
     await imported()
     expect((await found())?.raw_vuln_json).toBe(written())
     expect(await bytes('raw_vuln_json')).toBeLessThan(300)

@@ -75,7 +75,7 @@ describe('the outcome of a run', () => {
   test.each<[string, RunTally, RunOutcome]>([
     ['that worked', WORKED, 'partial'],
     ['that did not work', NO_WORK, 'nothing_done'],
-  ])('%s and does not answer a cancel follows from what was recorded', async (_name, tally, outcome) => {
+  ])('%s and does not answer a cancel follows from its last report', async (_name, tally, outcome) => {
     const run = await one()
     await db.runStore.record([
       { ...keyOf(run), tally, steps: [closedStep(1, { status: 'failed' }), step(2)] },

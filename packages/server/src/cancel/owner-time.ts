@@ -1,4 +1,4 @@
-/** What the owner of a run gets beyond the grace of the killed processes: to kill, to upload and to report. */
+/** Time that the owner of a run has beyond the grace of the killed processes: to kill, to upload and to report. */
 const ANSWER_MS = 4_000
 
 /** How long after the request the owner of a run may report its end, before the run is ended without it. */

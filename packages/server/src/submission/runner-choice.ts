@@ -55,7 +55,7 @@ export const chooseRunner = (body: CreateRuns, resolved: ResolvedWorkflow): Runn
   }
 }
 
-/** Where the request could have given what is missing, its field is named. */
+/** Names the field of the request that can supply a missing image or host, where there is one. */
 const fieldError = ({ root }: ResolvedWorkflow, { name, message }: RunnerProblem): FieldError => {
   const who = root.kind === 'module' || name === root.name ? 'the workflow' : `the module ${name}`
   const missing = (path: string, runner: RunnerType): FieldError => ({

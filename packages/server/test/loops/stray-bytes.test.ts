@@ -74,6 +74,23 @@ test('old bytes are removed that no row of their run names, unless its attempt i
   expect(await sweeper.sweepOnce(NEVER)).toBe(0)
 })
 
+test('a turn ends with the removal under way when the server stops', async () => {
+  const [{ run_uuid: uuid } = {}] = await farm.sql('select run_uuid from runs order by id limit 1')
+  for (const name of ['a', 'b', 'c']) await put(`runs/${String(uuid)}/4/artifacts/${name}`)
+  const stop = new AbortController()
+  const stopping = {
+    list: artifacts.list,
+    remove: async (key: string) => {
+      stop.abort()
+      await artifacts.remove(key)
+    },
+  }
+  const stopped = new StraySweeper({ artifacts: stopping, store: farm.store, log: silentLogger })
+  expect(await stopped.sweepOnce(stop.signal)).toBe(1)
+  const next = new StraySweeper({ artifacts, store: farm.store, log: silentLogger })
+  expect(await next.sweepOnce(NEVER)).toBeGreaterThanOrEqual(2)
+})
+
 test('a turn looks at a part of the store, and the next one goes on', async () => {
   const [{ run_uuid: uuid } = {}] = await farm.sql('select run_uuid from runs order by id limit 1')
   const keys = Array.from({ length: 2_600 }, (_, n) => `runs/${String(uuid)}/3/artifacts/${n}`)

@@ -62,7 +62,7 @@ const numbers = async (statement: string): Promise<Record<string, number>> =>
   )
 const statuses = () => numbers('select status as key, count(*) as n from runs group by status')
 
-/** What the statements that cancel runs now wait for. */
+/** Wait events of the statements that cancel runs now. */
 const cancelling = async () =>
   (
     await farm.sql(`select wait_event_type from pg_stat_activity

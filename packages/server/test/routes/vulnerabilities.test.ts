@@ -181,7 +181,7 @@ describe('GET /vulnerabilities/summary', () => {
     expect((await server.viewer.get('/api/vulnerabilities/summary').expect(200)).body.data.workspace).toBe('')
   })
 
-  test('counts the open ones, and those that are gone where it is asked for them', async () => {
+  test('counts the open ones, and the gone ones where the caller asks for them', async () => {
     await create({ workspace: 'fixed', severity: 'high' })
     await create({ workspace: 'fixed', severity: 'high', vuln_title: 'mended' })
     await asSuperuser(

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * Whether an ended run did its work. What the outcome follows from is recorded while the run goes on, like its other
- * figures, so that a run whose worker is gone has an outcome by the same rule.
+ * Whether an ended run did its work. The figures that decide it are recorded while the run goes on, so that a run whose
+ * worker is lost has an outcome by the same rule.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   for (const part of [COLUMNS, START, RECORD, END]) await sql.raw(part).execute(db)
@@ -17,7 +17,7 @@ alter table runs
   add column outcome text collate "C" check (outcome in ('clean', 'partial', 'nothing_done')),
   -- What worked, failed and was left out in the present attempt: RunTally of contracts.
   add column tally jsonb;
--- Most runs are clean: those are found among all runs.
+-- Clean runs are the most: a scan by id finds them.
 create index runs_unclean on runs (outcome, id) where outcome in ('partial', 'nothing_done');
 
 create function tally_count(p_tally jsonb, p_name text) returns int
@@ -168,7 +168,7 @@ begin
         error_message = coalesce(nullif(e.error, ''), r.error_message),
         killed_pids = coalesce(e.pids, '{}'),
         reported_attempt = case when e.reported then r.attempt else r.reported_attempt end,
-        -- The last report of a run that its worker did not end may be missing the step that was running.
+        -- The last report of a run that its worker did not end may lack steps: their rows are counted, also of items and hooks.
         tally = case when e.reported or r.attempt = 0 then r.tally else
           coalesce(r.tally, '{}') || jsonb_build_object('failedSteps', greatest(tally_count(r.tally, 'failedSteps'), (
             select count(*) from steps s

@@ -138,7 +138,7 @@ with moved as materialized (
 )
 select p.id, p.hash, first_value(p.id) over (partition by p.hash order by a.state = 'open' desc, p.id) as keeps
 from place p join assets a on a.id = p.id;
--- What any of them was seen by has seen the one that stays: else the next scan of another scope closes it.
+-- The asset that stays gets the sightings of the others: else the next scan of another scope closes it.
 insert into sightings as s (kind, record_id, scope_id, run_id, attempt)
 select distinct on (j.keeps, o.scope_id) 'asset', j.keeps, o.scope_id, o.run_id, o.attempt
 from sightings o join joined_assets j on j.id = o.record_id where o.kind = 'asset' and j.id <> j.keeps
@@ -161,7 +161,7 @@ where d.keeps = a.id;
 delete from assets where id in (select id from joined_assets where id <> keeps);
 update assets a set asset_hash = j.hash from joined_assets j where j.id = a.id and a.asset_hash <> j.hash;
 
--- Of several findings that are one an open one gets what imports bring. The next scan marks the others as gone.
+-- Of several findings at one place, an open one gets the imports. The next scan marks the others as gone.
 create temp table joined_findings on commit drop as
 select id, finding_hash(workspace, vuln_info, vuln_title, asset_value, asset_type) as hash
 from vulnerabilities where finding_hash is not null and place_of(asset_value, asset_type) <> asset_value;
@@ -375,7 +375,7 @@ delete from scopes where id in (select id from joined_scopes where id <> keeps);
 update scopes s set scope_hash = j.hash from joined_scopes j where j.id = s.id and j.id = j.keeps;
 `
 
-// Functions may be executed by everybody unless that is taken back.
+// Every role may execute a new function until that right is revoked.
 const GRANTS = `
 do $$
 declare

@@ -1,8 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 
 /**
- * What lets storage be freed: partitions that nothing needs, folders of workspaces on machines, and bytes in the
- * artifact store that no row names. Texts of a finding are stored once.
+ * Frees storage: partitions that nothing needs, folders of workspaces on machines, and bytes in the artifact store that
+ * no row names. Texts of a finding are stored once.
  */
 export const up = async (db: Kysely<unknown>): Promise<void> => {
   for (const part of [PARTITIONS, WORKSPACES, STRAYS, FINDINGS, GRANTS]) await sql.raw(part).execute(db)
@@ -14,7 +14,7 @@ const PARTITIONS = `
 -- For the check that no job has a workflow which is to be removed.
 create index jobs_workflow on jobs (workflow_hash);
 
--- Whether a range lies behind the newest id and nothing needs it: no run whose steps could come, no row at all, or,
+-- Whether a range is behind the newest id and nothing needs it: no run whose steps could come, no row at all, or,
 -- for events, none of the last p_days (null: however old they are, they stay).
 create function is_unused_partition(p_parent text, p_name text, p_from bigint, p_to bigint, p_days int) returns boolean
 language plpgsql as $$

@@ -35,7 +35,7 @@ export const topicProblem = (glob: string): string | undefined => {
   }
 }
 
-/** Of a filter of the event log, where every text is a topic that is not a glob. */
+/** Checks the filter of an event log, where a text without signs of a glob is a topic. */
 export const refuseBadGlob = (topic: string | undefined): void => {
   const message = topic !== undefined && isTopicGlob(topic) ? topicProblem(topic) : undefined
   refuse(message === undefined ? [] : [{ path: '/topic', message }])
@@ -52,7 +52,7 @@ const pieceOf = (text: string): Piece => {
   return (char) => expression.test(char)
 }
 
-/** Whether a topic is what a topic or glob names, by its own name alone. */
+/** Matches a topic with a topic or glob, by its own name alone. */
 export const globMatcher = (glob: string): ((topic: string) => boolean) => {
   if (!/[*?[]/.test(glob)) return (topic) => topic === glob
   const pieces = (glob.match(/\[!?[^\]]+\]|[^]/g) ?? []).map(pieceOf)

@@ -44,7 +44,7 @@ export class StraySweeper {
     const { log } = this.#parts
     let removed = 0
     for (let seen = 0; seen < A_TURN && !signal.aborted; seen += AT_ONCE) {
-      removed += await this.#removeOf(await this.#next())
+      removed += await this.#removeOf(await this.#next(), signal)
       if (this.#keys === undefined) break
     }
     if (removed > 0)
@@ -70,15 +70,20 @@ export class StraySweeper {
     return old
   }
 
-  async #removeOf(keys: readonly string[]): Promise<number> {
+  /** Those that an abort leaves are for the next round. */
+  async #removeOf(keys: readonly string[], signal: AbortSignal): Promise<number> {
     const { store, artifacts } = this.#parts
     const asked = keys.flatMap((key) => {
       const { runUuid, attempt } = OF_ATTEMPT.exec(key)?.groups ?? {}
       return runUuid === undefined ? [] : [{ runUuid, attempt: Number(attempt), key }]
     })
     if (asked.length === 0) return 0
-    const stray = await store.runStore.strayKeys(asked)
-    for (const key of stray) await artifacts.remove(key)
-    return stray.length
+    let removed = 0
+    for (const key of await store.runStore.strayKeys(asked)) {
+      if (signal.aborted) break
+      await artifacts.remove(key)
+      removed += 1
+    }
+    return removed
   }
 }
