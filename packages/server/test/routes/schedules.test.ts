@@ -84,13 +84,13 @@ describe('schedules', () => {
     const mismatch = (target: string) =>
       `target type mismatch: supplied ${target} (detected domain), expected type url`
     const web = { ...NIGHTLY, workflow_name: 'web' }
-    const several = { ...web, target: undefined, targets: ['https://a.test', 'b.test'] }
+    const several = { ...web, target: undefined, targets: ['https://a.test', 'https://a.test', 'b.test'] }
     for (const when of [{}, { trigger_type: 'event', event_topic: 'custom.x' }]) {
       const one = await create({ ...web, ...when })
       expect(one.status).toBe(400)
       expect(one.body.details).toEqual([{ path: '/target', message: mismatch('a.test') }])
       const list = await create({ ...several, ...when })
-      expect(list.body.details).toEqual([{ path: '/targets/1', message: mismatch('b.test') }])
+      expect(list.body.details).toEqual([{ path: '/targets/2', message: mismatch('b.test') }])
       const fitting = await create({ ...web, ...when, target: 'https://a.test' })
       expect(fitting.status).toBe(201)
       const changed = await server.admin
@@ -102,6 +102,9 @@ describe('schedules', () => {
     const repeated = { module: 'web', target: 'a.test', schedule: '0 3 * * *' }
     const run = await server.admin.post('/api/runs').send(repeated)
     expect(run.body.details).toEqual([{ path: '/target', message: mismatch('a.test') }])
+    const both = { module: 'web', targets: several.targets, schedule: '0 3 * * *' }
+    const runs = await server.admin.post('/api/runs').send(both)
+    expect(runs.body.details).toEqual([{ path: '/targets/2', message: mismatch('b.test') }])
     const dropped = await create({ ...NIGHTLY, workflow_name: 'drop', target: '10.0.0.1' })
     expect(dropped.status).toBe(201)
     await server.admin.delete(`/api/schedules/${dropped.body.data.id}`).expect(200)

@@ -184,6 +184,7 @@ export const checkedTrigger = async (
     throw new AppError('invalid_input', trigger.problem)
   }
   const { resolved } = await receiver.plan.catalog.pin(draft.workflowName, draft.workflowKind)
+  const given = { target: draft.target, targets: draft.spec.targets }
   if (draft.triggerType === 'cron') {
     const at = new Date()
     const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
@@ -195,13 +196,12 @@ export const checkedTrigger = async (
       patience,
     )
     const planned = targets.map(({ target }) => target)
-    refuse(targetTypeProblems(resolved, planned, draft.spec.targets === undefined ? 'target' : 'targets'))
+    refuse(targetTypeProblems(resolved, planned, given))
   } else {
-    const { target, spec } = draft
-    refuse(targetTypeProblems(resolved, spec.targets ?? [target], spec.targets ? 'targets' : 'target'))
-    const given = (path: string) => Object.keys(draft.params).some((name) => path === `/params/${name}`)
+    refuse(targetTypeProblems(resolved, given.targets ?? [given.target], given))
+    const isGiven = (path: string) => Object.keys(draft.params).some((name) => path === `/params/${name}`)
     // What is missing may come with the event.
-    refuse(checkParams(resolved, draft.params).filter(({ path }) => given(path)))
+    refuse(checkParams(resolved, draft.params).filter(({ path }) => isGiven(path)))
   }
   return trigger
 }

@@ -85,7 +85,7 @@ export const createRuns = route(
       }))
     const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
     const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
-    refuse(targetTypeProblems(pinned.resolved, repeated, body.target === undefined ? 'targets' : 'target'))
+    refuse(targetTypeProblems(pinned.resolved, repeated, body))
     const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings]
     const fields = cloudFields(body)
     const machines =
