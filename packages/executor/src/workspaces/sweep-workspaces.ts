@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstatSync, renameSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { workspaceProblem, type RunStore } from '@scanfarm/contracts'
 import type { Homes } from '../homes.ts'
 import type { ExecutorLog } from '../log.ts'
@@ -70,7 +70,7 @@ export class WorkspaceSweeper {
   async #removeOf(names: readonly string[]): Promise<number> {
     const { store, days, log } = this.#options
     const left = names.filter((name) => name.startsWith(REMOVED))
-    for (const name of left) await this.#removeTree(join(this.#options.folder, 'workspaces', name))
+    for (const name of left) await this.#removeRenamed(name)
     const lastUses = new Map<string, number>()
     for (const workspace of names) {
       if (workspaceProblem(workspace) !== undefined) continue
@@ -90,8 +90,15 @@ export class WorkspaceSweeper {
   }
 
   #lastUse(workspace: string): number | undefined {
-    const path = join(this.#options.folder, 'workspaces', workspace)
-    return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs
+    return lstatSync(this.#folderOf(workspace), { throwIfNoEntry: false })?.mtimeMs
+  }
+
+  #folderOf(workspace: string): string {
+    return join(this.#options.folder, 'workspaces', workspace)
+  }
+
+  #homeOf(workspace: string): string | undefined {
+    return this.#options.homes?.own(this.#folderOf(workspace))
   }
 
   /**
@@ -99,25 +106,27 @@ export class WorkspaceSweeper {
    * has used it since the database was asked.
    */
   async #remove(workspace: string, lastUse: number | undefined): Promise<boolean> {
-    const { folder, homes } = this.#options
-    const path = join(folder, 'workspaces', workspace)
-    const own = [path, homes?.own(path)].filter((one) => one !== undefined)
-    const away = own.map((one) => [one, join(one, '..', `${REMOVED}${randomUUID()}`)] as const)
-    const renamed: string[] = []
-    this.#uses.tryRemoval(workspace, () => {
-      if (this.#lastUse(workspace) !== lastUse) return
-      for (const [from, to] of away) if (rename(from, to)) renamed.push(to)
+    const renamed = `${REMOVED}${randomUUID()}`
+    const isRenamed = this.#uses.tryRemoval(workspace, () => {
+      if (this.#lastUse(workspace) !== lastUse) return false
+      if (!rename(this.#folderOf(workspace), this.#folderOf(renamed))) return false
+      const [home, renamedHome] = [this.#homeOf(workspace), this.#homeOf(renamed)]
+      if (home !== undefined && renamedHome !== undefined) rename(home, renamedHome)
+      return true
     })
-    for (const one of renamed) await this.#removeTree(one)
-    return renamed.length > 0
+    if (isRenamed) await this.#removeRenamed(renamed)
+    return isRenamed
   }
 
-  async #removeTree(path: string): Promise<void> {
+  /** The home goes first: after a crash, later turns find it by the name of the folder. */
+  async #removeRenamed(name: string): Promise<void> {
+    const home = this.#homeOf(name)
     try {
-      await removeTree(path)
+      if (home !== undefined) await removeTree(home)
+      await removeTree(this.#folderOf(name))
     } catch (error) {
       this.#options.log.warn('the folder of a workspace cannot be removed', {
-        folder: basename(path),
+        folder: name,
         reason: reasonOf(error),
       })
     }

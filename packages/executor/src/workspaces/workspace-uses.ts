@@ -42,13 +42,12 @@ export class WorkspaceUses {
     return end
   }
 
-  /** Calls `remove` unless a run has the workspace; false: nothing was done. */
-  tryRemoval(workspace: string, remove: () => void): boolean {
+  /** Calls `remove` unless a run has the workspace, and returns its answer; else false. */
+  tryRemoval(workspace: string, remove: () => boolean): boolean {
     const end = this.#mark(workspace, 'removal')
     try {
       if (this.#has(workspace, 'run')) return false
-      remove()
-      return true
+      return remove()
     } finally {
       end()
     }
