@@ -47,7 +47,8 @@ export async function usableTools(
   { runners, users, workFolder, path }: ToolPlaces,
   names: readonly string[],
 ): Promise<string[]> {
-  const folder = join(workFolder, 'tools')
+  // No workspace has this name: the folder has a home of its name, like that of a workspace.
+  const folder = join(workFolder, '~tools')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { signal } = new AbortController()
   const { owner, release } = await users.acquire(folder, signal)

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { createHostRunners, type HostRunners } from '@scanfarm/runners'
+import { Homes } from '../src/homes.ts'
+import { usableTools } from '../src/index.ts'
 import type { CommandUsers, UserLease } from '../src/users/command-users.ts'
 import { UserPool } from '../src/users/user-pool.ts'
 import { eventually, isAlive, TEST_MS } from './bench.ts'
@@ -32,8 +34,9 @@ asRoot('users of commands out of a pool', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  const pool = (uids: number, waitMs = 10_000): CommandUsers =>
+  const pool = (uids: number, waitMs = 10_000, homes?: Homes): CommandUsers =>
     new UserPool({
+      homes,
       range: { first, last: first + uids - 1 },
       folder: join(folder, 'uids'),
       endUser: (user) => runners.endUser(user),
@@ -150,6 +153,19 @@ asRoot('users of commands out of a pool', () => {
     expect(await run(next, `cat ${workspace('a')}/file`)).toMatch('Permission denied')
     await next.release()
     expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('a look for tools leaves the homes of all workspaces to their users', async () => {
+    const homes = new Homes(join(folder, 'homes'), 'workspace')
+    homes.prepare(undefined)
+    const users = pool(8, undefined, homes)
+    const names = ['tools', '.tools', 'work']
+    const leases = await Promise.all(names.map((name) => users.acquire(workspace(name), never)))
+    const places = { runners, users, workFolder: folder, path: '/usr/bin:/bin' }
+    expect(await usableTools(places, ['sh', 'no-such-tool'])).toEqual(['sh'])
+    const owners = await Promise.all(names.map(async (name) => (await stat(homes.of(workspace(name)))).uid))
+    expect(owners).toEqual(leases.map(uidOf))
+    await Promise.all(leases.map((lease) => lease.release()))
   })
 
   test('a run that finds none in time fails with the setting to raise, one that is stopped does not wait', async () => {
