@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,20 +46,40 @@ test.each([
   })
 })
 
+const withServer = async (listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> => {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    await use(`http://127.0.0.1:${port}`)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+test('an export that the server cuts off ends with one line and exit code 4', async () => {
+  const cutOff: RequestListener = (_request, response) => {
+    response.writeHead(200, { 'content-length': '1000' })
+    response.write('a,b\n', () => response.destroy())
+  }
+  await withServer(cutOff, async (url) =>
+    expect(await run(['findings', 'export', '--format', 'csv'], '/dev/null', url)).toEqual({
+      code: 4,
+      err: expect.stringMatching(/^scanfarm: the output is not complete: the answer was cut off: .*\n$/),
+    }),
+  )
+})
+
 test('a list whose reader goes ends without a word', async () => {
   const runs = Array.from({ length: 20_000 }, (_, id) => ({
     id,
     status: 'completed',
     target: `host-${id}.test`,
   }))
-  const server = createServer((_request, response) => response.end(JSON.stringify({ data: runs })))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  try {
+  const list: RequestListener = (_request, response) => response.end(JSON.stringify({ data: runs }))
+  await withServer(list, async (url) => {
     for (const args of [['runs'], ['runs', '--json']])
-      expect(await run(args, undefined, `http://127.0.0.1:${port}`)).toEqual({ code: 141, err: '' })
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
+      expect(await run(args, undefined, url)).toEqual({ code: 141, err: '' })
+  })
 })

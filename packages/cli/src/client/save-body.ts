@@ -14,7 +14,7 @@ const bodyOf = ({ body }: Response): Readable => {
 export const notWritten = (path: string, error: unknown): CliError =>
   new CliError(EXIT.failed, `${path} cannot be written: ${fileErrorText(error)}`)
 
-const ofFile = (error: unknown): boolean =>
+const isOfOutput = (error: unknown): boolean =>
   Error.isError(error) && 'syscall' in error && error.syscall === 'write'
 
 /** Writes the content of an answer to a file. */
@@ -26,17 +26,26 @@ export const saveBody = async (answer: Response, path: string): Promise<void> =>
     await answer.body?.cancel()
     throw notWritten(path, error)
   }
-  try {
-    await pipeline(bodyOf(answer), file.createWriteStream())
-  } catch (error) {
-    if (ofFile(error)) throw notWritten(path, error)
-    throw new CliError(
-      EXIT.unreachable,
-      `${path} is not complete: the answer was cut off: ${errorText(error)}`,
-    )
-  }
+  await copy(bodyOf(answer), file.createWriteStream(), path)
 }
 
 /** Writes the content of an answer to standard output. */
 export const printBody = async ({ out }: Terminal, answer: Response): Promise<void> =>
-  await pipeline(bodyOf(answer), out, { end: false })
+  await copy(bodyOf(answer), out, 'the output', false)
+
+const copy = async (
+  body: Readable,
+  output: NodeJS.WritableStream,
+  name: string,
+  end = true,
+): Promise<void> => {
+  try {
+    await pipeline(body, output, { end })
+  } catch (error) {
+    if (isOfOutput(error)) throw notWritten(name, error)
+    throw new CliError(
+      EXIT.unreachable,
+      `${name} is not complete: the answer was cut off: ${errorText(error)}`,
+    )
+  }
+}
