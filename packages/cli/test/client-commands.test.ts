@@ -223,6 +223,22 @@ describe('runs that do not do all of their work', () => {
     )
   })
 
+  test('many partial runs are named up to ten, with the command that lists the others', async () => {
+    const file = join(folder, 'many.txt')
+    writeFileSync(file, Array.from({ length: 12 }, (_, n) => `many-${n}.example\n`).join(''))
+    const { code, err } = await run(['run', '-f', 'half-flow', '-T', file, '--wait'])
+    expect(code).toBe(3)
+    expect(err.match(/run \d+ many-\d+\.example partial/g)).toHaveLength(10)
+    const [, words = ''] = /^scanfarm: 2 more: scanfarm (.*)$/m.exec(err) ?? []
+    const { data } = await parsed<{ data: Run[] }>(...words.split(' '))
+    expect(data).toHaveLength(2)
+    const list = words.split(' ').slice(0, -2)
+    expect((await run([...list, '--limit', '2', '--offset', '8'])).out).toMatch(
+      /\n2 of 12; go on with --offset 10\n$/,
+    )
+    expect((await run([...list, '--limit', '2', '--offset', '10'])).out).not.toContain('go on')
+  })
+
   test('a run that did nothing ends with exit code 3', async () => {
     const { code, err } = await run(['run', '-f', 'idle-flow', '-t', 'idle.example', '--wait', '--json'])
     expect({ code, err }).toEqual({

@@ -14,8 +14,12 @@ const SHOWN = 10
 /** A run without reasons has excluded and skipped all that could have worked. */
 export const NOTHING_WAS_DUE = 'every step that does anything was excluded or skipped'
 
-/** A line for each of the first runs that are not clean, with what failed or was left out in it, and why. */
-const explain = async (terminal: Terminal, api: Api, jobId: string): Promise<void> => {
+/** A line for each of the newest runs that are not clean, with its reasons, and one for the number of the others. */
+const explain = async (
+  terminal: Terminal,
+  api: Api,
+  { job_id: jobId, outcomes }: JobStatus,
+): Promise<void> => {
   const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: String(SHOWN) }
   const { data } = await patiently(() => api.get<{ data: readonly Run[] }>('/runs', query))
   for (const { id, target, outcome, error_message: error, outcome_reasons: reasons } of data) {
@@ -23,6 +27,11 @@ const explain = async (terminal: Terminal, api: Api, jobId: string): Promise<voi
     const about = [`run ${id}`, target, outcome].filter(Boolean).join(' ')
     terminal.err.write(`scanfarm: ${plain(`${about}: ${why}`)}\n`)
   }
+  const more = outcomes.partial + outcomes.nothing_done - data.length
+  if (more > 0)
+    terminal.err.write(
+      `scanfarm: ${more} more: scanfarm runs --job ${jobId} --outcome partial,nothing_done --offset ${data.length}\n`,
+    )
 }
 
 /**
@@ -31,7 +40,7 @@ const explain = async (terminal: Terminal, api: Api, jobId: string): Promise<voi
  */
 export const checkWork = async (terminal: Terminal, api: Api, jobs: readonly JobStatus[]): Promise<void> => {
   const unclean = jobs.filter(({ outcomes }) => outcomes.partial + outcomes.nothing_done > 0)
-  for (const { job_id: jobId } of unclean) await explain(terminal, api, jobId)
+  for (const job of unclean) await explain(terminal, api, job)
   const lost = jobs.find((job) => job.failed + job.cancelled > 0)
   if (lost !== undefined)
     throw new CliError(

@@ -20,11 +20,10 @@ export const printPage = <T>(
   if (wantsJson(options)) return printJson(terminal, page)
   printTable(terminal, columns, page.data)
   const { pagination } = page
-  if (pagination && pagination.total > page.data.length)
-    printLine(
-      terminal,
-      `${page.data.length} of ${pagination.total}; go on with --offset ${pagination.offset + page.data.length}`,
-    )
+  if (pagination === undefined) return
+  const { total, offset } = pagination
+  const next = offset + page.data.length
+  if (next < total) printLine(terminal, `${page.data.length} of ${total}; go on with --offset ${next}`)
 }
 
 /** What the options of `paged` hold. */
