@@ -249,7 +249,7 @@ describe('runs that do not do all of their work', () => {
     })
   })
 
-  test('a workflow that says on_partial: fail has a failed run, with the reasons as its error', async () => {
+  test('a run of a workflow with on_partial: fail fails, with the reasons as its error', async () => {
     const { code } = await run(['run', '-f', 'strict-flow', '-t', 'strict.example', '--wait'])
     expect(code).toBe(1)
     const { data } = await parsed<{ data: Run[] }>('runs', '--status', 'failed', '--target', 'strict.example')

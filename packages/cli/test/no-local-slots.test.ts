@@ -51,14 +51,14 @@ test('a run that names no mode goes to the workers where the server has no local
   expect(out).not.toContain('WAITING')
 })
 
-test('a local run is refused with what to do', async () => {
+test('a local run is refused with the remedy', async () => {
   const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--mode', 'local'])
   expect(code).not.toBe(0)
   expect(err).toContain('local mode requires a server with local slots')
   expect(err).toContain('send run_mode distributed, or set local.slots to 1 or more')
 })
 
-test('a run that no live worker can take says so while it is waited for, and in lists', async () => {
+test('a run that no live worker can take shows the reason while it is waited for, and in lists', async () => {
   const { terminal, ended } = started(['run', '-m', 'needy', '-t', 'needs.example', '--wait'])
   await until('the reason is shown', () =>
     terminal.stderr().includes('no live worker offers: tool:no-such-tool'),

@@ -39,7 +39,7 @@ test.each([
   [['config', '-o', 'json']],
   [['function', 'list']],
   [['run', '--help']],
-])('%j says in one line that its output cannot be written', async (args) => {
+])('%j ends with one line when its output cannot be written', async (args) => {
   expect(await run(args, '/dev/full')).toEqual({
     code: 1,
     err: 'scanfarm: the output cannot be written: no space is left on its disk\n',
@@ -71,7 +71,7 @@ test('an export that the server cuts off ends with one line and exit code 4', as
   )
 })
 
-test('a list whose reader goes ends without a word', async () => {
+test('a list whose reader goes ends without a message', async () => {
   const runs = Array.from({ length: 20_000 }, (_, id) => ({
     id,
     status: 'completed',

@@ -29,7 +29,7 @@ const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
 export const findingsService = (
   store: RunStore,
   run: RunKey,
-  /** Params of the run that say what it looks at. */
+  /** Params of the run that select what it scans. */
   scope: Readonly<Record<string, string>>,
 ): DatabaseService => {
   const saveAll = async (found: Omit<FoundRecords, 'scope'>): Promise<ImportCounts> => {
@@ -88,7 +88,7 @@ export const findingsService = (
   }
 }
 
-/** An empty list is a part too: its step has looked. Errors and hosts are told with the first. */
+/** An empty list is a part too: its step has looked. The first part has the errors and the hosts. */
 function* inParts(found: FoundRecords): Generator<FoundRecords> {
   const { records } = found
   for (let from = 0; from === 0 || from < records.items.length; from += MAX_WRITE) {

@@ -149,7 +149,7 @@ test('a port that was open is gone when a later scan finds it closed, also when 
   expect(await assets(target)).toEqual({ [`127.0.0.1:${port}`]: 'gone' })
 })
 
-test('a host that was not reached keeps its ports, whatever the scan says of others', async () => {
+test('a host that was not reached keeps its ports, whatever the scan finds on others', async () => {
   await using _executor = executor()
   const server = await listening()
   const port = portOf(server)
@@ -364,7 +364,7 @@ test.each([
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('a module of the survey that has no probe before it says what to start', async () => {
+test('a module of the survey without a probe before it fails with the flow to start', async () => {
   await using _executor = executor()
   const run = await scan({ kind: 'module', name: 'service-banner', target: '127.0.0.1:1' })
   expect(run).toMatchObject({

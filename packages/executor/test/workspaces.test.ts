@@ -108,7 +108,7 @@ test('The home of a workspace goes with its folder, also after a removal that wa
   expect(await readdir(join(bench.folder, 'homes/workspaces'))).toEqual(['kept.test'])
 })
 
-test('An old folder is removed when no run has it and none had it lately', async () => {
+test('An old folder is removed when no run of late used it', async () => {
   const [old = 0] = await runsIn('old.test')
   await runsIn('young.test')
   await mkdir(folderOf('unknown'), { recursive: true })

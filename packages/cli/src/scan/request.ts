@@ -85,8 +85,8 @@ const targetsOf = async (
 }
 
 /**
- * A server without local slots could not run what names no mode, and would refuse it: its runs go to the workers.
- * Undefined: as the API has it.
+ * `distributed` where the server has no local slots and would refuse the default of the API, which is `local`. Undefined:
+ * the request names no mode.
  */
 const usualMode = async (api: Api): Promise<Request['run_mode']> => {
   const { run_modes: modes } = await api.get<{ run_modes: readonly string[] }>('/server-info')

@@ -17,8 +17,8 @@ const keyOf = (workspace: string): string => createHash('sha256').update(workspa
 
 /**
  * Which workspaces of a work folder have runs, over all programs that share it. Both a run and a removal first leave a
- * mark and then look for the other's: a removal gives way, a run waits until the removal is over. So each of the
- * two sees the other, in whichever order they begin.
+ * mark and then look for marks of the other kind: a removal gives way, a run waits until the removal is over. So at
+ * least one of the two sees the mark of the other, in whichever order they begin.
  */
 export class WorkspaceUses {
   readonly #folder: string
