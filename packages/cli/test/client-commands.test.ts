@@ -244,7 +244,7 @@ describe('runs that do not do all of their work', () => {
     expect({ code, err }).toEqual({
       code: 3,
       err: expect.stringMatching(
-        /run \d+ idle\.example nothing_done: every step that does anything was excluded or skipped\n/,
+        /run \d+ idle\.example nothing_done: no step was due that does more than write messages\n/,
       ),
     })
   })
@@ -268,6 +268,15 @@ describe('runs that do not do all of their work', () => {
       outcome: 'partial',
       left_out_modules: 1,
       outcome_reasons: [why],
+    })
+    const talk = join(folder, 'talk.yaml')
+    writeFileSync(
+      talk,
+      'kind: module\nname: talk\nsteps: [{name: s, type: function, function: log_info("hi")}]\n',
+    )
+    expect(await run([...local, talk])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('its outcome is nothing_done: no step was due that does more than write'),
     })
     expect((await run([...local, join(folder, 'strict-flow.yaml')])).code).toBe(1)
     expect((await run([...local, '--dry-run', join(folder, 'half-flow.yaml')])).code).toBe(0)

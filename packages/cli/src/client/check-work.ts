@@ -11,8 +11,8 @@ export const WAIT_MEANING =
 /** Runs of a job that are explained. */
 const SHOWN = 10
 
-/** A run without reasons has excluded and skipped all that could have worked. */
-export const NOTHING_WAS_DUE = 'every step that does anything was excluded or skipped'
+/** Of a run without reasons: all else was excluded or skipped, or there is nothing else. */
+export const NOTHING_WAS_DUE = 'no step was due that does more than write messages'
 
 /** A line for each of the newest runs that are not clean, with its reasons, and one for the number of the others. */
 const explain = async (
