@@ -46,11 +46,11 @@ export async function pathState(path: string): Promise<string> {
 export async function usableTools(
   { runners, users, workFolder, path }: ToolPlaces,
   names: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<string[]> {
   // No workspace has this name: the folder has a home of its name, like that of a workspace.
   const folder = join(workFolder, '~tools')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const { signal } = new AbortController()
   const { owner, release } = await users.acquire(folder, signal)
   try {
     const context = { runUuid: 'tools', attempt: 1, folder, marker: `tools-${randomUUID()}`, owner, signal }

@@ -69,9 +69,9 @@ export async function openExecutor(
       turn: createSweep({ store, runners, executor, retention: config.retention, log }),
     }),
   )
-  const watcher = watchTools(tools, first && state, log, async () => {
-    const found = await capabilitiesOf(config, tools)
-    if (found.join(' ') === capabilities.join(' ')) return
+  const watcher = watchTools(tools, first && state, log, async (signal) => {
+    const found = await capabilitiesOf(config, tools, signal)
+    if (signal.aborted || found.join(' ') === capabilities.join(' ')) return
     log.info('what commands here can use has changed', difference(capabilities, found))
     capabilities = found
     executor.offer(found)
@@ -88,7 +88,7 @@ const watchTools = (
   { path }: ToolPlaces,
   lastState: string | undefined,
   log: Logger,
-  look: () => Promise<void>,
+  look: (signal: AbortSignal) => Promise<void>,
 ): Loop => {
   let seen = lastState
   let lookedAt = performance.now()
@@ -96,10 +96,10 @@ const watchTools = (
     name: 'tools',
     intervalMs: TOOLS_EVERY_MS,
     log,
-    async turn() {
+    async turn(signal) {
       const state = await pathState(path)
       if (state === seen && performance.now() - lookedAt < LOOK_EVERY_MS) return
-      await look()
+      await look(signal)
       seen = state
       lookedAt = performance.now()
     },
@@ -111,9 +111,13 @@ const difference = (before: readonly string[], now: readonly string[]) => ({
   went: before.filter((word) => !now.includes(word)),
 })
 
-const capabilitiesOf = async ({ worker, runner }: Config, places: ToolPlaces): Promise<string[]> =>
+const capabilitiesOf = async (
+  { worker, runner }: Config,
+  places: ToolPlaces,
+  signal?: AbortSignal,
+): Promise<string[]> =>
   await detectCapabilities({
-    tools: await usableTools(places, await programsOn(places.path)),
+    tools: await usableTools(places, await programsOn(places.path), signal),
     docker: engineAddress(runner),
     labels: worker.labels.map((label) => `label:${label}`),
   })

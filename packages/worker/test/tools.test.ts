@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
@@ -25,8 +25,11 @@ const program = async (
 ): Promise<string> => {
   const file = join(bench.folder, folder, name)
   await mkdir(join(bench.folder, folder), { recursive: true })
-  await writeFile(file, `#!/bin/sh\n${text}\n`)
-  await chmod(file, mode)
+  // It comes in one step: a change of rights alone is noticed much later.
+  const made = join(bench.folder, name)
+  await writeFile(made, `#!/bin/sh\n${text}\n`)
+  await chmod(made, mode)
+  await rename(made, file)
   return file
 }
 
@@ -68,4 +71,22 @@ test('a worker offers the tools that its commands can start now', async () => {
     status: 'queued',
     waiting_reason: 'no live worker offers: tool:late-tool',
   })
+})
+
+test('a worker that stops does not wait for the answer of a tool', async () => {
+  const started = join(bench.folder, 'started')
+  await mkdir(join(bench.folder, 'slow'))
+  await using worker = await startWorker(
+    bench.config({ SCANFARM_RUNNER_PATH: `${join(bench.folder, 'slow')}:/usr/bin:/bin` }),
+    { log: silentLogger },
+  )
+  await offers('tool:sh', true)
+  await writeFile(started, '', { mode: 0o666 })
+  await chmod(started, 0o666)
+  await program('slow', 'httpx', { text: `echo $$ > ${started}; exec sleep 300` })
+  await eventually('the look', async () => ((await readFile(started, 'utf8')) === '' ? undefined : true))
+  const began = performance.now()
+  await worker[Symbol.asyncDispose]()
+  // The look ends a tool that does not answer after ten seconds.
+  expect(performance.now() - began).toBeLessThan(6_000)
 })
