@@ -264,7 +264,7 @@ describe('steps as a graph', () => {
       errorMessage: "step 'bad', which this one depends on, did not succeed",
     })
     expect(recorder.byName('beyond').status).toBe('skipped')
-    expect(recorder.completed).toBe(5)
+    expect([recorder.total, recorder.completed]).toEqual([5, 3])
   })
 })
 

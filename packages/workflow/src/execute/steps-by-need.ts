@@ -25,7 +25,7 @@ export const runByNeed = async (module: ModuleRun, steps: readonly Step[]): Prom
       skipStep(
         placeStep(module, step, key),
         `step '${bad}', which this one depends on, did not succeed`,
-        ownRow(true),
+        ownRow(false),
       )
       run.tally.stepsLeftOut(1, module.name, `step '${bad}' did not succeed`)
       ended.set(step, 'failed')
