@@ -213,6 +213,27 @@ steps:
     expect(ran.recorder.story).toEqual(['list skipped', 'say skipped'])
   })
 
+  test('leaves out all modules of a flow that lacks a param', async () => {
+    const ran = await run(flow(`  - ${WORK}\n  - ${NOTE}`, 'params: [{name: list, required: true}]'))
+    expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['failed', 'nothing_done', 0, 2, 0])
+    expect(ran.tally.reasons[0]).toBe('module work left out: required parameter missing: list')
+    expect(ran.recorder.story).toEqual(['list skipped', 'say skipped'])
+  })
+
+  test('leaves nothing out when it is cancelled while it looks for the programs of a flow', async () => {
+    const cancel = new AbortController()
+    const openRunner = async () => {
+      cancel.abort()
+      throw new RunnerUnavailableError('cancelled')
+    }
+    const ran = await run(flow(`  - ${WORK}`, 'dependencies: {commands: [sh]}'), {
+      openRunner,
+      signal: cancel.signal,
+    })
+    expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['cancelled', 'nothing_done', 0, 0, 0])
+    expect(ran.recorder.story).toEqual([])
+  })
+
   test('has no outcome when it was dry', async () => {
     expect((await run(flow(`  - ${WORK}`), { dryRun: true })).outcome).toBeUndefined()
   })

@@ -45,7 +45,7 @@ const perform = async (run: Run): Promise<ListEnd> => {
   }
   const scope = new Scope(caller)
   const missing = await setParams(run, root.params ?? [], scope, given)
-  return missing === '' ? await runFlow(run, workflow, scope) : { kind: 'failed', error: missing }
+  return await runFlow(run, workflow, scope, missing)
 }
 
 type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>

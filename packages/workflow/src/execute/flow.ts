@@ -1,7 +1,7 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import { messageOf } from '../fault.ts'
 import type { ResolvedWorkflow } from '../library/resolve.ts'
-import type { Dependencies, ModuleRef, Workflow } from '../model.ts'
+import type { ModuleRef, Workflow } from '../model.ts'
 import { data, type Value } from '../template/value.ts'
 import { takeActions } from './after.ts'
 import { condition } from './condition.ts'
@@ -240,13 +240,11 @@ const dueModules = ({ input }: Run, resolved: ResolvedWorkflow): { name: string;
     return workflow === undefined ? [] : [{ name: ref.name, workflow }]
   })
 
-/** Programs that a flow needs are looked for where its modules run unless they say otherwise. */
-const unmetInFlow = async (
-  run: Run,
-  root: Workflow,
-  needs: Dependencies,
-  scope: Scope,
-): Promise<string | undefined> => {
+/**
+ * What the flow lacks, or `""`. Programs that it needs are looked for where its modules run unless they say otherwise.
+ */
+const unmetInFlow = async (run: Run, root: Workflow, scope: Scope): Promise<string> => {
+  if (root.dependencies === undefined || run.input.skipValidation === true) return ''
   try {
     const place: StepRun = {
       module: flowModule(run, scope, '', moduleRunner(root, run.input.askedRunner ?? null)),
@@ -255,25 +253,32 @@ const unmetInFlow = async (
       key: '',
       limits: [],
     }
-    return await unmetDependency(place, needs)
+    return (await unmetDependency(place, root.dependencies)) ?? ''
   } catch (error) {
     return messageOf(error)
   }
 }
 
-/** The modules of a flow, each as soon as what it depends on has ended, with the flow's hooks around them. */
-export const runFlow = async (run: Run, resolved: ResolvedWorkflow, scope: Scope): Promise<ListEnd> => {
+/**
+ * The modules of a flow, each as soon as what it depends on has ended, with the flow's hooks around them. `missing`: why
+ * its params cannot be set, or `""`.
+ */
+export const runFlow = async (
+  run: Run,
+  resolved: ResolvedWorkflow,
+  scope: Scope,
+  missing: string,
+): Promise<ListEnd> => {
   const { root } = resolved
   scope.set('FlowName', data(root.name))
   scope.set('flow_name', data(root.name))
   const module = flowModule(run, scope, '')
-  if (root.dependencies !== undefined && run.input.skipValidation !== true) {
-    const unmet = await unmetInFlow(run, root, root.dependencies, scope)
-    if (unmet !== undefined) {
-      for (const { name, workflow } of dueModules(run, resolved))
-        leaveOut(run, { workflow, name, scope }, unmet)
-      return { kind: 'failed', error: unmet }
-    }
+  const unmet = missing || (await unmetInFlow(run, root, scope))
+  if (run.signal.aborted) return { kind: 'cancelled' }
+  if (unmet !== '') {
+    for (const { name, workflow } of dueModules(run, resolved))
+      leaveOut(run, { workflow, name, scope }, unmet)
+    return { kind: 'failed', error: unmet }
   }
   await runHooks(module, root.hooks?.pre_scan_steps ?? [], 'pre')
   const end = await new Flow(run, resolved, scope).run()
