@@ -94,4 +94,36 @@ describe('programs that commands can use', () => {
     program('once/later', 'true')
     expect(await commandsOf('later', true)).toBe(2)
   })
+
+  test('are looked for in each container, also where the run sets the PATH', async () => {
+    let looks = 0
+    const openRunner: NonNullable<Parameters<typeof run>[1]>['openRunner'] = async ({ type }) => {
+      const runner = hostRunner()
+      return {
+        ...runner,
+        type,
+        run: async (...args: Parameters<typeof runner.run>) => {
+          if (type === 'docker') looks += 1
+          return await runner.run(...args)
+        },
+      }
+    }
+    const files = {
+      'main.yaml': `kind: flow
+name: main
+modules:
+  - {name: path, steps: [{name: set, type: function, function: 'os_setenv("PATH", "/usr/bin:/bin")'}]}
+  - {name: first, path: first, depends_on: [path]}
+  - {name: second, path: second, depends_on: [first]}
+`,
+      ...Object.fromEntries(
+        ['first', 'second'].map((name) => [
+          `${name}.yaml`,
+          `kind: module\nname: ${name}\nrunner: docker\nrunner_config: {image: "${name}:1"}\ndependencies: {commands: [cat]}\nsteps: [{name: s, type: function, function: '1'}]\n`,
+        ]),
+      ),
+    }
+    expect(await run(files, { openRunner })).toMatchObject({ status: 'completed' })
+    expect(looks).toBe(2)
+  })
 })

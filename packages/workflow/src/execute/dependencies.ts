@@ -46,8 +46,8 @@ const missingCommand = async (at: StepRun, commands: readonly string[]): Promise
   const { run, runner } = at.module
   const where = { env: environmentOf(run, runner.type), signal: run.signal }
   const there = await run.runner(runner)
-  // A cloud run asks for the host, and gets a machine of its own.
-  const key = there.sharesFiles ? lookKey(commands, where.env['PATH']) : undefined
+  // A cloud run asks for the host, and gets a machine of its own; a container has programs of its own.
+  const key = runner.type === 'host' && there.sharesFiles ? lookKey(commands, where.env['PATH']) : undefined
   if (key !== undefined && wasFoundLately(run.engine, key)) return undefined
   const [missing] = await unusablePrograms(there, commands, where)
   if (missing === undefined) {
