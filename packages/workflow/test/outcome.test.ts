@@ -250,6 +250,12 @@ steps:
     for (const reason of ran.tally.reasons) expect(reason.length).toBeLessThanOrEqual(OUTCOME_REASON_CHARS)
     expect(JSON.stringify(ran.tally)).not.toContain('hush')
   })
+
+  test('keeps no secret in a reason whose blanks are joined', async () => {
+    const step = `{name: a, type: function, function: 'exit(1, "it is two  words")'}`
+    const ran = await run(`kind: module\nname: m\nsteps: [${step}]`, { secrets: ['two  words'] })
+    expect(ran.tally.reasons).toEqual(['step a failed: it is ***'])
+  })
 })
 
 describe('on_partial: fail', () => {

@@ -52,6 +52,23 @@ describe('a command that fails', () => {
     expect(await failing('echo out; exit 3')).toBe('command exited with code 3')
   })
 
+  test('fails with its code also when it ends with a very long line', async () => {
+    const word = "head -c 200000 /dev/zero | tr '\\0' a >&2"
+    expect(await failing(`${word}; exit 127`)).toMatch(/^command exited with code 127: a{199}…$/)
+    const named = await failing(`${word}; echo ': not found' >&2; exit 127`)
+    expect(named).toMatch(/^command exited with code 127: command not found: a{180}…$/)
+  })
+
+  test('fails without a secret that has tabs or lines', async () => {
+    const secrets = ['key\tof the vault', 'first\nlast']
+    expect(await failing('printf "no key\\tof the vault\\n" >&2; exit 3', { secrets })).toBe(
+      'command exited with code 3: no ***',
+    )
+    expect(await failing('printf "no first\\nlast\\n" >&2; exit 3', { secrets })).toBe(
+      'command exited with code 3: no ***',
+    )
+  })
+
   test('fails with a line that is cut, and never in the middle of a secret', async () => {
     const secret = 'hidden-word-of-the-operator'
     const command = `printf '%0190d${secret}%0100d\\n' 0 0 >&2; exit 3`

@@ -95,10 +95,10 @@ export const runCommand = async (
   return toEnd(at, outcome, capture, timeoutMs ?? 0)
 }
 
-/** Codes by which a shell says that it could not start a program, and what it writes then. */
-const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly line: RegExp }>> = {
-  126: { words: 'permission denied', line: /^.*?([^\s:]+): permission denied$/i },
-  127: { words: 'command not found', line: /^.*?([^\s:]+): (?:command )?not found$/i },
+/** Codes by which a shell says that it could not start a program, and what it writes behind the name of the program then. */
+const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly end: RegExp }>> = {
+  126: { words: 'permission denied', end: /: permission denied$/i },
+  127: { words: 'command not found', end: /: (?:command )?not found$/i },
 }
 
 const MAX_REASON = 200
@@ -108,11 +108,13 @@ const UNPRINTABLE = /\u001b\[[\d;?]*[a-z]|\p{Cc}/giu
 /** The last line that a command wrote to standard error, which usually says why it failed. */
 const reasonOf = ({ run }: StepRun['module'], code: number, capture: Capture): string => {
   if (capture.isTruncated('stderr')) return ''
-  const last = capture.text('stderr').trimEnd().split('\n').at(-1) ?? ''
+  // Masked before anything is taken out of it: a secret may have tabs and several lines.
+  const last = run.mask.text(capture.text('stderr')).trimEnd().split('\n').at(-1) ?? ''
   const known = SHELL_REASONS[code]
-  const name = known?.line.exec(last)?.[1]
-  if (known !== undefined && name !== undefined) return `${known.words}: ${name}`
-  return run.recordable(last.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
+  const end = known?.end.exec(last)?.index ?? 0
+  const name = last.slice(0, end).split(/[\s:]/).at(-1) ?? ''
+  const reason = known === undefined || name === '' ? last : `${known.words}: ${name}`
+  return run.recordable(reason.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
 }
 
 const toEnd = (at: StepRun, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {

@@ -109,7 +109,8 @@ export class Tally {
     const { reasons } = this.#now
     const more =
       reason !== undefined && reasons.length < OUTCOME_REASONS
-        ? [this.#recordable(reason.replaceAll(/\s+/g, ' ').trim(), OUTCOME_REASON_CHARS)]
+        ? // Masked before anything is taken out of it: a secret may have blanks and line breaks.
+          [this.#recordable(reason, OUTCOME_REASON_CHARS).replaceAll(/\s+/g, ' ').trim()]
         : []
     this.#now = { ...this.#now, ...change, reasons: [...reasons, ...more] }
     this.#report(this.#now)
