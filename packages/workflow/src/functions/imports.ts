@@ -75,7 +75,7 @@ const writeTo = (
       kind === 'assets'
         ? await database.importAssets(workspace, rows, by)
         : await database.importVulnerabilities(workspace, rows, by)
-    // The hosts are told with the first batch.
+    // The first batch names the hosts.
     by = { ...by, reached: reached && [] }
     return counts
   }

@@ -43,7 +43,7 @@ export interface DatabaseService {
   runStatus(filter: { workspace?: string; runUuid?: string }): Promise<Record<string, Json>[]>
 }
 
-/** What a step no longer brings in a later run is gone. An empty list is a step that saw none. */
+/** Records that a step no longer brings in a later run are gone. An empty list is a step that saw none. */
 export interface ImportedBy {
   readonly step: string
   /** Hosts that it reached: only records of these can be gone. Missing: all that it looks at. */
