@@ -345,6 +345,17 @@ test('the service survey asks a web server at an address of IPv6', async () => {
   expect(await assets(target)).toEqual({ '::1': 'open', [place]: 'gone', [`http://${place}/`]: 'gone' })
 })
 
+test.each(['::1', 'fe80::1', 'localhost', ':80', 'http://localhost:80', 'localhost:'])(
+  'the service survey refuses a target without host or port: %s',
+  async (target) => {
+    await using _executor = executor()
+    expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('a target of this flow is host:port, this one is '),
+    })
+  },
+)
+
 test.each([
   ['234 Proceed with negotiation.', 'FTP service'],
   ['530 Please login with USER and PASS.', 'FTP service without encryption'],

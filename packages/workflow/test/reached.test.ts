@@ -92,6 +92,18 @@ describe('the hosts that a scan reached', () => {
     ])
   })
 
+  test.each([
+    ['behind a tag', REPORT.slice(0, REPORT.lastIndexOf('<port ')), false],
+    ['inside of a tag', REPORT.slice(0, REPORT.lastIndexOf('portid')), false],
+    ['between hosts', REPORT.slice(0, REPORT.lastIndexOf('<host')), true],
+  ])('are not read from a report that is cut off inside of a host: %s', async (_place, report, isRead) => {
+    const { imported } = await imports(
+      ['nmap_to_jsonl("x.xml", "h.jsonl")', 'db_import_port_assets("", "h.jsonl")'],
+      { 'x.xml': report },
+    )
+    expect(imported).toHaveLength(isRead ? 1 : 0)
+  })
+
   test('are named also by a report without ports', async () => {
     const { imported } = await imports(
       ['nmap_to_jsonl("x.xml", "h.jsonl")', 'db_import_port_assets("", "h.jsonl")'],

@@ -29,7 +29,7 @@ interface Host {
   readonly name: string
   /** The likeliest operating system, or `""`. */
   readonly os: string
-  /** Whether anything came back from it: nmap takes every host to be up where it is told to (-Pn). */
+  /** Whether anything came back from it: under -Pn nmap calls every host up. */
   readonly answers: boolean
   readonly ports: readonly Port[]
 }
@@ -96,13 +96,16 @@ const parsedXml = (parser: XMLParser, xml: string): unknown => {
   }
 }
 
+/** The beginning of a host: `hosthint` and `hosts` are none. */
+const HOST = /<host[\s>]/
+
 /** Characters of a report. Its hosts are parsed one at a time; one of them has at most `MAX_LINE`. */
 const MAX_REPORT = 512 << 20
 
 const tooLarge = (path: string, what: string, max: number): Error =>
   new Error(`${path} has ${what} of more than ${max} characters; scan fewer hosts at once`)
 
-/** The text of each host of a report, and what follows the last: of a report that was not finished, a host that is cut off. */
+/** The text of each host of a report. Throws where the last one is cut off: nmap did not finish it. */
 const hostTexts = async function* (path: string, place: RunPlace): AsyncGenerator<string> {
   const end = '</host>'
   let parts: string[] = []
@@ -124,7 +127,7 @@ const hostTexts = async function* (path: string, place: RunPlace): AsyncGenerato
     }
   }
   if (!isReport) throw new NoResult('no XML report of nmap')
-  yield parts.join('\n')
+  if (HOST.test(parts.join('\n'))) throw new NoResult('the last host of the report of nmap is cut off')
 }
 
 const hostsOfXml = async (path: string, place: RunPlace): Promise<Host[]> => {
@@ -136,10 +139,8 @@ const hostsOfXml = async (path: string, place: RunPlace): Promise<Host[]> => {
     processEntities: true,
   })
   const hosts: Host[] = []
-  for await (const text of hostTexts(path, place)) {
-    const start = text.search(/<host[\s>]/)
-    if (start >= 0) hosts.push(hostOf(inside(parsedXml(parser, text.slice(start)), 'host')))
-  }
+  for await (const text of hostTexts(path, place))
+    hosts.push(hostOf(inside(parsedXml(parser, text.slice(text.search(HOST))), 'host')))
   return hosts
 }
 
@@ -155,7 +156,7 @@ const hostOf = (host: unknown): Host => {
   }
 }
 
-/** States of a port that the host itself has told. */
+/** States of a port that an answer of the host shows. */
 const ANSWERED = /^(open|closed|unfiltered)$/
 
 /** `Host: 10.0.0.1 ()<tab>Ports: 22/open/tcp//ssh//OpenSSH 9/, …` */
