@@ -207,6 +207,24 @@ steps:
     expect([nothing.status, nothing.outcome, ...counts(nothing)]).toEqual(['failed', 'nothing_done', 1, 0, 1])
   })
 
+  test('did nothing when only the actions of a failed step worked', async () => {
+    const ran = await run(
+      `kind: module\nname: m\nsteps: [{name: a, type: bash, command: exit 1, on_error: [{action: run, type: bash, command: echo}]}]`,
+    )
+    expect(ran.recorder.story).toEqual(['a failed', 'a-on_error-1 completed'])
+    expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['failed', 'nothing_done', 1, 0, 0])
+  })
+
+  test('counts a failed command of an action or a decision with its step', async () => {
+    for (const more of [
+      'on_success: [{action: run, type: bash, command: exit 3}]',
+      'decision: {switch: x, default: {command: exit 3}}',
+    ]) {
+      const ran = await run(`kind: module\nname: m\nsteps: [{name: a, type: bash, command: echo, ${more}}]`)
+      expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['completed', 'partial', 1, 0, 0])
+    }
+  })
+
   test('leaves out all modules of a flow whose own dependencies are not met', async () => {
     const ran = await run(flow(`  - ${WORK}\n  - ${NOTE}`, 'dependencies: {commands: [no-such-tool]}'))
     expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['failed', 'nothing_done', 0, 2, 0])

@@ -106,8 +106,10 @@ const afterSuccess = async (
 
 const afterFailure = async (at: StepRun, outcome: StepOutcome): Promise<StepOutcome> => {
   if (outcome.kind !== 'failed' || at.step.on_error === undefined || signalOf(at).aborted) return outcome
+  // The step counts as failed; its actions are no work of the module.
+  const { trace: _, ...uncounted } = at
   try {
-    const { abort } = await takeActions(at, at.step.on_error, 'on_error')
+    const { abort } = await takeActions(uncounted, at.step.on_error, 'on_error')
     return abort ? { ...outcome, goesOn: false } : outcome
   } catch (error) {
     if (!(error instanceof RenderError)) throw error
