@@ -212,6 +212,8 @@ export class Executor implements AsyncDisposable {
   #begin(run: ClaimedRun): void {
     const session = this.#open(run)
     if (run.cancelRequested) session.stop('cancel')
+    // The claim was under way when the drain began.
+    else if (this.#stopTaking.signal.aborted) session.stop('drain')
     this.#sessions.add(session)
     const served = this.#serve(session).finally(() => {
       this.#sessions.delete(session)

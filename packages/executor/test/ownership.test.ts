@@ -100,6 +100,30 @@ test('A drain lets runs end that do so in time, and takes no more', async () => 
   await bench.cancelled(left)
 })
 
+test('A run whose claim was under way when the drain began is handed back without being run', async () => {
+  const claimed = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const store: RunStore = {
+    ...bench.runStore,
+    claimLocal: async (workerId, limit) => {
+      const runs = await bench.runStore.claimLocal(workerId, limit)
+      if (runs.length > 0) {
+        claimed.resolve()
+        await answer.promise
+      }
+      return runs
+    },
+  }
+  const executor = bench.executor({ store })
+  const [runId = 0] = await bench.submit([bash('noop', 'true')], { targets: ['in-claim.test'] })
+  await claimed.promise
+  const drained = executor.drain(HOUR_MS)
+  answer.resolve()
+  await drained
+  expect(await bench.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+  await bench.cancelled(runId)
+})
+
 test('A drain kills what does not end in time and hands it back', async () => {
   const executor = bench.executor({ slots: 2 })
   const [long = 0] = await bench.submit([SLOW], { targets: ['long.test'] })
