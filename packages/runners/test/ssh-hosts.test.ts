@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { createSshRunners, type SshRunnersOptions } from '../src/index.ts'
+import { SshHost } from '../src/ssh/ssh-host.ts'
+import { targetOf } from '../src/ssh/target.ts'
 import { buildRoad } from './frozen-road.ts'
 import { TEST_MS, alive, token, until } from './processes.ts'
 import { makeKey, startSshServer, type TestSshServer } from './ssh-server.ts'
@@ -324,10 +326,10 @@ describe('the ssh runner', () => {
     const cancel = new AbortController()
     road.freeze()
     const first = provider.open(spec, { ...context(), signal: cancel.signal })
-    const second = provider.open(spec, context())
     first.catch(() => {})
-    second.catch(() => {})
     await until(() => road.travellers > 0)
+    const second = provider.open(spec, context())
+    second.catch(() => {})
     cancel.abort()
     road.repair()
     await expect(first).rejects.toThrow(/abort/i)
@@ -335,6 +337,25 @@ describe('the ssh runner', () => {
     expect((await text(runner, 'echo here')).said).toBe('here\n')
     await runner[Symbol.asyncDispose]()
     await provider[Symbol.asyncDispose]()
+  })
+
+  test('A run that is cancelled while another one connects ends its wait at once', async () => {
+    await using road = await buildRoad(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: road.port, user: server.user }
+    const target = await targetOf(spec, { keyFile: server.keyFile, knownHosts })
+    const keepAlive = { intervalMs: 10_000, count: 3 }
+    const host = new SshHost(target, { keepAlive, timeoutMs: TEST_MS, attempts: 1, idleMs: 1_000 })
+    road.freeze()
+    const open = (signal: AbortSignal) => host.open(async (connection) => connection, signal)
+    const [connects, waits] = [new AbortController(), new AbortController()]
+    const first = open(connects.signal)
+    const second = open(waits.signal)
+    waits.abort()
+    await expect(second).rejects.toThrow(/abort/i)
+    connects.abort()
+    await expect(first).rejects.toThrow(/abort/i)
+    await host.close()
   })
 
   test('runs share a connection', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, HostUnreachableError, type Connection, type ConnectLimits } from './connection.ts'
 import type { SshTarget } from './target.ts'
@@ -91,14 +92,21 @@ export class SshHost {
     used.idle = setTimeout(() => used.connection.close(), this.#limits.idleMs)
   }
 
-  /** One connects for all who ask meanwhile. None when that one was stopped: whoever is left connects anew. */
+  /**
+   * The first caller connects, and the callers that come meanwhile wait for its connection. Undefined when the first one
+   * was stopped: the next of the others connects. A caller that is stopped ends its wait.
+   */
   async #connected(signal: AbortSignal): Promise<Used | undefined> {
     const { by, used } = (this.#connecting ??= { by: signal, used: this.#connect(signal) })
+    const ended = new AbortController()
+    const stopped = once(signal, 'abort', { signal: ended.signal })
     try {
-      return await used
+      return await Promise.race([used, stopped.then(() => Promise.reject(signal.reason))])
     } catch (error) {
       if (by !== signal && by.aborted) return undefined
       throw error
+    } finally {
+      ended.abort()
     }
   }
 
