@@ -138,7 +138,7 @@ test('A worker that is told to stop while the database is away ends all the same
   const pid = await pidOf(target, 1)
   await gate.shut()
   worker.send('SIGTERM')
-  expect(await worker.ended).toBe(0)
+  expect({ code: await worker.ended, log: worker.output() }).toMatchObject({ code: 0 })
   expect(await isAlive(pid)).toBe(false)
   await bench.reapUntilOneIsLost(LEASE_MS)
   expect(await bench.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })

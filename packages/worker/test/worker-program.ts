@@ -5,5 +5,6 @@ const config = readConfig({ env: process.env, configPath: findConfigFile(process
 const log = createLogger(config.log)
 await runMain((stopping) => startWorker(config, { log, stopping }), {
   log,
-  stopMs: config.worker.drainMs + 20_000,
+  // As `scanfarm worker` has it: without a database, each statement under way is tried again for about ten seconds.
+  stopMs: config.worker.drainMs + 45_000,
 })
