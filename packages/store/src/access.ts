@@ -1,18 +1,19 @@
 import type { ApiToken, Role, User } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
 import { makeLogins, type LoginPolicy } from './logins.ts'
-import type { Access, PageOf, PageRequest } from './store.ts'
+import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
 import { canBeStored, storable } from './text.ts'
 
 const TOKEN = sql.raw('id, name, role, created_at, expires_at, last_used_at')
 const USER = sql.raw('id, username, role, created_at')
 
-export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy): Access => ({
+export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy) => ({
   ...tokens(db),
   ...users(db),
   ...makeLogins(db, logins),
 })
+
+export type Access = ReturnType<typeof makeAccess>
 
 const page = async <T extends { id: number }>(
   db: Kysely<unknown>,
@@ -31,7 +32,7 @@ const page = async <T extends { id: number }>(
     data: listed.rows,
     total: counted.rows[0]?.total ?? 0,
     nextCursor: last && listed.rows.length === limit ? encodeCursor(last.id) : undefined,
-    // Names are short.
+    // Rows are small.
     truncated: false,
   }
 }
@@ -42,25 +43,28 @@ const one = <T>(rows: readonly T[], what: string): T => {
   return row
 }
 
-type TokenAccess = Pick<
-  Access,
-  'addToken' | 'tokens' | 'removeToken' | 'tokenByHash' | 'anyToken' | 'addFirstToken'
->
-
-const tokens = (db: Kysely<unknown>): TokenAccess => ({
-  addToken: async ({ name, role, hash, expiresAt }) => {
+const tokens = (db: Kysely<unknown>) => ({
+  /** `hash`: SHA-256 of the secret, hex. */
+  addToken: async (token: {
+    name: string
+    role: Role
+    hash: string
+    expiresAt: Date | null
+  }): Promise<ApiToken> => {
+    const { name, role, hash, expiresAt } = token
     const { rows } = await sql<ApiToken>`
       insert into api_tokens (name, role, hash, expires_at) values (${storable(name)}, ${role}, ${hash}, ${expiresAt})
       returning ${TOKEN}
     `.execute(db)
     return one(rows, 'adding a token')
   },
-  tokens: (request) => page<ApiToken>(db, 'api_tokens', TOKEN, request),
-  removeToken: async (id) => {
+  tokens: (request: PageRequest) => page<ApiToken>(db, 'api_tokens', TOKEN, request),
+  removeToken: async (id: number): Promise<boolean> => {
     const { numAffectedRows } = await sql`delete from api_tokens where id = ${id}`.execute(db)
     return numAffectedRows === 1n
   },
-  tokenByHash: async (hash) => {
+  /** A valid token. Records its use at most once a minute. */
+  tokenByHash: async (hash: string): Promise<{ id: number; name: string; role: Role } | undefined> => {
     const { rows } = await sql<{ id: number; name: string; role: Role; note: boolean }>`
       select id, name, role, last_used_at is null or last_used_at < now() - interval '1 minute' as note
       from api_tokens where hash = ${hash} and (expires_at is null or expires_at > now())
@@ -71,7 +75,8 @@ const tokens = (db: Kysely<unknown>): TokenAccess => ({
     return { id: found.id, name: found.name, role: found.role }
   },
   anyToken: async () => (await sql`select 1 from api_tokens limit 1`.execute(db)).rows.length > 0,
-  addFirstToken: ({ name, role, hash }) =>
+  /** Creates the first token; undefined if any token exists. */
+  addFirstToken: ({ name, role, hash }: { name: string; role: Role; hash: string }) =>
     db.transaction().execute(async (tx) => {
       await sql`lock table api_tokens in share row exclusive mode`.execute(tx)
       const { rows } = await sql<ApiToken>`
@@ -83,34 +88,38 @@ const tokens = (db: Kysely<unknown>): TokenAccess => ({
     }),
 })
 
-type UserAccess = Pick<Access, 'addUser' | 'users' | 'removeUser' | 'setUser' | 'userByName' | 'userById'>
-
-const users = (db: Kysely<unknown>): UserAccess => ({
-  addUser: async ({ username, role, passwordHash }) => {
+const users = (db: Kysely<unknown>) => ({
+  addUser: async (user: {
+    username: string
+    role: Role
+    passwordHash: string
+  }): Promise<User | undefined> => {
+    const { username, role, passwordHash } = user
     const { rows } = await sql<User>`
       insert into users (username, role, password_hash) values (${storable(username)}, ${role}, ${passwordHash})
       on conflict do nothing returning ${USER}
     `.execute(db)
     return rows[0]
   },
-  users: (request) => page<User>(db, 'users', USER, request),
-  removeUser: async (id) => {
+  users: (request: PageRequest) => page<User>(db, 'users', USER, request),
+  removeUser: async (id: number): Promise<boolean> => {
     const { numAffectedRows } = await sql`delete from users where id = ${id}`.execute(db)
     return numAffectedRows === 1n
   },
-  setUser: async (id, { role, passwordHash }) => {
+  setUser: async (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => {
     const { rows } = await sql<User>`
       update users set role = coalesce(${role ?? null}, role), password_hash = coalesce(${passwordHash ?? null}, password_hash)
       where id = ${id} returning ${USER}
     `.execute(db)
     return rows[0]
   },
-  userByName: async (username) => {
+  userByName: async (username: string) => {
     if (!canBeStored(username)) return undefined
     const { rows } = await sql<User & { passwordHash: string }>`
       select ${USER}, password_hash as "passwordHash" from users where username = ${username}
     `.execute(db)
     return rows[0]
   },
-  userById: async (id) => (await sql<User>`select ${USER} from users where id = ${id}`.execute(db)).rows[0],
+  userById: async (id: number) =>
+    (await sql<User>`select ${USER} from users where id = ${id}`.execute(db)).rows[0],
 })

@@ -1,9 +1,19 @@
 import { sql, type Kysely } from 'kysely'
-import type { CancelledJob } from './store.ts'
+
+export interface CancelledJob {
+  /** Number of waiting runs that were cancelled. */
+  readonly cancelled: number
+  /** Running runs whose cancel was requested. */
+  readonly requested: readonly {
+    readonly runId: number
+    readonly runUuid: string
+    readonly workerId: string
+  }[]
+}
 
 /** Runs cancelled in one transaction. */
 const CANCEL_CHUNK = 5_000
-/** A cancel that has not moved on for so long is finished by another master. */
+/** Another master continues a cancel that made no progress for this long. */
 const HOLD_MS = 5_000
 
 const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
@@ -37,7 +47,7 @@ export const finishCancel = async (
   return job && { jobId: job.job_id, ...(await cancelRuns(db, job.id)) }
 }
 
-/** In chunks, so that a job of a million runs does not hold a million locks. Any number of callers may do the same job. */
+/** In chunks, so that a job of a million runs does not hold a million locks. Several callers may cancel the same job. */
 const cancelRuns = async (db: Kysely<unknown>, jobNo: number): Promise<CancelledJob> => {
   const answer = { cancelled: 0, requested: [] as CancelledJob['requested'][number][] }
   for (let after = 0; ;) {

@@ -8,11 +8,11 @@ export interface ConnectionOptions {
   readonly poolSize: number
   /** Shown in pg_stat_activity. */
   readonly applicationName: string
-  /** Longest time of a statement: the server ends it, and where no answer comes the connection; 0: none. Default 30 s. */
+  /** Time limit of a statement. Then the server cancels it, or without a response the connection is closed. 0: none. Default 30 s. */
   readonly statementTimeoutMs?: number
 }
 
-/** What the store tells about the database connection; facts, no prose. */
+/** Log of events of the database connection: a constant message and its facts. */
 export type StoreLog = (message: string, facts: Readonly<Record<string, unknown>>) => void
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -29,8 +29,8 @@ const toSafeInteger = (text: string): number => {
 }
 
 /**
- * Postgres writes `2026-01-31 12:00:00.123456+00`, with the offset of the session's zone. A page has thousands of
- * these, so the usual zone is cut to shape without a calendar.
+ * Postgres writes `2026-01-31 12:00:00.123456+00`, with the offset of the session's zone. Pages have thousands of these,
+ * so the usual zone is converted without parsing a date.
  */
 const toIso = (text: string): string => {
   if (text.length > 21 && text.endsWith('+00') && text.charAt(10) === ' ') {
@@ -49,9 +49,8 @@ const types: pg.CustomTypesConfig = {
 }
 
 /**
- * A pool whose connections need nothing from the session, so that a transaction pooler may stand in between. The timeout
- * of statements is a setting of the session all the same: behind a pooler it comes to lie on some connection to the
- * server, where others of these programs want the same; what it misses the watch finds.
+ * A pool that works behind a transaction pooler: its connections keep no session state but the statement timeout. Behind a
+ * pooler that setting reaches some server connection, whose other clients set the same; `watchStatements` covers the rest.
  */
 export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool => {
   const timeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
@@ -63,7 +62,7 @@ export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool =>
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     types,
-    // The pool waits for a promise, which its types do not say.
+    // The pool waits for a returned promise; its types omit that.
     onConnect: (client): unknown => {
       if (timeoutMs > 0)
         watchStatements(client, timeoutMs, (step) =>
@@ -72,9 +71,9 @@ export const openPool = (options: ConnectionOptions, log?: StoreLog): pg.Pool =>
       return client.query(`set statement_timeout = ${timeoutMs}`)
     },
   })
-  // A connection may break while it is idle, or lent out between two statements. The pool replaces it, and whoever uses
-  // it is told by the next statement; but without a listener the event would end the process.
-  pool.on('error', (error) => log?.('an idle database connection broke', { error: error.message }))
+  // A connection may be lost while it is idle, or checked out between two statements. The pool replaces it, and its user
+  // gets the error from the next statement, but without a listener the event would end the process.
+  pool.on('error', (error) => log?.('an idle database connection was lost', { error: error.message }))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
@@ -91,14 +90,14 @@ const LOST_SYSTEM_ERRORS = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-// pg gives these no code.
+// pg sets no code on these errors.
 const LOST_MESSAGES = /Connection terminated|timeout exceeded when trying to connect|connection timeout/i
 
-// Errors of Node's own may come from another realm than this module's, so that instanceof would not know them.
+// Node's errors may come from another realm, where instanceof fails.
 const codeOf = (error: unknown): string =>
   Error.isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** The database could not be reached, is starting or stopping, or took the connection away. */
+/** The database cannot be reached, is starting or stopping, or has closed the connection. */
 export const isConnectionLoss = (error: unknown): boolean => {
   if (!Error.isError(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isConnectionLoss)
@@ -111,15 +110,15 @@ export const isConnectionLoss = (error: unknown): boolean => {
   )
 }
 
-/** Deadlock or serialization failure: the transaction left no trace and may simply be tried again. */
+/** Deadlock or serialization failure: the transaction was rolled back and can be retried. */
 export const isConflict = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error))
 
-/** The statement took longer than it may and was ended; its transaction left no trace. */
+/** The statement exceeded its time limit and was cancelled; its transaction was rolled back. */
 export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === '57014'
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505'
 
-/** The schema, or a function in it, is not there: the database was not migrated far enough. */
+/** The schema or one of its functions does not exist: the database needs a migration. */
 export const isMissingSchema = (error: unknown): boolean => ['3F000', '42883'].includes(codeOf(error))
 
 /** The transaction did not get a lock within its `lock_timeout`. */

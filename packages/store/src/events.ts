@@ -1,14 +1,41 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor } from './cursor.ts'
 import { topicCondition } from './events/topic-condition.ts'
-import { pageOf, readPage, type PageRows } from './page.ts'
-import type { EventFilter, EventLogEntry, Events, PageOf, PageRequest } from './store.ts'
+import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 
-export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
-  list: (filter, page) => list(db, totals, filter, page),
-  prune: async (days) => {
+export interface EventFilter {
+  /** A topic, or a shell glob over topics. */
+  readonly topic?: string
+  readonly name?: string
+  readonly source?: string
+  readonly workspace?: string
+  readonly runId?: string
+  readonly workflowName?: string
+  readonly processed?: boolean
+}
+
+export interface EventLogEntry {
+  id: number
+  topic: string
+  event_id: string
+  name: string
+  source: string
+  data_type: string
+  data: string
+  workspace: string
+  run_id: string
+  workflow_name: string
+  processed: boolean
+  processed_at: string | null
+  error: string
+  created_at: string
+}
+
+export const makeEvents = (db: Kysely<unknown>, totals: Totals) => ({
+  list: (filter: EventFilter, page: PageRequest) => list(db, totals, filter, page),
+  /** Deletes a bounded number of the oldest entries that are older than `days`; returns how many. */
+  prune: async (days: number): Promise<number> => {
     const { numAffectedRows = 0n } = await sql`
       delete from event_logs where id in (
         select id from (select id, created_at from event_logs order by id limit ${PRUNE_BATCH}) oldest
@@ -16,7 +43,8 @@ export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
     `.execute(db)
     return Number(numAffectedRows)
   },
-  dropRanges: async (days) => {
+  /** Drops ranges whose entries are all older than `days`, which is much cheaper; returns how many. */
+  dropRanges: async (days: number): Promise<number> => {
     const { rows } = await sql<{
       dropped: number
     }>`select drop_unused_partitions(${days}) as dropped`.execute(db)
@@ -24,7 +52,7 @@ export const makeEvents = (db: Kysely<unknown>, totals: Totals): Events => ({
   },
 })
 
-/** Entries looked at in one go: a short transaction, however long nobody has pruned. */
+/** Entries in one transaction, which stays short even after a long time without pruning. */
 const PRUNE_BATCH = 10_000
 
 const COLUMN_OF = {
@@ -43,7 +71,7 @@ const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
     if (!canBeStored(value)) return [sql`false`]
     return [key === 'topic' ? topicCondition(value) : sql`${sql.ref(column)} = ${value}`]
   })
-  // Written so that the partial index on what is not processed can serve it.
+  // In this form the partial index on unprocessed events applies.
   if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)
   return conditions
 }

@@ -1,22 +1,52 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import type { Store } from './store.ts'
 
 const SIGNING_KEY_BYTES = 32
 
-/** What the farm is known by. Made on first use, by whichever master comes first. */
-export const makeFarm = (db: Kysely<unknown>): Pick<Store, 'farmId' | 'signingKey'> => ({
-  farmId: async () => {
+/** Tables of user data, by their names in the API. */
+const TABLES: Readonly<Record<string, string>> = {
+  runs: 'runs',
+  step_results: 'steps',
+  artifacts: 'artifacts',
+  event_logs: 'event_logs',
+  assets: 'assets',
+  vulnerabilities: 'vulnerabilities',
+  schedules: 'schedules',
+}
+
+/** Tables up to this size are counted; the size of larger ones is the planner's estimate. */
+const EXACT_UP_TO = 10_000
+
+/** The identity of the farm, generated on first use. */
+export const makeFarm = (db: Kysely<unknown>) => ({
+  /** Id of this farm. Queue names contain it, so that two farms can share one Redis. */
+  farmId: async (): Promise<string> => {
     await sql`update farm set farm_id = ${randomBytes(6).toString('hex')} where farm_id = ''`.execute(db)
     const { rows } = await sql<{ farm_id: string }>`select farm_id from farm`.execute(db)
     return rows[0]?.farm_id ?? ''
   },
-  signingKey: async () => {
+  /** Key that signs login tokens: 32 random bytes, generated on first use. */
+  signingKey: async (): Promise<Uint8Array> => {
     await sql`update farm set signing_key = ${randomBytes(SIGNING_KEY_BYTES)} where signing_key is null`.execute(
       db,
     )
     const { rows } = await sql<{ signing_key: Uint8Array }>`select signing_key from farm`.execute(db)
-    if (!rows[0]) throw new Error('the table farm has lost its row')
+    if (!rows[0]) throw new Error('the table farm has no row')
     return rows[0].signing_key
   },
+  /** The tables of user data with their number of rows, which is an estimate for large tables. */
+  tables: (): Promise<{ name: string; rows: number; estimated: boolean }[]> =>
+    Promise.all(
+      Object.entries(TABLES).map(async ([name, table]) => {
+        const { rows } = await sql<{ counted: number; estimated: number }>`
+          select (select count(*) from (select 1 from ${sql.table(table)} limit ${EXACT_UP_TO + 1}) first) as counted,
+                 (select coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
+                  from pg_partition_tree(${table}::regclass) t join pg_class c on c.oid = t.relid
+                  where t.isleaf) as estimated
+        `.execute(db)
+        const { counted = 0, estimated = 0 } = rows[0] ?? {}
+        const isExact = counted <= EXACT_UP_TO
+        return { name, rows: isExact ? counted : Math.max(counted, estimated), estimated: !isExact }
+      }),
+    ),
 })

@@ -1,14 +1,28 @@
-export type * from './store.ts'
-export type { ConnectionOptions, StoreLog } from './connection.ts'
+export type { StoreLog } from './connection.ts'
 export { migrate } from './migrate.ts'
 export { SchemaError, schemaVersion } from './schema-version.ts'
-export { openStore, type StoreOptions } from './open-store.ts'
+export { openStore, type Store, type StoreOptions } from './store.ts'
 export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-store/open-run-store.ts'
-export { isFeedPosition } from './events/feed.ts'
-export { tooManySchedules } from './triggers/schedules.ts'
-export { isTopicGlob } from './events/topic-condition.ts'
+export { isFeedPosition, type FeedEntry, type FeedFilter, type FeedPosition } from './events/feed.ts'
+export {
+  tooManySchedules,
+  type MissedPolicy,
+  type Overlap,
+  type ScheduledRun,
+  type ScheduleDraft,
+  type ScheduleSpec,
+  type StoredSchedule,
+} from './triggers/schedules.ts'
+export type { Consequence, EventDraft, Fired, Firing, ScheduledFire } from './triggers/firing.ts'
+export type { ClaimedEvent } from './triggers/triggers.ts'
 export { topicPattern } from './triggers/topic-pattern.ts'
-export { MAX_SUBSCRIPTIONS } from './webhooks/webhooks.ts'
+export {
+  MAX_SUBSCRIPTIONS,
+  type DueDelivery,
+  type Subscription,
+  type SubscriptionDraft,
+  type WebhookFormat,
+} from './webhooks/webhooks.ts'
 export {
   BASE_TABLES,
   type BaseDatabase,
@@ -17,6 +31,19 @@ export {
 } from './base-database/base-database.ts'
 export { openPostgresBase } from './base-database/postgres.ts'
 export { openSqliteBase } from './base-database/sqlite.ts'
-export { NEWEST_RUNS } from './run-part-lists.ts'
-export { DEFAULT_ORG } from './workspaces/port.ts'
+export { NEWEST_RUNS, type StoredArtifact } from './run-part-lists.ts'
+export type { Access } from './access.ts'
+export type { AssetFilter } from './assets/assets.ts'
+export type { CloudStore } from './cloud/cloud-store.ts'
+export type { InfraRecord, InstanceRecord } from './cloud/infra-records.ts'
+export type { RunMachine } from './cloud/machines.ts'
+export type { CloudBudget, CloudChoice, CloudFields, InfraDraft } from './cloud/requests.ts'
+export type { EventLogEntry } from './events.ts'
+export type { VulnerabilityFilter } from './findings/list-vulnerabilities.ts'
+export type { History, PastArtifact, PastRecord, PastRun, PastStep } from './history/history.ts'
+export type { JobDraft, SubmittedJob, TargetDraft, TargetStream } from './jobs.ts'
+export type { OutboxRow } from './outbox.ts'
+export type { PageOf, PageRequest } from './page.ts'
+export type { WorkspaceCounts } from './workspaces/workspaces.ts'
+export { DEFAULT_ORG } from './workspaces/names.ts'
 export { MAX_ORGS } from './workspaces/orgs.ts'

@@ -1,7 +1,7 @@
 import type { JobStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 
-/** Up to so many runs with so many bytes of targets, counters and runs come from one statement and fit each other. */
+/** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
 const TARGET_BYTES_AT_ONCE = 2 * 1024 * 1024
 /** Larger jobs are sent in pieces of this many runs: with the longest targets a piece has about 2 MiB. */
@@ -9,12 +9,12 @@ const RUNS_A_PIECE = 1_000
 
 export interface JobReport {
   readonly counts: Omit<JobStatus, 'runs'>
-  /** The pieces are in memory already. */
+  /** Whether the pieces are in memory. */
   readonly isHeld: boolean
   /**
-   * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. They come as
-   * Postgres has put them together, for as rows, or parsed, they would keep this process busy. Of larger jobs
-   * a piece is as new as the moment it is asked for, and so may be newer than the counters.
+   * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. Postgres builds the
+   * text, since building it here would block this process. Pieces of large jobs are read on demand and may be newer than
+   * the counters.
    */
   readonly pieces: AsyncIterable<string>
 }
@@ -71,7 +71,7 @@ async function* piecesOf(db: Kysely<unknown>, jobNo: number): AsyncGenerator<str
   }
 }
 
-/** The same as one value. */
+/** The report as one value. */
 export async function jobStatus(db: Kysely<unknown>, jobId: string): Promise<JobStatus | undefined> {
   const report = await jobReport(db, jobId)
   if (report === undefined) return undefined

@@ -1,30 +1,132 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError } from '@scanfarm/contracts'
+import {
+  AppError,
+  type JobStatus,
+  type Priority,
+  type RunMode,
+  type RunnerType,
+  type TriggerType,
+  type WorkflowKind,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { finishCancel, requestCancel } from './cancel-job.ts'
-import { cloudChoice, submittedInfra } from './cloud/choice.ts'
-import { refusing } from './cloud/refusals.ts'
+import { finishCancel, requestCancel, type CancelledJob } from './cancel-job.ts'
+import {
+  cloudChoice,
+  refusing,
+  submittedInfra,
+  type CloudChoice,
+  type CloudFields,
+  type SubmittedInfra,
+} from './cloud/requests.ts'
 import { isUniqueViolation } from './connection.ts'
-import { jobReport, jobStatus } from './job-report.ts'
-import type { JobDraft, Jobs, KeptAnswer, SubmittedJob, TargetDraft, TargetStream } from './store.ts'
+import { jobReport, jobStatus, type JobReport } from './job-report.ts'
 import { storable, storableJson } from './text.ts'
-import { insertRepeat, newScheduleId } from './triggers/schedules.ts'
+import { insertRepeat, newScheduleId, type ScheduleDraft } from './triggers/schedules.ts'
 
-/** Above this the targets are stored first and their runs come later, chunk by chunk. */
+/** With more targets, the targets are stored first, and their runs are created later in chunks. */
 const MAX_RUNS_AT_ONCE = 100_000
 const CHUNK = 10_000
 
-type SubmitOptions = NonNullable<Parameters<Jobs['submit']>[2]>
-type Submitted = Awaited<ReturnType<Jobs['submit']>>
+/** Common to every run of a request. */
+export interface JobDraft {
+  readonly workflowName: string
+  readonly workflowKind: WorkflowKind
+  /** JSON text of the resolved workflow and its SHA-256 in hex; stored once per hash. */
+  readonly workflow: { readonly hash: string; readonly json: string }
+  readonly params: Readonly<Record<string, string>>
+  readonly priority: Priority
+  readonly runMode: RunMode
+  readonly runnerType: RunnerType
+  /** True when the caller named the runner, so that it overrides the workflow's. */
+  readonly runnerGiven: boolean
+  readonly dockerImage: string
+  /** Network that the caller asked for; missing: as the workflow says. */
+  readonly dockerNetwork?: string
+  readonly sshHost: string
+  readonly timeoutMinutes: number | null
+  /** Runs of the job at once; null: unbounded. */
+  readonly concurrency: number | null
+  /** Requirement class (`classOf`). */
+  readonly requirementClass: string
+  readonly triggerType: TriggerType
+  readonly triggerName: string
+  readonly scheduleId: string
+  readonly eventEnvelope: string
+}
 
-/** `upkeep`: the same database, for what may take long. */
-export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Jobs => ({
-  submit: (draft, targets, options = {}) => submit(db, draft, targets, options),
-  report: async (jobId) => (JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined),
-  status: async (jobId) => (JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined),
-  requestCancel: async (jobId) => (JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined),
+export interface TargetDraft {
+  readonly target: string
+  readonly workspace: string
+}
+
+/** Targets that are too many to be held in memory. */
+export interface TargetStream {
+  readonly count: number
+  /** Each call starts from the first target. A chunk has at most 10,000. If it throws, nothing is stored. */
+  chunks(): AsyncIterable<readonly TargetDraft[]>
+}
+
+export interface SubmittedJob {
+  readonly jobId: string
+  readonly targetCount: number
+  /** Of the run, if the job has a single one. */
+  readonly runUuid: string | undefined
+  /** Of a cloud job. */
+  readonly infra?: SubmittedInfra | undefined
+  /** Of the schedule that was created with it. */
+  readonly scheduleId?: string | undefined
+}
+
+/** The first response to an `Idempotency-Key`. */
+export interface KeptAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface SubmitOptions {
+  readonly start?: boolean
+  readonly cloud?: CloudChoice & { readonly fields?: CloudFields }
+  readonly schedule?: ScheduleDraft
+  readonly idempotency?: {
+    readonly key: string
+    readonly requestHash: string
+    answer(job: SubmittedJob): KeptAnswer
+  }
+}
+
+type Submitted = { readonly job: SubmittedJob } | { readonly kept: KeptAnswer }
+
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+  /**
+   * Stores in one transaction the job, its runs (`queued`, or `pending` with `start: false`), their outbox rows (the
+   * first `concurrency` of them `ready`) and, with `idempotency`, the response that `answer` returns. `claimLocal` takes
+   * the outbox rows of local runs, `cloud.bindRuns` and `claimCloud` those of cloud runs, the dispatcher all others. More
+   * than 100,000 targets are stored first and expanded in chunks by `expandOnce`. `cloud` is required for a cloud job; its
+   * infrastructure is created in the same transaction, and `fields` are stored for copies. A key that exists resolves to
+   * the stored response if the request hash is the same, and is rejected (`idempotency_conflict`) if not. `schedule` is
+   * created with the job, which counts as its first execution.
+   */
+  submit: (
+    draft: JobDraft,
+    targets: readonly TargetDraft[] | TargetStream,
+    options: SubmitOptions = {},
+  ): Promise<Submitted> => submit(db, draft, targets, options),
+  /** The status of a job of any size, with bounded memory. */
+  report: async (jobId: string): Promise<JobReport | undefined> =>
+    JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined,
+  status: async (jobId: string): Promise<JobStatus | undefined> =>
+    JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined,
+  /**
+   * Cancels all runs of the job: waiting ones at once (their outbox rows are deleted), running ones by setting
+   * `cancel_requested_at`. Undefined for an unknown job.
+   */
+  requestCancel: async (jobId: string): Promise<CancelledJob | undefined> =>
+    JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined,
+  /** Continues a cancel that its master did not finish; undefined if there is none. */
   finishCancel: () => finishCancel(upkeep),
-  expandOnce: async () => {
+  /** Expands at most one chunk (10,000 targets) of one large job; false if there is none. */
+  expandOnce: async (): Promise<boolean> => {
     const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(upkeep)
     return rows[0]?.expanded ?? false
   },

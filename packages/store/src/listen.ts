@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { errorText, pause } from '@scanfarm/platform'
 import pg from 'pg'
 import type { StoreLog } from './connection.ts'
 
@@ -14,11 +14,11 @@ export interface ListenOptions {
 
 interface Session {
   readonly client: pg.Client
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection has ended, for any reason. */
   readonly ended: Promise<void>
 }
 
-const openSession = (options: ListenOptions, onWake: () => void): Session => {
+const openSession = (options: ListenOptions, onNotify: () => void): Session => {
   const client = new pg.Client({
     connectionString: options.url,
     application_name: options.applicationName,
@@ -28,46 +28,46 @@ const openSession = (options: ListenOptions, onWake: () => void): Session => {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   client.on('end', () => resolve())
   client.on('error', (error) => {
-    options.log?.('the listening connection broke', { error: error.message })
+    options.log?.('the listening connection was lost', { error: error.message })
     resolve()
   })
-  client.on('notification', onWake)
+  client.on('notification', onNotify)
   return { client, ended }
 }
 
-/** The client settles nothing when it is told to end while it is still connecting. */
+/** pg does not settle `connect` if `end` is called meanwhile. */
 const connected = async ({ client, ended }: Session): Promise<void> => {
   const gone = ended.then(() => {
-    throw new Error('the listening connection ended before it was made')
+    throw new Error('the listening connection ended while it was opened')
   })
   await Promise.race([client.connect(), gone])
 }
 
 /**
- * Listens on a connection of its own (a pooler in transaction mode cannot carry LISTEN) and comes back after a loss,
- * with a call for whatever was missed. Resolves as soon as it listens for the first time, or right away when the
- * database is away: notifications are hints.
+ * Listens on a separate connection (a pooler in transaction mode does not support LISTEN). Reconnects after a loss and
+ * then calls `onNotify`, since notifications may have been missed. Resolves after the first attempt, successful or not:
+ * notifications are hints.
  */
-export async function listen(options: ListenOptions, onWake: () => void): Promise<AsyncDisposable> {
+export async function listen(options: ListenOptions, onNotify: () => void): Promise<AsyncDisposable> {
   const closing = new AbortController()
   const firstTry = Promise.withResolvers<void>()
   let session: Session | undefined
 
   const stayConnected = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      session = openSession(options, onWake)
+      session = openSession(options, onNotify)
       try {
         await connected(session)
         await session.client.query(`listen ${CHANNEL}`)
         firstTry.resolve()
-        onWake()
+        onNotify()
         await session.ended
       } catch (error) {
-        options.log?.('cannot listen for wake-ups', { error: String(error) })
+        options.log?.('cannot listen for notifications', { error: errorText(error) })
       }
       firstTry.resolve()
       await session.client.end().catch(() => undefined)
-      await delay(RECONNECT_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+      await pause(RECONNECT_MS, closing.signal)
     }
   }
   const staying = stayConnected()

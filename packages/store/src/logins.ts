@@ -1,21 +1,29 @@
 import { createHash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import type { Access, LoginAttempt } from './store.ts'
 import { storable } from './text.ts'
 
 export interface LoginPolicy {
-  /** Failures of a name from one address that cost nothing, so that a typing error does not slow anybody down. */
+  /** Failures of a name from one address without a wait, for typing errors. */
   readonly freeFailures: number
   readonly longestWaitMs: number
 }
 
 export const LOGIN_POLICY: LoginPolicy = { freeFailures: 5, longestWaitMs: 60_000 }
 
+export interface LoginAttempt {
+  /** The user has logged in from this address before. */
+  readonly known: boolean
+  /** Above 0: the login must wait that long, and was not counted. */
+  readonly waitMs: number
+  /** There are many attempts from unknown addresses, for this name or for all names. */
+  readonly slow: boolean
+}
+
 const MAX_ADDRESS_LENGTH = 64
-/** Rows of counted failures; the oldest are forgotten first. */
+/** Most rows of counted failures; the oldest are deleted first. */
 const MAX_ROWS = 100_000
 
-/** A name that was typed may be a password, and is of any length. */
+/** Names are hashed: users may type a password as the name, and names have any length. */
 const hashOf = (name: string): string => createHash('sha256').update(name).digest('base64url')
 
 const addressOf = (address: string): string => storable(address).slice(0, MAX_ADDRESS_LENGTH).toWellFormed()
@@ -23,16 +31,18 @@ const addressOf = (address: string): string => storable(address).slice(0, MAX_AD
 export const makeLogins = (
   db: Kysely<unknown>,
   { freeFailures, longestWaitMs }: LoginPolicy = LOGIN_POLICY,
-): Pick<Access, 'loginAttempt' | 'loginSucceeded'> => ({
-  loginAttempt: async (username, address) => {
+) => ({
+  /** Whether a login may be tried now. If it may, it counts as failed until `loginSucceeded`. */
+  loginAttempt: async (username: string, address: string): Promise<LoginAttempt> => {
     const { rows } = await sql<{ known: boolean; wait_ms: number; slow: boolean }>`
       select * from login_attempt(${storable(username)}, ${addressOf(address)}, ${hashOf(username)}, ${freeFailures},
                                   ${longestWaitMs}, ${MAX_ROWS})
     `.execute(db)
     const { known = false, wait_ms: waitMs = 0, slow = false } = rows[0] ?? {}
-    return { known, waitMs, slow } satisfies LoginAttempt
+    return { known, waitMs, slow }
   },
-  loginSucceeded: async (username, address) => {
+  /** Reverts the count and stores the address as known for the user. */
+  loginSucceeded: async (username: string, address: string): Promise<void> => {
     await sql`select login_succeeded(${storable(username)}, ${addressOf(address)}, ${hashOf(username)})`.execute(
       db,
     )

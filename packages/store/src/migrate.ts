@@ -1,12 +1,31 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type pg from 'pg'
 import { openPool } from './connection.ts'
-import { MIGRATIONS } from './migrations/index.ts'
-import { NewerDatabaseError } from './schema-version.ts'
+import { NewerDatabaseError, PREVIOUS_LAYOUT, SCHEMA_FILES, SchemaError } from './schema-version.ts'
+
+const SQL = join(import.meta.dirname, '../sql')
+const GRANTS = 'grants'
+const INVALID_FUNCTION_DEFINITION = '42P13'
+
+interface SqlFile {
+  /** Of a function: as Postgres knows it. */
+  readonly name: string
+  readonly text: string
+  readonly hash: string
+}
+
+/** What the database has: names of schema files, and the hash of each function and of the grants. */
+interface Applied {
+  readonly schema: readonly string[]
+  readonly hashes: Readonly<Record<string, string>>
+}
 
 /**
- * Brings the database to `schemaVersion` in one transaction. Safe when several programs start at once: they queue on a
- * lock and all but the first find nothing to do.
+ * Brings the database to the SQL of this program in one transaction: new schema files, changed functions, then grants.
+ * Safe when several programs start at once: they queue on a lock, and all but the first find nothing to do. Returns the
+ * names of the schema files it applied; if there were none, of the functions.
  */
 export async function migrate(options: { url: string }): Promise<{ applied: string[] }> {
   const pool = openPool({
@@ -15,37 +34,204 @@ export async function migrate(options: { url: string }): Promise<{ applied: stri
     applicationName: 'scanfarm migrate',
     statementTimeoutMs: 0,
   })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
-    await refuseNewer(db)
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } })
-    const { error, results } = await migrator.migrateToLatest()
-    if (error !== undefined) throw new Error('the database could not be migrated', { cause: error })
-    return { applied: (results ?? []).map((result) => result.migrationName) }
+    const [functions, grants] = await Promise.all([readFunctions(), readSql(GRANTS, 'grants.sql')])
+    const found = await readApplied(pool)
+    if (found !== undefined && isUpToDate(found, [...functions, grants])) return { applied: [] }
+    const client = await pool.connect()
+    try {
+      return { applied: await inTransaction(client, () => bringUp(client, functions, grants)) }
+    } finally {
+      client.release()
+    }
   } finally {
-    await db.destroy()
+    await pool.end()
   }
 }
 
-/** The migrator calls a database corrupted whose migrations it does not know. */
-const refuseNewer = async (db: Kysely<unknown>): Promise<void> => {
-  const { rows: tables } = await sql<{ there: boolean }>`
-    select to_regclass('kysely_migration') is not null as there
-  `.execute(db)
-  if (tables[0]?.there !== true) return
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name desc`.execute(
-    db,
-  )
-  const newest = rows.find(({ name }) => !Object.hasOwn(MIGRATIONS, name))
-  if (newest !== undefined) throw new NewerDatabaseError(newest.name, await lastVersion(db))
+const readSql = async (name: string, path: string): Promise<SqlFile> => {
+  const text = await readFile(join(SQL, path), 'utf8')
+  return { name, text, hash: createHash('sha256').update(text).digest('hex') }
 }
 
-/** A newer schema may keep it elsewhere. */
-const lastVersion = async (db: Kysely<unknown>): Promise<string | undefined> => {
+/** Functions in the folder `worker` are those of the schema `worker`; the others are in `public`. */
+const readFunctions = async (): Promise<SqlFile[]> => {
+  const paths = await readdir(join(SQL, 'functions'), { recursive: true })
+  const names = paths.filter((path) => path.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map((path) =>
+      readSql(
+        path
+          .replace(/^(?!worker\/).*\//, '')
+          .replace('/', '.')
+          .slice(0, -4),
+        join('functions', path),
+      ),
+    ),
+  )
+}
+
+/** Undefined: the database has no record of schema files. */
+const readApplied = async (db: pg.Pool | pg.PoolClient): Promise<Applied | undefined> => {
+  const { rows } = await db.query<{ there: boolean }>(
+    `select to_regclass('schema_files') is not null as there`,
+  )
+  if (rows[0]?.there !== true) return undefined
+  const found = await db.query<Applied>(`
+    select array(select name from schema_files order by name) as schema,
+           (select coalesce(json_object_agg(name, hash), '{}') from schema_functions) as hashes`)
+  return found.rows[0]
+}
+
+const isUpToDate = (found: Applied, files: readonly SqlFile[]): boolean =>
+  found.schema.at(-1) === SCHEMA_FILES.at(-1) &&
+  Object.keys(found.hashes).length === files.length &&
+  files.every(({ name, hash }) => found.hashes[name] === hash)
+
+const inTransaction = async <T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> => {
+  await client.query('begin')
   try {
-    const { rows } = await sql<{ version: string }>`
-      select version from workers where version <> '' order by joined_at desc limit 1
-    `.execute(db)
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    if (error instanceof SchemaError) throw error
+    throw new Error('the database could not be migrated', { cause: error })
+  }
+}
+
+const bringUp = async (
+  client: pg.PoolClient,
+  functions: readonly SqlFile[],
+  grants: SqlFile,
+): Promise<string[]> => {
+  await client.query(`select pg_advisory_xact_lock(hashtext('scanfarm migration'))`)
+  // Functions are created before the tables and functions that their bodies name.
+  await client.query('set local check_function_bodies = off')
+  const found = (await readApplied(client)) ?? (await startRecord(client))
+  const newest = found.schema.findLast((name) => !SCHEMA_FILES.includes(name))
+  if (newest !== undefined) throw new NewerDatabaseError(newest, await lastVersion(client))
+
+  const pending = SCHEMA_FILES.filter((name) => !found.schema.includes(name))
+  for (const name of pending) await applySchema(client, name, functions)
+  const changed = functions.filter(({ name, hash }) => found.hashes[name] !== hash)
+  await applyFunctions(client, changed)
+  const gone = Object.keys(found.hashes).filter(
+    (name) => name !== GRANTS && !functions.some((file) => file.name === name),
+  )
+  const signatures = await readSignatures(client)
+  for (const name of gone) await dropFunctions(client, signatures.get(name) ?? [])
+  if (changed.length > 0 || found.hashes[GRANTS] !== grants.hash) await client.query(grants.text)
+  await record(client, [...functions, grants])
+  return pending.length > 0 ? pending : [...changed.map(({ name }) => name), ...gone]
+}
+
+const startRecord = async (client: pg.PoolClient): Promise<Applied> => {
+  await client.query(`
+    create table schema_files (name text collate "C" primary key, applied_at timestamptz not null default now());
+    create table schema_functions (name text collate "C" primary key, hash text not null)`)
+  const schema = await adoptPreviousLayout(client)
+  const removed = schema.length === 0 ? [] : PREVIOUS_LAYOUT.removedFunctions.split(' ')
+  return { schema, hashes: Object.fromEntries(removed.map((name) => [name, ''])) }
+}
+
+/** A database of the previous layout has the tables of the first schema files: they are recorded, not run. */
+const adoptPreviousLayout = async (client: pg.PoolClient): Promise<readonly string[]> => {
+  const { rows: there } = await client.query(
+    `select from pg_class where oid = to_regclass('kysely_migration')`,
+  )
+  if (there.length === 0) return []
+  const { rows } = await client.query<{ name: string }>(
+    'select name from kysely_migration order by name desc',
+  )
+  const found = rows[0]?.name
+  if (found === undefined) return []
+  const { newest, migrations, equals } = PREVIOUS_LAYOUT
+  if (found !== newest || rows.length !== migrations)
+    throw new SchemaError(
+      found,
+      `the database schema is ${found}, of an unreleased version; only ${newest} can be upgraded. Restore a backup, or start with an empty database`,
+    )
+  await client.query('insert into schema_files (name) select unnest($1::text[])', [equals])
+  await client.query('drop table kysely_migration, kysely_migration_lock')
+  return equals
+}
+
+/** Its first line may name functions that must exist before it: `-- requires: a, b`. */
+const applySchema = async (
+  client: pg.PoolClient,
+  name: string,
+  functions: readonly SqlFile[],
+): Promise<void> => {
+  const { text } = await readSql(name, join('schema', `${name}.sql`))
+  const required = /^-- requires: (.+)/.exec(text)?.[1]?.split(', ') ?? []
+  const files = functions.filter((file) => required.includes(file.name))
+  if (files.length < required.length)
+    throw new Error(`schema/${name}.sql requires ${required.join(', ')}: one is not in functions/`)
+  await applyFunctions(client, files)
+  await client.query(text)
+  await client.query('insert into schema_files (name) values ($1)', [name])
+}
+
+/** New functions at once, those that exist one by one. */
+const applyFunctions = async (client: pg.PoolClient, files: readonly SqlFile[]): Promise<void> => {
+  const existing = await readSignatures(client)
+  const created = files.filter(({ name }) => !existing.has(name))
+  await client.query(created.map(({ text }) => text).join('\n'))
+  for (const file of files) {
+    const before = existing.get(file.name)
+    if (before !== undefined) await replaceFunction(client, file, before)
+  }
+}
+
+/** If its arguments or its result have changed, the function is dropped first: a name has one function. */
+const replaceFunction = async (
+  client: pg.PoolClient,
+  { name, text }: SqlFile,
+  before: readonly string[],
+): Promise<void> => {
+  await client.query('savepoint before_function')
+  const isReplaced = await client.query(text).then(
+    async () => before.length === 1 && (await readSignatures(client)).get(name)?.length === 1,
+    (error: unknown) => {
+      if (Error.isError(error) && 'code' in error && error.code === INVALID_FUNCTION_DEFINITION) return false
+      throw error
+    },
+  )
+  if (isReplaced) return
+  await client.query('rollback to before_function')
+  await dropFunctions(client, before)
+  await client.query(text)
+}
+
+const dropFunctions = async (client: pg.PoolClient, signatures: readonly string[]): Promise<void> => {
+  for (const signature of signatures) await client.query(`drop function ${signature}`)
+}
+
+/** The functions in the database: name → signatures. */
+const readSignatures = async (client: pg.PoolClient): Promise<Map<string, string[]>> => {
+  const { rows } = await client.query<{ name: string; signatures: string[] }>(`
+    select case pronamespace when 'public'::regnamespace then '' else 'worker.' end || proname as name,
+           array_agg(oid::regprocedure::text) as signatures
+    from pg_proc where pronamespace in (to_regnamespace('public'), to_regnamespace('worker')) group by 1`)
+  return new Map(rows.map(({ name, signatures }) => [name, signatures]))
+}
+
+const record = async (client: pg.PoolClient, files: readonly SqlFile[]): Promise<void> => {
+  await client.query('delete from schema_functions')
+  await client.query(
+    'insert into schema_functions (name, hash) select * from unnest($1::text[], $2::text[])',
+    [files.map(({ name }) => name), files.map(({ hash }) => hash)],
+  )
+}
+
+/** Version of the program that joined the farm last. A newer schema may keep it elsewhere. */
+const lastVersion = async (client: pg.PoolClient): Promise<string | undefined> => {
+  try {
+    const { rows } = await client.query<{ version: string }>(
+      `select version from workers where version <> '' order by joined_at desc limit 1`,
+    )
     return rows[0]?.version
   } catch {
     return undefined

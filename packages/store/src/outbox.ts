@@ -1,6 +1,5 @@
 import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { Outbox, OutboxRow } from './store.ts'
 
 const BY_RANK: readonly Priority[] = (Object.keys(PRIORITY_RANK) as Priority[]).sort(
   (a, b) => PRIORITY_RANK[a] - PRIORITY_RANK[b],
@@ -15,10 +14,32 @@ interface TakenRow {
   readonly class: string
 }
 
-export const makeOutbox = (db: Kysely<unknown>): Outbox => ({
-  take: (options) => take(db, options),
-  remove: (rows) => remove(db, rows),
+interface TakeOptions {
+  readonly classes: readonly string[]
+  readonly room: Readonly<Record<Priority, number>>
+  readonly limit: number
+  readonly staleMs: number
+}
+
+export interface OutboxRow {
+  readonly runId: number
+  readonly epoch: number
+  readonly priority: Priority
+  readonly requirementClass: string
+}
+
+export const makeOutbox = (db: Kysely<unknown>) => ({
+  /**
+   * Takes ready rows of the classes by priority, then by run id, and marks them as sent in a short transaction
+   * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `room`: most rows of each
+   * priority.
+   */
+  take: (options: TakeOptions): Promise<OutboxRow[]> => take(db, options),
+  /** Deletes rows whose messages are in the queue. */
+  remove: (rows: readonly { runId: number; epoch: number }[]): Promise<void> => remove(db, rows),
+  /** Classes with outbox rows, and their counts. */
   classes: () => classes(db),
+  /** Classes of which `take` may return rows, including sent ones. The cost does not depend on the number of rows. */
   takeableClasses: () => takeableClasses(db),
 })
 
@@ -37,7 +58,7 @@ const toOutboxRow = (row: TakenRow): OutboxRow => ({
 
 const take = async (
   db: Kysely<unknown>,
-  { classes, room, limit, staleMs }: Parameters<Outbox['take']>[0],
+  { classes, room, limit, staleMs }: TakeOptions,
 ): Promise<OutboxRow[]> => {
   const { rows } = await sql<TakenRow>`
     select run_id, epoch, rank, class
@@ -70,7 +91,7 @@ const classes = async (
   return rows.map((row) => ({ requirementClass: row.class, ready: row.ready, waiting: row.waiting }))
 }
 
-/** Skips from class to class along the index of `take`, so that a million rows cost no more than ten. */
+/** Skips from class to class along the index of `take`, so that its cost does not depend on the number of rows. */
 const takeableClasses = async (db: Kysely<unknown>): Promise<string[]> => {
   const { rows } = await sql<{ class: string }>`
     with recursive ready as (

@@ -1,20 +1,46 @@
+import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { encodeCursor } from './cursor.ts'
-import type { PageOf } from './store.ts'
+/** A cursor is the last id of a page. */
+export const encodeCursor = (lastId: number): string => Buffer.from(`b${lastId}`).toString('base64url')
 
-/** Counted for each row of a list that has no limit, so that its bytes bound its rows, too. */
+export function decodeCursor(cursor: string): number {
+  const id = Number(/^b(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1])
+  if (Number.isNaN(id)) {
+    throw new AppError('bad_request', 'the cursor is invalid', {
+      details: [{ path: '/cursor', message: 'must be the next_cursor of an earlier response' }],
+    })
+  }
+  return id
+}
+
+export interface PageRequest {
+  readonly offset: number
+  readonly limit: number
+  /** `nextCursor` of the previous page; overrides `offset`. */
+  readonly cursor?: string
+}
+
+export interface PageOf<T> {
+  readonly data: T[]
+  readonly total: number
+  readonly nextCursor: string | undefined
+  /** The page ended at its limit of bytes: it may have fewer rows than its limit although more follow. */
+  readonly truncated: boolean
+}
+
+/** Counted for each row of a list without a limit of rows, so that the limit of bytes also limits its rows. */
 export const ROW_BYTES = 512
 
-/** Most bytes of text in the rows of one page. A page has at least one row, however large that is. */
+/** Most bytes of text in the rows of one page. A page has at least one row, of any size. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
 export interface PageSource {
-  /** `select id …`: the page as its limit alone makes it. */
+  /** `select id …`: the page without the limit of bytes. */
   readonly ids: RawBuilder<unknown>
-  /** What can be joined to them, and its id. */
+  /** The tables to be joined to the ids, and their id. */
   readonly from: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>
-  /** Bytes of a row. `octet_length` of a text column is known without reading the text. */
+  /** Bytes of a row. Postgres computes `octet_length` of a text column without reading the text. */
   readonly bytes: RawBuilder<unknown>
   readonly columns: RawBuilder<unknown>
   /** Lowest ids first; default false. */
@@ -25,13 +51,13 @@ export interface PageSource {
 
 export interface PageRows<T> {
   readonly rows: T[]
-  /** The bytes ended the page before its limit did. */
+  /** The page ended at its limit of bytes. */
   readonly truncated: boolean
 }
 
 /**
- * Rows of a page, ordered by id. The database adds up their bytes and reads only those that fit, so that neither
- * the driver nor this process ever holds more.
+ * Rows of a page, ordered by id. The database sums their bytes and returns only rows that fit, which bounds the memory
+ * of the driver and this process.
  */
 export async function readPage<T extends object>(
   db: Kysely<unknown>,
@@ -54,7 +80,7 @@ export async function readPage<T extends object>(
   }
 }
 
-/** The page of a list as callers get it; `idOf` names the row that the next page begins after. */
+/** The page of a list for callers; `idOf` is the id after which the next page begins. */
 export const pageOf = <T, R = T>(
   { rows, truncated }: PageRows<R>,
   {
@@ -64,7 +90,7 @@ export const pageOf = <T, R = T>(
     item,
   }: {
     total: number
-    /** Undefined: only the bytes end it. */
+    /** Undefined: only bytes are limited. */
     limit: number | undefined
     idOf: (row: R) => number
     item: (row: R) => T

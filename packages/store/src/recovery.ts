@@ -1,17 +1,44 @@
 import type { Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { Recovery } from './store.ts'
 
-/** `upkeep`: the same database, for what may take long. */
-export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Recovery => ({
-  reapOnce: async ({ maxAttempts, quarantineAfter, leaseMs, limit }) => {
-    type Reaped = Awaited<ReturnType<Recovery['reapOnce']>>
+interface Reaped {
+  readonly requeued: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly heldBack: '' | 'gap' | 'mass'
+}
+
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+  /**
+   * Takes back runs of workers whose lease has expired: `queued` with epoch+1 and an outbox row, `cancelled` if that was
+   * requested, or `failed` after `maxAttempts` lost workers, or after `quarantineAfter` if no other run that was lost with
+   * it has lost as many. Does nothing within one lease after a gap in the reaper's turns or a start of the database, or
+   * if over 30 % of the running runs would expire at once, unless a turn one lease later confirms it. One master at a
+   * time (transaction-level advisory lock).
+   */
+  reapOnce: async (options: {
+    maxAttempts: number
+    quarantineAfter: number
+    leaseMs: number
+    limit: number
+  }): Promise<Reaped> => {
+    const { maxAttempts, quarantineAfter, leaseMs, limit } = options
     const { rows } = await sql<{ reaped: Reaped }>`
       select reap_runs(${maxAttempts}::int, ${quarantineAfter}::int, ${leaseMs}::int, ${limit}::int) as reaped
     `.execute(db)
     return rows[0]?.reaped ?? { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
   },
-  queuedOutside: async ({ after, limit, olderThanMs }) => {
+  /** Queued distributed runs without an outbox row, by id after `after`. The caller checks which are in the queue. */
+  queuedOutside: async ({
+    after,
+    limit,
+    olderThanMs,
+  }: {
+    after: number
+    limit: number
+    olderThanMs: number
+  }) => {
     const { rows } = await sql<{ id: number; epoch: number; priority: Priority; requirement_class: string }>`
       select r.id, r.epoch, j.priority, j.requirement_class
       from (
@@ -31,7 +58,8 @@ export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Reco
       requirementClass: row.requirement_class,
     }))
   },
-  enqueueAgain: async (keys) => {
+  /** Inserts them into the outbox with the same epoch, if they are still queued and have no row. */
+  enqueueAgain: async (keys: readonly { runId: number; epoch: number }[]): Promise<number> => {
     const { rows } = await sql<{ count: number }>`
       with put as (
         insert into outbox (run_id, epoch, job_no, run_mode, rank, class, ready)
@@ -45,17 +73,19 @@ export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Reco
         on conflict do nothing
         returning run_id
       )
-      select count(*) as count, case when count(*) > 0 then wake_masters() end from put
+      select count(*) as count, case when count(*) > 0 then notify_masters() end from put
     `.execute(db)
     return rows[0]?.count ?? 0
   },
-  recountSlots: async (limit) => {
+  /** Repairs `ready` and slots of jobs with a concurrency limit; returns the number of repairs. */
+  recountSlots: async (limit: number): Promise<number> => {
     const { rows } = await sql<{ repairs: number }>`select recount_slots(${limit}::int) as repairs`.execute(
       upkeep,
     )
     return rows[0]?.repairs ?? 0
   },
-  forceStaleCancels: async (olderThanMs) => {
+  /** Ends running runs whose cancel was requested more than `olderThanMs` ago. */
+  forceStaleCancels: async (olderThanMs: number): Promise<number> => {
     const { rows } = await sql<{ forced: number }>`
       select coalesce(cardinality(end_runs(jsonb_agg(jsonb_build_object(
         'id', id, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))), 0) as forced

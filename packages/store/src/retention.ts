@@ -1,31 +1,28 @@
 import { sql, type Kysely } from 'kysely'
 
-/** Runs whose time is over. Their findings, assets and events stay: those have lives of their own. */
-export interface Retention {
-  /**
-   * Of the next `limit` runs from id `after` on that were made more than `days` ago, those that ended more than `days`
-   * ago as well. `next`: where to go on; undefined: there are no more.
-   */
-  oldRuns(options: {
-    days: number
-    after: number
-    limit: number
-  }): Promise<{ ids: number[]; next: number | undefined }>
-  /**
-   * Keys under which rows of the run have bytes in the artifact store, and its uuid, for those without a row. Remove
-   * them first: they are known only as long as the run.
-   */
-  bytesOf(runId: number): Promise<{ runUuid: string | undefined; keys: string[] }>
-  /**
-   * Removes those of the runs that are still old and ended, with steps, artifacts and what they saw; their jobs count
-   * them no more, and go with their last run. Machines are let know of their workspaces. Resolves to how many.
-   */
-  removeRuns(ids: readonly number[], days: number): Promise<number>
+interface OldRunsOptions {
+  readonly days: number
+  readonly after: number
+  readonly limit: number
 }
 
-export const makeRetention = (db: Kysely<unknown>): Retention => ({
-  oldRuns: (options) => oldRuns(db, options),
-  async bytesOf(runId) {
+interface OldRuns {
+  readonly ids: number[]
+  readonly next: number | undefined
+}
+
+/** Old runs. Their findings, assets and events are kept: these have their own retention. */
+export const makeRetention = (db: Kysely<unknown>) => ({
+  /**
+   * Those of the next `limit` runs after the id `after` that were created and ended more than `days` ago. `next`: the id
+   * to continue after; undefined: the end.
+   */
+  oldRuns: (options: OldRunsOptions): Promise<OldRuns> => oldRuns(db, options),
+  /**
+   * The keys of the run's rows in the artifact store, and its uuid, to find keys without a row. Delete these objects
+   * before the run: afterwards their keys are unknown.
+   */
+  async bytesOf(runId: number): Promise<{ runUuid: string | undefined; keys: string[] }> {
     const { rows } = await sql<{ run_uuid: string; keys: string[] }>`
       select run_uuid, array(
         select store_key from artifacts where run_id = r.id
@@ -34,18 +31,19 @@ export const makeRetention = (db: Kysely<unknown>): Retention => ({
     `.execute(db)
     return { runUuid: rows[0]?.run_uuid, keys: rows[0]?.keys ?? [] }
   },
-  removeRuns: (ids, days) => removeRuns(db, ids, days),
+  /**
+   * Deletes those of the runs that are still old and ended, with their steps, artifacts, scans and observations. A job is
+   * deleted with its last run. Marks the workspaces, so that machines remove their folders. Resolves to the number.
+   */
+  removeRuns: (ids: readonly number[], days: number): Promise<number> => removeRuns(db, ids, days),
 })
 
 const ENDED = sql`r.status in ('completed', 'failed', 'cancelled')`
-/** What it saw, and saw no more, has become known of its findings. */
+/** Its scans have been judged. */
 const JUDGED = sql`not exists (select from scans s where s.run_id = r.id and s.judged_at is null)`
 
-/** Ids follow the time of creation, so nothing needs an index on the time of the end, which would slow every run. */
-const oldRuns = async (
-  db: Kysely<unknown>,
-  { days, after, limit }: Parameters<Retention['oldRuns']>[0],
-): ReturnType<Retention['oldRuns']> => {
+/** Ids grow with the time of creation, so no index on the time of the end is needed, which would slow every run. */
+const oldRuns = async (db: Kysely<unknown>, { days, after, limit }: OldRunsOptions): Promise<OldRuns> => {
   const { rows } = await sql<{ id: number; made_before: boolean; is_old: boolean }>`
     select id, created_at < now() - ${days} * interval '1 day' as made_before,
            ${ENDED} and completed_at < now() - ${days} * interval '1 day' and ${JUDGED} as is_old
@@ -58,7 +56,7 @@ const oldRuns = async (
   }
 }
 
-/** One master at a time, so that two never count for the same job. */
+/** One master at a time, so that the counts of a job are updated once. */
 const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: number): Promise<number> => {
   if (ids.length === 0) return 0
   return await db.transaction().execute(async (tx) => {

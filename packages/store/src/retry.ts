@@ -1,39 +1,39 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
+import { backoffMs, errorText, pause } from '@scanfarm/platform'
 import { isConflict, isConnectionLoss, isStatementTimeout, type StoreLog } from './connection.ts'
 
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 2_000
+const BACKOFF = { firstMs: 50, mostMs: 2_000 }
 const CONFLICT_RETRIES = 8
 
-/** Doubles up to the longest, with jitter so that a farm does not come back in step. */
-const pauseMs = (retry: number): number =>
-  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** retry) * (0.5 + Math.random() / 2)
+/** With jitter, so that the processes of a farm do not retry at the same time. */
+const backOff = (attempt: number, signal?: AbortSignal): Promise<void> =>
+  pause(backoffMs(attempt, BACKOFF) * (0.5 + Math.random() / 2), signal)
 
 export interface Persistence {
-  /** How long to go on trying while the database is away. */
+  /** How long to retry while the database is unreachable. */
   readonly outageMs: number
   readonly signal: AbortSignal
   readonly log?: StoreLog | undefined
 }
 
 /**
- * Runs a statement that may be repeated until it gets through: conflicts and lost connections are tried again with
- * growing pauses until `outageMs` have passed or the signal aborts; then it rejects with the last error.
+ * Executes a repeatable statement. Retries after conflicts and lost connections until `outageMs` have passed or the
+ * signal aborts; then it rejects with the last error.
  */
 export async function persist<T>(statement: () => Promise<T>, options: Persistence): Promise<T> {
   const giveUpAt = performance.now() + options.outageMs
-  for (let retry = 0; ; retry++) {
+  for (let attempt = 1; ; attempt++) {
     options.signal.throwIfAborted()
     try {
       return await statement()
     } catch (error) {
-      if (isStatementTimeout(error)) options.log?.('a database statement took too long and was ended', {})
+      if (isStatementTimeout(error))
+        options.log?.('a database statement exceeded its time limit and was cancelled', {})
       const transient = isConflict(error) || isConnectionLoss(error)
       if (!transient || performance.now() >= giveUpAt) throw error
-      options.log?.('a database statement is tried again', { retry, error: String(error) })
-      // An abort is told by the next turn of the loop, with its reason.
-      await delay(pauseMs(retry), undefined, { signal: options.signal }).catch(() => undefined)
+      options.log?.('a database statement is retried', { attempt, error: errorText(error) })
+      // After an abort the next turn throws its reason.
+      await backOff(attempt, options.signal)
     }
   }
 }
@@ -43,33 +43,33 @@ type Method = (...args: never[]) => Promise<unknown>
 const guardMethod =
   (method: Method, name: string, log: StoreLog | undefined): Method =>
   async (...args) => {
-    for (let retry = 0; ; retry++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await method(...args)
       } catch (error) {
         if (isConnectionLoss(error)) {
-          throw new AppError('unavailable', 'the database cannot be reached now', {
+          throw new AppError('unavailable', 'the database cannot be reached', {
             retryAfter: 2,
             cause: error,
           })
         }
         if (isStatementTimeout(error)) {
-          log?.('a database statement took too long and was ended', { call: name })
+          log?.('a database statement exceeded its time limit and was cancelled', { call: name })
           throw new AppError(
             'unavailable',
-            'this takes the database longer than it may, so it was ended: ask for less at once, or try again later',
+            'the request exceeded the time limit of database statements: request less data, or try again later',
             { retryAfter: 10, cause: error },
           )
         }
-        if (!isConflict(error) || retry >= CONFLICT_RETRIES) throw error
-        await delay(pauseMs(retry))
+        if (!isConflict(error) || attempt > CONFLICT_RETRIES) throw error
+        await backOff(attempt)
       }
     }
   }
 
 /**
- * The same group of functions, each of which is one transaction: conflicts are tried again, and an unreachable
- * database, or one that would take too long, becomes the refusal `unavailable`.
+ * The same functions, each of which is one transaction. Conflicts are retried; an unreachable database or a statement
+ * timeout becomes the error `unavailable`.
  */
 export const guarded = <T extends object>(group: T, log?: StoreLog): T =>
   Object.fromEntries(

@@ -1,13 +1,24 @@
-import { WAITING, type Run, type RunOutcome, type RunStatus } from '@scanfarm/contracts'
+import { WAITING, type Run, type RunMode, type RunOutcome, type RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor } from './cursor.ts'
-import { pageOf, readPage, type PageRows } from './page.ts'
+import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
 import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
-import type { PageOf, PageRequest, RunFilter } from './store.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 import { ofOrg } from './workspaces/names.ts'
 import { waitingReasons } from './waiting-reason.ts'
+
+export interface RunFilter {
+  /** `pending` covers queued too. */
+  readonly status?: RunStatus
+  readonly outcomes?: readonly RunOutcome[]
+  readonly workflowName?: string
+  readonly target?: string
+  readonly workspace?: string
+  readonly runMode?: RunMode
+  readonly jobId?: string
+  /** uuid of the organisation that has its workspace. */
+  readonly org?: string
+}
 
 const ALL_STATUSES: readonly RunStatus[] = [
   'pending',

@@ -1,15 +1,20 @@
 import type { Artifact, ArtifactType, StepResult, StepStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from './cursor.ts'
 import { contains, isOneOf, where } from './findings/condition.ts'
-import { readPage, ROW_BYTES, type PageRows } from './page.ts'
-import { byRef } from './run-ref.ts'
-import { STEP_COLUMNS, toStep, type StepRow } from './step-rows.ts'
-import type { PageOf, PageRequest, RunRef } from './store.ts'
+import {
+  decodeCursor,
+  encodeCursor,
+  readPage,
+  ROW_BYTES,
+  type PageOf,
+  type PageRequest,
+  type PageRows,
+} from './page.ts'
+import { byRef, STEP_COLUMNS, toStep, type RunRef, type StepRow } from './run-rows.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 
-/** Lists over several runs read those of the newest so many; older ones are found by workspace or run. */
+/** Lists over several runs read only the newest runs; older ones are found by workspace or run. */
 export const NEWEST_RUNS = 10_000
 
 export interface RunPartFilter {
@@ -24,11 +29,11 @@ export interface StepResultFilter extends RunPartFilter {
 
 export interface ArtifactFilter extends RunPartFilter {
   readonly types?: readonly ArtifactType[]
-  /** Part of name, path or description, upper or lower case. */
+  /** Part of name, path or description, case-insensitive. */
   readonly search?: string
 }
 
-/** With where its bytes are. */
+/** An artifact with its key in the artifact store. */
 export type StoredArtifact = Artifact & { readonly store_key: string; readonly sha256: string }
 
 const isRunRef = (ref: RunRef | undefined): RawBuilder<unknown>[] =>
@@ -81,7 +86,7 @@ export const listStepResults = (
   filter: StepResultFilter,
   page: PageRequest,
 ): Promise<PageOf<StepResult>> => {
-  // Not flattened: a plan that knows too little of the tables would read all steps.
+  // `offset 0` prevents flattening: with outdated statistics the plan would read all steps.
   const from = sql`${recent(filter)} cross join lateral (
     select run_id, attempt, seq from steps ${where([
       sql`run_id = r.id and attempt = r.attempt`,

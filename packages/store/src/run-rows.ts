@@ -1,5 +1,18 @@
-import type { Run, RunDetail } from '@scanfarm/contracts'
-import { sql } from 'kysely'
+import type { Run, RunDetail, Step } from '@scanfarm/contracts'
+import { sql, type RawBuilder } from 'kysely'
+import { isUuid } from './text.ts'
+
+/** Number or uuid of a run, from the path of a request; other texts find nothing. */
+export type RunRef = string
+
+const NUMBER = /^[1-9]\d{0,14}$/
+
+/** The condition on a run `r`; undefined: the text is neither a number nor a uuid. */
+export const byRef = (ref: RunRef): RawBuilder<unknown> | undefined => {
+  if (NUMBER.test(ref)) return sql`r.id = ${Number(ref)}`
+  if (isUuid(ref)) return sql`r.run_uuid = ${ref}`
+  return undefined
+}
 
 /** A row of `runs` beside what it takes from its job. */
 export type RunRow = Omit<Run, 'run_priority' | 'waiting_reason' | 'run_group_id'> & {
@@ -66,3 +79,17 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
     cloud_instance: row.cloud_instance,
   }
 }
+
+/** Columns of a step `s`. */
+export const STEP_COLUMNS = sql`
+  s.id, s.run_id, s.name as step_name, s.type as step_type, s.module, s.status, s.command, s.output,
+  s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
+  s.completed_at, s.created_at`
+
+export type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string }
+
+export const toStep = ({ log_key, ...row }: StepRow, runUuid: string): Step => ({
+  ...row,
+  error: row.error_message,
+  log_file: log_key === '' ? '' : `/runs/${runUuid}/steps/${row.id}/log`,
+})

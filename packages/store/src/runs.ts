@@ -1,37 +1,82 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Artifact, RunDetail, RunStatus, Step } from '@scanfarm/contracts'
+import type { Artifact, Run, RunDetail, RunStatus, Step, StepResult } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { cloudChoice } from './cloud/choice.ts'
-import { refusing } from './cloud/refusals.ts'
-import { newInfraId } from './cloud/requests.ts'
-import { decodeCursor } from './cursor.ts'
-import { pageOf, readPage, ROW_BYTES } from './page.ts'
-import { countByStatus, listRuns } from './run-list.ts'
-import { artifactAt, listAllArtifacts, listStepResults } from './run-part-lists.ts'
-import { byRef } from './run-ref.ts'
-import { RUN_COLUMNS, RUN_DETAIL_COLUMNS, toRunDetail, type RunDetailRow } from './run-rows.ts'
-import { STEP_COLUMNS, toStep, type StepRow } from './step-rows.ts'
-import type { CancelRequest, CloudChoice, CloudFields, PageOf, RunRef, Runs } from './store.ts'
+import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
+import { decodeCursor, pageOf, readPage, ROW_BYTES, type PageOf, type PageRequest } from './page.ts'
+import { countByStatus, listRuns, type RunFilter } from './run-list.ts'
+import {
+  artifactAt,
+  listAllArtifacts,
+  listStepResults,
+  type ArtifactFilter,
+  type StepResultFilter,
+  type StoredArtifact,
+} from './run-part-lists.ts'
+import {
+  byRef,
+  RUN_COLUMNS,
+  RUN_DETAIL_COLUMNS,
+  STEP_COLUMNS,
+  toRunDetail,
+  toStep,
+  type RunDetailRow,
+  type RunRef,
+  type StepRow,
+} from './run-rows.ts'
 import { isUuid, storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
 
-export const makeRuns = (db: Kysely<unknown>, totals: Totals): Runs => ({
-  list: (filter, page) => listRuns(db, totals, filter, page),
-  find: (ref) => findDetail(db, ref),
-  steps: (ref, cursor) => steps(db, ref, cursor),
-  artifacts: (ref, cursor) => artifacts(db, ref, cursor),
-  artifact: (ref, artifactId) => artifact(db, ref, artifactId),
-  stepLog: (ref, stepId) => stepLog(db, ref, stepId),
-  stepResults: (filter, page) => listStepResults(db, totals, filter, page),
-  allArtifacts: (filter, page) => listAllArtifacts(db, totals, filter, page),
-  artifactAt: (workspace, path) => artifactAt(db, workspace, path),
-  counts: () => countByStatus(db, totals),
-  duplicate: (ref) => duplicate(db, ref),
-  start: (ref, cloud) => start(db, ref, cloud),
-  cloudOf: (ref) => cloudOf(db, ref),
-  requestCancel: (ref) => requestCancel(db, ref),
-  forceCancel: (runId, olderThanMs) => forceCancel(db, runId, olderThanMs),
+export interface CancelRequest {
+  readonly id: number
+  readonly runUuid: string
+  /** Status after the request: `cancelled` if the run was waiting, `running` until its worker ends it. */
+  readonly status: RunStatus
+  /** Status before the request. */
+  readonly was: RunStatus
+  readonly workerId: string
+}
+
+type StoredStepLog = { readonly storeKey: string; readonly output: string; readonly status: string }
+type Duplicate = { readonly originalRunUuid: string; readonly runUuid: string; readonly jobId: string }
+type Started = { readonly started: boolean; readonly run: RunDetail }
+type CloudOfRun = { readonly fields: CloudFields; readonly requirementClass: string }
+
+export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
+  list: (filter: RunFilter, page: PageRequest): Promise<PageOf<Run>> => listRuns(db, totals, filter, page),
+  find: (ref: RunRef): Promise<RunDetail | undefined> => findDetail(db, ref),
+  /** One page of the steps of the latest attempt, in order; undefined for an unknown run. */
+  steps: (ref: RunRef, cursor?: string): Promise<PageOf<Step> | undefined> => steps(db, ref, cursor),
+  artifacts: (ref: RunRef, cursor?: string): Promise<PageOf<Artifact> | undefined> =>
+    artifacts(db, ref, cursor),
+  artifact: (ref: RunRef, artifactId: string): Promise<StoredArtifact | undefined> =>
+    artifact(db, ref, artifactId),
+  /** The key of a step's log in the artifact store. */
+  stepLog: (ref: RunRef, stepId: string): Promise<StoredStepLog | undefined> => stepLog(db, ref, stepId),
+  /** Steps of the latest attempts of the newest runs, in the order of each run. */
+  stepResults: (filter: StepResultFilter, page: PageRequest): Promise<PageOf<StepResult>> =>
+    listStepResults(db, totals, filter, page),
+  allArtifacts: (filter: ArtifactFilter, page: PageRequest): Promise<PageOf<StoredArtifact>> =>
+    listAllArtifacts(db, totals, filter, page),
+  /** The newest artifact of a workspace with this path below the folder of the workspace. */
+  artifactAt: (workspace: string, path: string): Promise<StoredArtifact | undefined> =>
+    artifactAt(db, workspace, path),
+  counts: (): Promise<Partial<Record<RunStatus, number>>> => countByStatus(db, totals),
+  /** Copies a run into a new job with one pending run. Undefined for an unknown run. */
+  duplicate: (ref: RunRef): Promise<Duplicate | undefined> => duplicate(db, ref),
+  /**
+   * pending → queued. `started: false` if the run has another status. A cloud run uses the infrastructure of its job if
+   * that accepts runs, otherwise the one in `cloud`.
+   */
+  start: (ref: RunRef, cloud?: CloudChoice): Promise<Started | undefined> => start(db, ref, cloud),
+  /** The cloud fields of the request and the requirement class of a cloud run; undefined for other and unknown runs. */
+  cloudOf: (ref: RunRef): Promise<CloudOfRun | undefined> => cloudOf(db, ref),
+  requestCancel: (ref: RunRef): Promise<CancelRequest | undefined> => requestCancel(db, ref),
+  /**
+   * Ends the run as `cancelled` if its cancel was requested that long ago, without a report of its worker. Returns whether
+   * it ended. The fence then rejects later writes of the worker.
+   */
+  forceCancel: (runId: number, olderThanMs: number): Promise<boolean> => forceCancel(db, runId, olderThanMs),
 })
 
 const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow | undefined> => {
@@ -127,11 +172,11 @@ const artifacts = async (
   })
 }
 
-const artifact: (
+const artifact = async (
   db: Kysely<unknown>,
   ref: RunRef,
   artifactId: string,
-) => ReturnType<Runs['artifact']> = async (db, ref, artifactId) => {
+): Promise<StoredArtifact | undefined> => {
   const run = isUuid(artifactId) ? await identify(db, ref) : undefined
   if (!run) return undefined
   const { rows } = await sql<Omit<Artifact, 'workspace'> & { store_key: string; sha256: string }>`
@@ -141,11 +186,11 @@ const artifact: (
   return rows[0] && { ...rows[0], workspace: run.workspace }
 }
 
-const stepLog: (db: Kysely<unknown>, ref: RunRef, stepId: string) => ReturnType<Runs['stepLog']> = async (
-  db,
-  ref,
-  stepId,
-) => {
+const stepLog = async (
+  db: Kysely<unknown>,
+  ref: RunRef,
+  stepId: string,
+): Promise<StoredStepLog | undefined> => {
   const run = isUuid(stepId) ? await identify(db, ref) : undefined
   if (!run) return undefined
   const { rows } = await sql<{ storeKey: string; output: string; status: string }>`
@@ -155,7 +200,7 @@ const stepLog: (db: Kysely<unknown>, ref: RunRef, stepId: string) => ReturnType<
   return rows[0]
 }
 
-const duplicate: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['duplicate']> = async (db, ref) => {
+const duplicate = async (db: Kysely<unknown>, ref: RunRef): Promise<Duplicate | undefined> => {
   const run = await findRow(db, ref)
   if (!run) return undefined
   const copy = { runUuid: randomUUID(), jobId: randomBytes(8).toString('hex') }
@@ -170,11 +215,11 @@ const duplicate: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['duplicat
   return { originalRunUuid: run.run_uuid, ...copy }
 }
 
-const start: (
+const start = async (
   db: Kysely<unknown>,
   ref: RunRef,
   cloud: CloudChoice | undefined,
-) => ReturnType<Runs['start']> = async (db, ref, cloud) => {
+): Promise<Started | undefined> => {
   const known = await identify(db, ref)
   if (!known) return undefined
   const call =
@@ -186,7 +231,7 @@ const start: (
   return run && { started: rows[0]?.started ?? false, run }
 }
 
-const cloudOf: (db: Kysely<unknown>, ref: RunRef) => ReturnType<Runs['cloudOf']> = async (db, ref) => {
+const cloudOf = async (db: Kysely<unknown>, ref: RunRef): Promise<CloudOfRun | undefined> => {
   const condition = byRef(ref)
   if (!condition) return undefined
   const { rows } = await sql<{ fields: CloudFields | null; requirement_class: string }>`

@@ -1,12 +1,35 @@
-import { MIGRATIONS } from './migrations/index.ts'
+/** The files of `sql/schema` in order, without `.sql`. A released file never changes: write the next one. */
+export const SCHEMA_FILES: readonly string[] = [
+  '0001-cloud',
+  '0002-runs',
+  '0003-records',
+  '0004-access',
+  '0005-findings',
+  '0006-triggers',
+]
 
-/** Name of the newest migration that this program knows. */
-export const schemaVersion: string = Object.keys(MIGRATIONS).sort().at(-1) ?? ''
+/** Name of the newest schema file that this program knows. */
+export const schemaVersion: string = SCHEMA_FILES.at(-1) ?? ''
+
+/**
+ * Before `sql/schema`, the schema was the sum of 31 migrations, of which `newest` was the last. The first six schema
+ * files create the same tables; `removedFunctions` have no file any more.
+ */
+export const PREVIOUS_LAYOUT = {
+  newest: '0038-cancels-and-budget',
+  migrations: 31,
+  equals: SCHEMA_FILES.slice(0, 6),
+  removedFunctions:
+    'asking_provider counts_of demand_infra first_local fit_together foresee_infra give_runs hold_infra infra_for ' +
+    'is_of_the_run json_inside keys_outside leave_instances make_infra note_sightings poke_finished poke_infra ' +
+    'seek_machines short_raw take_infra take_runs takes_suspect tell_scheduled texts_of turn_of_reaper wait_aside ' +
+    'wake_masters whole_raw',
+}
 
 /** The schema of the database is not the one that this program works with. */
 export class SchemaError extends Error {
   override readonly name: string = 'SchemaError'
-  /** Name of the newest migration in the database; undefined: it was never migrated. */
+  /** Name of the newest schema file in the database; undefined: it was never migrated. */
   readonly found: string | undefined
 
   constructor(found: string | undefined, message?: string) {
@@ -20,7 +43,7 @@ export class SchemaError extends Error {
   }
 }
 
-/** The database has migrations that this program does not know. */
+/** The database has schema files that this program does not know. */
 export class NewerDatabaseError extends SchemaError {
   override readonly name = 'NewerDatabaseError'
 
@@ -38,6 +61,6 @@ export class NewerDatabaseError extends SchemaError {
 /** Throws a `SchemaError` unless `found` (undefined: never migrated) is the schema that this program works with. */
 export function demandSchema(found: string | undefined): void {
   if (found === schemaVersion) return
-  if (found !== undefined && !Object.hasOwn(MIGRATIONS, found)) throw new NewerDatabaseError(found)
-  throw new SchemaError(found)
+  const isNewer = found !== undefined && found !== PREVIOUS_LAYOUT.newest && !SCHEMA_FILES.includes(found)
+  throw isNewer ? new NewerDatabaseError(found) : new SchemaError(found)
 }

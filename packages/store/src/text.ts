@@ -1,10 +1,10 @@
-/** Postgres stores neither NUL nor half a surrogate pair; tool output may contain both. */
+/** Removes NUL and replaces unpaired surrogates: Postgres rejects both, and the output of tools may contain them. */
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
-/** False: no stored text can equal this one, so that looking for it finds nothing. */
+/** False: no stored text equals this one, so a query for it finds nothing. */
 export const canBeStored = (text: string): boolean => text === storable(text)
 
-/** JSON text of a value whose strings, keys included, are all storable. */
+/** JSON text of a value, with all strings and keys made storable. */
 export const storableJson = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === 'string') return storable(inner)
@@ -21,5 +21,5 @@ const withStorableKeys = (object: object): object => {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Whether the text is a uuid as this API writes them; Postgres takes other forms, too. */
+/** Whether the text is a uuid in the form that the API writes. Postgres accepts other forms too. */
 export const isUuid = (text: string): boolean => UUID.test(text)

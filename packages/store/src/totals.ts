@@ -1,8 +1,8 @@
-/** Totals up to this are counted anew for each list. */
+/** Totals up to this are counted for each list. */
 const EXACT_UP_TO = 10_000
-/** A count is good for this many times what it cost, so that counting takes a bounded share of the database. */
+/** A count is fresh for this many times the time that it took, so that counting uses a bounded share of the database. */
 const FRESH_FACTOR = 20
-/** Up to this many times its freshness a count is still served while a new one is taken in the background. */
+/** Up to this many times its freshness a stale count is returned while it is refreshed in the background. */
 const STALE_FACTOR = 10
 const LONGEST_STALE_MS = 30_000
 const MAX_FILTERS = 500
@@ -15,15 +15,15 @@ interface Counted {
 }
 
 export interface Totals {
-  /** The number of rows under a filter; `count` is called when it is not known well enough. */
+  /** The number of rows for a filter; `count` is called unless a recent count is known. */
   of(key: string, count: () => Promise<number>): Promise<number>
-  /** The same for several counts that one statement makes; `sizeOf` adds them up. */
+  /** The same for several counts of one statement; `sizeOf` is their sum. */
   group<T>(key: string, count: () => Promise<T>, sizeOf: (counts: T) => number): Promise<T>
 }
 
 /**
- * Totals of lists. Small ones are always exact, big ones may be a few seconds old. There are no counter rows in the
- * database: every submit and every end of a run would wait for them.
+ * Totals of lists. Small totals are exact, large ones may be a few seconds old. The database has no counter rows, since
+ * every submit and every end of a run would wait for them.
  */
 export function makeTotals(now: () => number = performance.now.bind(performance)): Totals {
   const known = new Map<string, Counted>()
@@ -58,7 +58,7 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
     if (age <= freshFor) return last.value as T
     const refreshed = take(key, count, sizeOf)
     if (age > Math.min(LONGEST_STALE_MS, freshFor * STALE_FACTOR)) return refreshed
-    // A failing refresh shows itself in the next list that has to wait for one.
+    // The next list that waits for a refresh reports the failure.
     refreshed.catch(() => undefined)
     return last.value as T
   }

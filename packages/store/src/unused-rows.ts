@@ -2,22 +2,16 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { isLockTimeout } from './connection.ts'
 
 /** Rows that others refer to, and that stay when those are removed. */
-export interface UnusedRows {
+export const makeUnusedRows = (db: Kysely<unknown>) => ({
   /**
-   * Of the next `limit` pinned workflows from the hash `after` on, removes those that no job has. A submit that pins one
-   * of them at this moment waits, and pins it again. `next`: where to go on; undefined: there are no more.
+   * Deletes those of the next `limit` pinned workflows after the hash `after` that no job has. A concurrent submit of one
+   * of them waits, and pins it again. `next`: the hash to continue after; undefined: the end.
    */
-  removeWorkflows(after: string, limit: number): Promise<{ removed: number; next: string | undefined }>
-  /** The same of scopes, by id: those without a scan and without a record that was seen in one. */
-  removeScopes(after: number, limit: number): Promise<{ removed: number; next: number | undefined }>
-  /** Forgets workspaces whose last run was removed so many days ago. */
-  forgetPrunedWorkspaces(days: number): Promise<number>
-}
-
-export const makeUnusedRows = (db: Kysely<unknown>): UnusedRows => ({
-  removeWorkflows: (after, limit) => remove(db, { ...WORKFLOWS, after, limit }),
-  removeScopes: (after, limit) => remove(db, { ...SCOPES, after, limit }),
-  async forgetPrunedWorkspaces(days) {
+  removeWorkflows: (after: string, limit: number) => remove(db, { ...WORKFLOWS, after, limit }),
+  /** The same for scopes, by id: those without a scan and without a sighting. */
+  removeScopes: (after: number, limit: number) => remove(db, { ...SCOPES, after, limit }),
+  /** Deletes the marks of workspaces whose last run was removed more than `days` ago. */
+  async forgetPrunedWorkspaces(days: number): Promise<number> {
     const { numAffectedRows = 0n } = await sql`
       delete from pruned_workspaces where workspace in (
         select workspace from pruned_workspaces where pruned_at < now() - ${days} * interval '1 day'
@@ -31,7 +25,7 @@ interface Kind {
   readonly table: RawBuilder<unknown>
   readonly key: RawBuilder<unknown>
   readonly isUnused: RawBuilder<unknown>
-  /** Waits for every transaction that has found a row and may yet refer to it, and keeps others from finding it. */
+  /** Waits for every transaction that has read a row and may still refer to it, and blocks new readers. */
   readonly lock: RawBuilder<unknown>
 }
 
@@ -52,7 +46,7 @@ const SCOPES: Kind = {
   lock: sql`lock table scopes in access exclusive mode`,
 }
 
-/** Without the lock in half a second nothing is removed, so that no import and no submit waits longer than that. */
+/** Gives up if the lock is not free within half a second, so that imports and submits do not wait longer. */
 const remove = async <K extends string | number>(
   db: Kysely<unknown>,
   { table, key, isUnused, lock, after, limit }: Kind & { after: K; limit: number },

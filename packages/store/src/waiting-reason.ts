@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
 import { HAS_LOCAL_SLOTS } from './workers.ts'
 
-/** Why each queued run of a page waits, by id. Computed in the read: nothing stores it, so nothing can be stale. */
+/** Why each queued run of a page waits, by id. Computed on every read, so it is never stale. */
 export async function waitingReasons(
   db: Kysely<unknown>,
   rows: readonly RunRow[],
@@ -65,7 +65,7 @@ const reason = (
   return 'waiting for a worker'
 }
 
-/** What no live worker offers, or, where each need is met by some worker, that none meets them all. */
+/** The needs that no live worker offers, or all of them if no single worker offers all. */
 const missingFrom = (offers: readonly string[][], needs: readonly string[]): string => {
   const missing = needs.filter((need) => !offers.some((capabilities) => capabilities.includes(need)))
   return missing.length > 0

@@ -1,8 +1,6 @@
 import { CLOUD_SLOTS, type Worker } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor } from './cursor.ts'
-import { pageOf, readPage, ROW_BYTES } from './page.ts'
-import type { Workers } from './store.ts'
+import { pageOf, readPage, ROW_BYTES, type PageOf, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
 
 const MAX_LISTED_RUNS = 1_000
@@ -19,12 +17,12 @@ const COLUMNS = sql`
   greatest(w.busy, cardinality(${RUNS})) as busy_slots,
   ${RUNS} as current_runs`
 
-/** Whether a live server takes local runs. */
+/** Whether a live server executes local runs. */
 export const HAS_LOCAL_SLOTS = sql<boolean>`exists (
   select from workers where kind = 'server' and lost_at is null and lease_until > now()
     and not ${CLOUD_SLOTS}::text = any(capabilities))`
 
-/** Ended runs are counted among the newest of the farm only: no index finds those of one worker. */
+/** Ended runs of a worker are counted among the newest runs of the farm: no index finds all of them. */
 const COUNTED_RUNS = 10_000
 
 type Row = Omit<Worker, 'current_task' | 'tasks_complete' | 'tasks_failed'>
@@ -48,8 +46,8 @@ const withTasks = (row: Row, ended: Ended): Worker => ({
   tasks_failed: ended.get(row.id)?.failed ?? 0,
 })
 
-export const makeWorkers = (db: Kysely<unknown>): Workers => ({
-  list: async (cursor) => {
+export const makeWorkers = (db: Kysely<unknown>) => ({
+  list: async (cursor?: string): Promise<PageOf<Worker>> => {
     const [found, total, ended] = await Promise.all([
       readPage<Row & { place: number }>(db, {
         ids: sql`select place as id from ${IN_ORDER} w where place > ${cursor === undefined ? 0 : decodeCursor(cursor)}`,
@@ -69,23 +67,26 @@ export const makeWorkers = (db: Kysely<unknown>): Workers => ({
       item: ({ place: _, ...worker }) => withTasks(worker, ended),
     })
   },
-  find: async (id) => {
+  find: async (id: string): Promise<Worker | undefined> => {
     if (!canBeStored(id)) return undefined
     const { rows } = await sql<Row>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)
     const [row] = rows
     return row && withTasks(row, await endedRuns(db))
   },
-  liveCapabilities: async () => {
+  /** Capabilities of each live worker of the kind `worker`. */
+  liveCapabilities: async (): Promise<string[][]> => {
     const { rows } = await sql<{ capabilities: string[] }>`
       select capabilities from workers where kind = 'worker' and lost_at is null and lease_until > now() order by id
     `.execute(db)
     return rows.map((row) => row.capabilities)
   },
-  hasLocalSlots: async () => {
+  /** Whether a live server executes local runs. */
+  hasLocalSlots: async (): Promise<boolean> => {
     const { rows } = await sql<{ found: boolean }>`select ${HAS_LOCAL_SLOTS} as found`.execute(db)
     return rows[0]?.found ?? false
   },
-  prune: async (olderThanMs) => {
+  /** Deletes workers that were lost longer ago than this. */
+  prune: async (olderThanMs: number): Promise<number> => {
     const { numAffectedRows } = await sql`
       delete from workers w
       where greatest(lost_at, lease_until) < now() - ${olderThanMs} * interval '1 ms' and lost_at is not null

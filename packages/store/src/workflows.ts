@@ -1,9 +1,17 @@
+import type { WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { Workflows } from './store.ts'
 import { storable } from './text.ts'
 
-export const makeWorkflows = (db: Kysely<unknown>): Workflows => ({
-  put: async ({ name, kind, yaml, hash, by }) => {
+/** Workflow files that were uploaded over the API. */
+export const makeWorkflows = (db: Kysely<unknown>) => ({
+  put: async (file: {
+    name: string
+    kind: WorkflowKind
+    yaml: string
+    hash: string
+    by: string
+  }): Promise<void> => {
+    const { name, kind, yaml, hash, by } = file
     await sql`
       with put as (
         insert into uploaded_workflows (kind, name, yaml, hash, uploaded_by)
@@ -14,12 +22,13 @@ export const makeWorkflows = (db: Kysely<unknown>): Workflows => ({
       update farm set workflows_version = workflows_version + 1
     `.execute(db)
   },
-  version: async () => {
+  /** Changes whenever any uploaded workflow changes. */
+  version: async (): Promise<number> => {
     const { rows } = await sql<{ version: number }>`select workflows_version as version from farm`.execute(db)
     return rows[0]?.version ?? 0
   },
   list: async () => {
-    const { rows } = await sql<Awaited<ReturnType<Workflows['list']>>[number]>`
+    const { rows } = await sql<{ name: string; kind: WorkflowKind; yaml: string; updatedAt: string }>`
       select name, kind, yaml, updated_at as "updatedAt" from uploaded_workflows order by name, kind
     `.execute(db)
     return rows

@@ -95,7 +95,7 @@ describe('failed logins', () => {
   }
   const expire = () => sql('update login_failures set wait_until = now() where wait_until > now()')
 
-  test('of one name from one address cost nothing at first, then ever more, and are forgotten', async () => {
+  test('of one name from one address first cost nothing, then delay longer each time, and expire', async () => {
     const { access } = db.store
     const waits: number[] = []
     for (let n = 0; n < 12; n++) {
@@ -117,7 +117,7 @@ describe('failed logins', () => {
     expect((await access.loginAttempt('nul\0', '\ud800')).waitMs).toBe(0)
   })
 
-  test('of others never lock a name out, and an address that logged in before is not even slowed down', async () => {
+  test('of other addresses never lock a name out, and do not slow down a known address', async () => {
     const { access } = db.store
     await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
     await access.loginAttempt('ann', 'home')
@@ -143,7 +143,7 @@ describe('failed logins', () => {
     expect((await access.loginAttempt('one more', 'office')).waitMs).toBe(0)
   })
 
-  test('of everybody together slow down addresses that are not known', async () => {
+  test('of all names together slow down unknown addresses', async () => {
     const many = await tries(101, 'ann', (index) => `address-${index}`)
     expect(many.at(-1)?.slow).toBe(true)
     expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(true)
@@ -151,7 +151,7 @@ describe('failed logins', () => {
     expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(false)
   })
 
-  test('are counted before they are checked, over all masters, so that many at once get no more tries', async () => {
+  test('are counted before the check and over all masters, so that concurrent logins get no more attempts', async () => {
     await using other = await openStore({ url: db.url, poolSize: 4, applicationName: 'other master' })
     const stores = [db.store, other]
     const answers = await Promise.all(
@@ -207,7 +207,7 @@ describe('what every master shares', () => {
     ])
   })
 
-  test('a database that cannot be reached is a refusal that says so', async () => {
+  test('an unreachable database is reported as unavailable', async () => {
     await using away = await openStore({
       url: 'postgres://nobody@127.0.0.1:1/none',
       poolSize: 1,

@@ -23,7 +23,7 @@ const running = async (): Promise<ClaimedRun> => {
 }
 
 describe('cancelling a run', () => {
-  test('that waits ends it at once, and its ticket is worth nothing', async () => {
+  test('that waits ends it at once and makes its ticket invalid', async () => {
     const { runIds } = await submitted(db.store)
     const tickets = await take(db.store)
     const answer = await db.store.runs.requestCancel(String(runIds[0]))
@@ -36,7 +36,7 @@ describe('cancelling a run', () => {
     })
   })
 
-  test('that is pending ends it too', async () => {
+  test('that is pending ends it', async () => {
     const { runIds } = await submitted(db.store, {}, targets(1), { start: false })
     expect(await db.store.runs.requestCancel(String(runIds[0]))).toMatchObject({
       status: 'cancelled',
@@ -45,7 +45,7 @@ describe('cancelling a run', () => {
     expect(await db.store.runs.start(String(runIds[0]))).toMatchObject({ started: false })
   })
 
-  test('that runs asks its worker, and names it', async () => {
+  test('that is running requests the cancel and returns the worker', async () => {
     const run = await running()
     expect(await db.store.runs.requestCancel(run.runUuid)).toEqual({
       id: run.runId,
@@ -68,7 +68,7 @@ describe('cancelling a run', () => {
     expect(await statusOf(db.store, run.runId)).toBe('completed')
   })
 
-  test('that nobody knows is nothing', async () => {
+  test('that does not exist returns undefined', async () => {
     for (const ref of ['987654321', '00000000-0000-4000-8000-000000000000', 'nonsense', '-1', '1e3', '\0']) {
       expect(await db.store.runs.requestCancel(ref)).toBeUndefined()
       expect(await db.store.runs.find(ref)).toBeUndefined()
@@ -90,7 +90,7 @@ describe('cancel against finish', () => {
     })
   })
 
-  test('a forced end stands: whatever the worker still writes is refused', async () => {
+  test('a forced end is final: later writes of the worker are refused', async () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
     await db.store.runs.requestCancel(run.runUuid)
@@ -110,7 +110,7 @@ describe('cancel against finish', () => {
     expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(true)
   })
 
-  test('of a cancel and a finish at the same moment, one ending stands and is told once', async () => {
+  test('a concurrent cancel and finish have one outcome and one event', async () => {
     await submitted(db.store, {}, targets(40))
     const runs = await claimAll(db.store, db.runStore, workerId)
     await Promise.all(

@@ -19,8 +19,8 @@ const claim = async (limit = 100, by = server) =>
   (await db.store.runStore.claimCloud(by, limit)).sort((a, b) => a.runId - b.runId)
 const claimedIds = async (limit?: number) => (await claim(limit)).map((run) => run.runId)
 
-describe('runs of a cloud job', () => {
-  test('are bound to machines in turn, those of later jobs too', async () => {
+describe('Runs of a cloud job', () => {
+  test('are bound to machines in turn, also those of later jobs', async () => {
     const { runIds, no, infraId } = await cloudJob(db.store, {
       runs: 5,
       infra: { instances: 3 },
@@ -35,7 +35,7 @@ describe('runs of a cloud job', () => {
     expect(await db.store.cloud.bindRuns(no, 100)).toBe(0)
   })
 
-  test('are bound chunk by chunk when there are too many at once', async () => {
+  test('are bound in chunks when there are many', async () => {
     const { no, infraId } = await cloudJob(db.store, { runs: 1, infra: { instances: 2 } })
     const chunks = [targets(3, 'a'), targets(2, 'b')]
     const stream = {
@@ -55,7 +55,7 @@ describe('runs of a cloud job', () => {
     expect(await machinesOf(db.store, data.map((run) => run.id).reverse())).toEqual(['2', '1', '2', '1', '2'])
   })
 
-  test('are bound once, however many bind at the same moment', async () => {
+  test('are bound once by concurrent servers', async () => {
     const { runIds, no } = await cloudJob(db.store, { runs: 40, infra: { instances: 4 }, bind: false })
     const bound = await Promise.all(Array.from({ length: 6 }, () => db.store.cloud.bindRuns(no, 7)))
     expect(bound.reduce((sum, one) => sum + one, 0)).toBe(40)
@@ -63,7 +63,7 @@ describe('runs of a cloud job', () => {
     expect(machines).toEqual(runIds.map((_, n) => String(1 + (n % 4))))
   })
 
-  test('say what they wait for', async () => {
+  test('report what they wait for', async () => {
     const { runIds, no, infraId } = await cloudJob(db.store, {
       runs: 2,
       infra: { instances: 1 },
@@ -87,7 +87,7 @@ describe('runs of a cloud job', () => {
   })
 })
 
-describe('claiming cloud runs', () => {
+describe('The claim of cloud runs', () => {
   test('gives each machine one run at a time', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 5 })
     const first = await claim()
@@ -98,7 +98,7 @@ describe('claiming cloud runs', () => {
     expect(await claimedIds()).toEqual([runIds[2]])
   })
 
-  test('gives a machine its share of the concurrency of the job, and the job no more than that', async () => {
+  test('gives a machine its share of the concurrency of the job, and no job more than its concurrency', async () => {
     const { runIds } = await cloudJob(db.store, {
       runs: 12,
       draft: { concurrency: 5 },
@@ -108,10 +108,10 @@ describe('claiming cloud runs', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('uses machines that have room when the slots of the job are few', async () => {
+  test('uses machines with room when the job has few slots', async () => {
     await cloudJob(db.store, { runs: 40, draft: { concurrency: 4 }, infra: { instances: 2 } })
     let running = await claim()
-    // The first machine is quick, the second one has not finished anything yet.
+    // The first machine is fast; the second one has not finished anything yet.
     for (let turn = 0; turn < 5; turn++) {
       const machines = await machinesOf(
         db.store,
@@ -124,7 +124,7 @@ describe('claiming cloud runs', () => {
     }
   })
 
-  test('gives slots to runs that are not bound yet when no others wait', async () => {
+  test('gives slots to unbound runs when no others wait', async () => {
     const { runIds, no } = await cloudJob(db.store, {
       runs: 6,
       draft: { concurrency: 2 },
@@ -139,7 +139,7 @@ describe('claiming cloud runs', () => {
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
   })
 
-  test('keeps the share of a machine when others did not come up', async () => {
+  test('keeps the share of a machine when other machines failed', async () => {
     const { runIds } = await cloudJob(db.store, {
       runs: 12,
       draft: { concurrency: 6 },
@@ -152,7 +152,7 @@ describe('claiming cloud runs', () => {
     expect(await claimedIds()).toEqual([runIds[0], runIds[1]])
   })
 
-  test('counts everything that runs on a machine, whichever job it is of', async () => {
+  test('counts all runs on a machine, of any job', async () => {
     const { infraId, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 1 } })
     expect(await claim()).toHaveLength(1)
     await submitted(db.store, { runMode: 'cloud', concurrency: 3 }, targets(4), { cloud: { reuse: infraId } })
@@ -161,7 +161,7 @@ describe('claiming cloud runs', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('goes by priority, and nothing passes a more urgent run that has no room', async () => {
+  test('follows the priority: no run passes a more urgent one that has no room', async () => {
     const { infraId, no, runIds } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
     expect(await claimedIds()).toEqual([runIds[0]])
     const submit = async (priority: 'critical' | 'low', concurrency: number | null) =>
@@ -183,14 +183,14 @@ describe('claiming cloud runs', () => {
     expect(order).toEqual([...critical, runIds[1], ...low])
   })
 
-  test('takes the most urgent runs of all machines when there are fewer slots', async () => {
+  test('takes the most urgent runs of all machines when slots are few', async () => {
     const low = await cloudJob(db.store, { runs: 2, draft: { priority: 'low' } })
     const high = await cloudJob(db.store, { runs: 2, draft: { priority: 'high' } })
     expect(await claimedIds(3)).toEqual([low.runIds[0], ...high.runIds])
     expect(await claimedIds(3)).toEqual([low.runIds[1]])
   })
 
-  test('never gives room away twice, however many servers claim at once', async () => {
+  test('never gives the same room to two concurrent servers', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 60, infra: { instances: 4 } })
     const servers = await Promise.all(
       Array.from({ length: 5 }, () => joined(db.store.runStore, { kind: 'server' })),
@@ -209,12 +209,12 @@ describe('claiming cloud runs', () => {
     expect(done.sort((a, b) => a - b)).toEqual(runIds)
   })
 
-  test('gives nothing to a server that the farm does not know', async () => {
+  test('gives nothing to an unknown server', async () => {
     await cloudJob(db.store)
     expect(await claim(10, 'nobody')).toEqual([])
   })
 
-  test('leaves other runs alone, and other claims leave cloud runs alone', async () => {
+  test('takes only cloud runs, and other claims take none', async () => {
     const { runIds } = await cloudJob(db.store)
     const local = await submitted(db.store, { runMode: 'local' })
     const distributed = await submitted(db.store)
@@ -230,8 +230,8 @@ describe('claiming cloud runs', () => {
   })
 })
 
-describe('a cloud run', () => {
-  test('that is handed back stays on its machine and keeps the machine’s place', async () => {
+describe('A cloud run', () => {
+  test('stays bound to its machine when it is handed back', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 4 })
     const [first] = await claim(1)
     if (!first) throw new Error('nothing claimed')
@@ -242,7 +242,7 @@ describe('a cloud run', () => {
     expect(again[0]).toMatchObject({ attempt: 2, epoch: 1 })
   })
 
-  test('is queued again, on its machine, when its server is lost', async () => {
+  test('is queued again, bound to its machine, when its server is lost', async () => {
     const { runIds } = await cloudJob(db.store)
     await claim()
     await sql(`update workers set lease_until = now() - interval '1 s'`)
@@ -260,7 +260,7 @@ describe('a cloud run', () => {
     expect((await sql('select crashes, moves from runs')).rows).toEqual([{ crashes: 1, moves: 0 }])
   })
 
-  test('keeps its slot of the job through all of it, and a recount finds nothing to repair', async () => {
+  test('keeps its slot of the job when it is queued again', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 4, draft: { concurrency: 2 } })
     const [first] = await claim()
     if (!first) throw new Error('nothing claimed')
@@ -288,12 +288,12 @@ describe('a cloud run', () => {
   })
 })
 
-describe('where a run is', () => {
-  test('is told with its keys while it runs, to those who know the attempt', async () => {
+describe('The machine of a run', () => {
+  test('is returned with its keys for the current attempt while the run is running', async () => {
     const { instances, no, infraId } = await cloudJob(db.store)
     const [run] = await claim()
     if (!run) throw new Error('nothing claimed')
-    expect(await db.store.cloud.placeOf(run.runUuid, run.attempt)).toEqual({
+    expect(await db.store.cloud.machineOfRun(run.runUuid, run.attempt)).toEqual({
       infraNo: no,
       instanceNo: instances[0]?.no,
       infraId,
@@ -305,19 +305,19 @@ describe('where a run is', () => {
       privateKey: 'secret of infra',
       hostKey: 'ssh-ed25519 HOST0',
     })
-    expect(await db.store.cloud.placeOf(run.runUuid, 2)).toBeUndefined()
-    expect(await db.store.cloud.placeOf('no uuid', 1)).toBeUndefined()
+    expect(await db.store.cloud.machineOfRun(run.runUuid, 2)).toBeUndefined()
+    expect(await db.store.cloud.machineOfRun('no uuid', 1)).toBeUndefined()
     await db.store.runStore.finish([ended(run)])
-    expect(await db.store.cloud.placeOf(run.runUuid, run.attempt)).toBeUndefined()
+    expect(await db.store.cloud.machineOfRun(run.runUuid, run.attempt)).toBeUndefined()
   })
 })
 
-describe('a lost machine', () => {
-  test('gives its runs to the others, and is not forgotten while it may still be there', async () => {
+describe('A lost machine', () => {
+  test('has its runs bound to other machines, and keeps its row until it is gone', async () => {
     const { runIds, instances, no, infraId } = await cloudJob(db.store, { runs: 5 })
     const [first, second] = await claim()
-    expect(await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 1 })
-    expect(await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 0 })
+    expect(await db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 1 })
+    expect(await db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 0 })
     expect(await db.store.cloud.find(infraId)).toMatchObject({
       status: 'ready',
       ready_count: 1,
@@ -337,7 +337,7 @@ describe('a lost machine', () => {
     ])
   })
 
-  test('moves runs also when it is destroyed by the loop', async () => {
+  test('has its runs bound to other machines, too, when the reconciler destroys it', async () => {
     const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
     await claim()
     expect(await db.store.cloud.moveInstance(instances[0]?.no ?? 0, 'destroying', {})).toBe(true)
@@ -345,24 +345,24 @@ describe('a lost machine', () => {
     expect(await machinesOf(db.store, runIds)).toEqual([''])
   })
 
-  test('cancels the run that was to be cancelled', async () => {
+  test('ends a run whose cancellation was requested', async () => {
     const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
     await claim()
     await db.store.runs.requestCancel(String(runIds[0]))
-    await db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'taken back')
+    await db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'taken back')
     expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
       status: 'cancelled',
       error_message: 'cancelled on request; the machine was lost: taken back',
     })
   })
 
-  test('ends a run under which too many were lost', async () => {
+  test('fails a run that has lost too many machines', async () => {
     const { runIds, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 6 } })
     for (let lost = 1; lost <= 6; lost++) {
       const [run] = await claim()
-      const place = run && (await db.store.cloud.placeOf(run.runUuid, run.attempt))
+      const place = run && (await db.store.cloud.machineOfRun(run.runUuid, run.attempt))
       expect(place).toBeDefined()
-      await db.store.cloud.instanceLost(place?.instanceNo ?? 0, `gone ${lost}`)
+      await db.store.cloud.loseInstance(place?.instanceNo ?? 0, `gone ${lost}`)
       await db.store.cloud.bindRuns(no, 10)
     }
     expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
@@ -372,9 +372,9 @@ describe('a lost machine', () => {
     expect((await sql('select * from outbox')).rows).toEqual([])
   })
 
-  test('leaves no run behind when it is lost while servers claim', async () => {
+  test('leaves no run behind when servers claim concurrently', async () => {
     const { runIds, instances, no } = await cloudJob(db.store, { runs: 30, infra: { instances: 6 } })
-    const losing = instances.slice(1).map((one) => db.store.cloud.instanceLost(one.no, 'gone'))
+    const losing = instances.slice(1).map((one) => db.store.cloud.loseInstance(one.no, 'gone'))
     const claiming = Array.from({ length: 6 }, () => claim(2))
     await Promise.all([...losing, ...claiming, db.store.cloud.bindRuns(no, 100)])
     const stranded = await sql(`
@@ -385,7 +385,7 @@ describe('a lost machine', () => {
     expect(new Set(await machinesOf(db.store, runIds))).toEqual(new Set(['1']))
   })
 
-  test('takes the runs that were handed back meanwhile to other machines', async () => {
+  test('has its handed back runs bound to other machines', async () => {
     const { runIds, instances, no } = await cloudJob(db.store, { runs: 2 })
     await sql(`update cloud_instances set status = 'destroying' where id = ${instances[0]?.no}`)
     await db.store.cloud.bindRuns(no, 10)

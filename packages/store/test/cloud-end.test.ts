@@ -29,9 +29,9 @@ const runsOf = async (jobId: string) =>
 const statuses = async (jobId: string) => (await runsOf(jobId)).map((run) => run.status)
 const workDone = async (infraId: string) => (await recordOf(db.store, infraId)).workDone
 
-describe('moves that the tables do not have', () => {
+describe('Moves that are not in the tables', () => {
   const infraStatuses = Object.keys(INFRA_MOVES) as InfraStatus[]
-  test.each(infraStatuses)('an infrastructure makes none from %s', async (from) => {
+  test.each(infraStatuses)('are refused for an infrastructure that is %s', async (from) => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { no } = await recordOf(db.store, infraId)
     await sql(`update cloud_instances set status = 'destroyed'`)
@@ -45,7 +45,7 @@ describe('moves that the tables do not have', () => {
   })
 
   const instanceStatuses = Object.keys(INSTANCE_MOVES) as InstanceStatus[]
-  test.each(instanceStatuses)('a machine makes none from %s', async (from) => {
+  test.each(instanceStatuses)('are refused for a machine that is %s', async (from) => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { instances } = await recordOf(db.store, infraId)
     for (const to of instanceStatuses) {
@@ -55,7 +55,7 @@ describe('moves that the tables do not have', () => {
     }
   })
 
-  test('an infrastructure is not destroyed while it has a machine', async () => {
+  test('include the destruction of an infrastructure with a machine', async () => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { no, instances } = await recordOf(db.store, infraId)
     await db.store.cloud.drain(infraId, 'enough')
@@ -69,8 +69,8 @@ describe('moves that the tables do not have', () => {
   })
 })
 
-describe('an infrastructure that is destroyed on request', () => {
-  test('cancels what waits with the reason, and asks what runs to end', async () => {
+describe('An infrastructure that is destroyed on request', () => {
+  test('cancels waiting runs with the reason and asks running ones to end', async () => {
     const { infraId, jobId } = await cloudJob(db.store, { runs: 4 })
     const running = await claim()
     const drained = await db.store.cloud.drain(infraId, 'destroyed by admin')
@@ -94,7 +94,7 @@ describe('an infrastructure that is destroyed on request', () => {
     expect((await runsOf(jobId))[1]?.error_message).toBe('destroyed by admin')
   })
 
-  test('stays as it is once it has ended, and an unknown one is unknown', async () => {
+  test('stays as it is after it has ended; an unknown one is undefined', async () => {
     const { no, infraId } = await cloudJob(db.store)
     await db.store.cloud.moveInfra(no, 'failed', 'all machines are gone')
     expect(await db.store.cloud.drain(infraId, 'enough')).toMatchObject({
@@ -105,7 +105,7 @@ describe('an infrastructure that is destroyed on request', () => {
     expect(await db.store.cloud.drain("'", 'enough')).toBeUndefined()
   })
 
-  test('ends the runs of targets that are made later', async () => {
+  test('ends runs of targets that are created later', async () => {
     const { infraId } = await cloudJob(db.store)
     const stream = { count: 3, chunks: async function* () { yield targets(3) } } // prettier-ignore
     const answer = await db.store.jobs.submit(draft({ runMode: 'cloud' }), stream, {
@@ -119,7 +119,7 @@ describe('an infrastructure that is destroyed on request', () => {
   })
 })
 
-describe('an infrastructure that fails or whose time is over', () => {
+describe('An infrastructure that fails or expires', () => {
   test.each(['failed', 'draining'] as const)('ends its runs as failed when it is %s', async (to) => {
     const { no, jobId } = await cloudJob(db.store, { runs: 4 })
     const [run, asked] = await claim()
@@ -132,34 +132,34 @@ describe('an infrastructure that fails or whose time is over', () => {
     expect((await sql('select * from outbox')).rows).toEqual([])
   })
 
-  test('tells when its time is over', async () => {
+  test('reports when its time is over', async () => {
     const { infra_id: infraId } = await request(db.store)
     expect((await recordOf(db.store, infraId)).expired).toBe(false)
     await sql('update cloud_infras set expires_at = now()')
     expect((await recordOf(db.store, infraId)).expired).toBe(true)
   })
 
-  test('leaves what another crashed over to whoever takes it next', async () => {
+  test('continues on the next server after a crash', async () => {
     const { no, jobId } = await cloudJob(db.store, { runs: 3 })
     const { instances } = await recordOf(
       db.store,
       (await db.store.cloud.list({}, { offset: 0, limit: 1 })).data[0]?.infra_id ?? '',
     )
-    // As if the process had died between the move and what follows it.
+    // Like a crash between the move and the end of the runs.
     await sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
     for (const one of instances) {
       await db.store.cloud.moveInstance(one.no, 'destroying', {})
       await db.store.cloud.moveInstance(one.no, 'destroyed', {})
     }
     expect(await statuses(jobId)).toEqual(['queued', 'queued', 'queued'])
-    expect(await db.store.cloud.take('next', 1_000)).toBeUndefined()
+    expect(await db.store.cloud.acquire('next', 1_000)).toBeUndefined()
     expect(await statuses(jobId)).toEqual(['failed', 'failed', 'failed'])
     expect((await sql('select private_key, closed_at is null as open from cloud_infras')).rows).toEqual([
       { private_key: '', open: false },
     ])
   })
 
-  test('keeps coming up until its machines are gone', async () => {
+  test('is acquired again until its machines are gone', async () => {
     const { no, instances, infraId } = await cloudJob(db.store)
     await db.store.cloud.moveInfra(no, 'failed', 'no machine answers')
     expect(await recordOf(db.store, infraId)).toMatchObject({
@@ -171,7 +171,7 @@ describe('an infrastructure that fails or whose time is over', () => {
       await recordOf(db.store, infraId)
       await db.store.cloud.moveInstance(one.no, 'destroyed', {})
     }
-    expect(await db.store.cloud.take('next', 1_000)).toBeUndefined()
+    expect(await db.store.cloud.acquire('next', 1_000)).toBeUndefined()
   })
 
   test('fails a run that is handed back to it', async () => {
@@ -186,7 +186,7 @@ describe('an infrastructure that fails or whose time is over', () => {
     })
   })
 
-  test('leaves pending runs pending: they can start elsewhere', async () => {
+  test('keeps pending runs, which can start elsewhere', async () => {
     const { infra_id: reuse } = await request(db.store)
     const { runIds } = await submitted(db.store, { runMode: 'cloud' }, targets(1), {
       start: false,
@@ -200,7 +200,7 @@ describe('an infrastructure that fails or whose time is over', () => {
   })
 })
 
-describe('the work of an infrastructure', () => {
+describe('The work of an infrastructure', () => {
   test('is done when every run of every job bound to it has ended, whatever its outcome', async () => {
     const { infra_id: reuse } = await request(db.store)
     expect(await workDone(reuse)).toBe(false)
@@ -228,7 +228,7 @@ describe('the work of an infrastructure', () => {
     expect(await workDone(infraId)).toBe(false)
   })
 
-  test('ends it only if no job comes at that moment: one of the two is first', async () => {
+  test('ends it only if no job is bound concurrently', async () => {
     const outcomes = new Set<string>()
     for (let round = 0; round < 8; round++) {
       const { no, infraId, runIds } = await cloudJob(db.store, { infra: { autoDestroy: true } })

@@ -1,5 +1,7 @@
 import type { CloudInfra } from '@scanfarm/contracts'
-import type { CloudBudget, InfraDraft, InfraRecord, InstanceRecord, Store } from '../src/store.ts'
+import type { InfraRecord, InstanceRecord } from '../src/cloud/infra-records.ts'
+import type { CloudBudget, InfraDraft } from '../src/cloud/requests.ts'
+import type { Store } from '../src/store.ts'
 import { submitted, targets } from './fixtures.ts'
 
 export const infraDraft = (changes: Partial<InfraDraft> = {}): InfraDraft => ({
@@ -29,15 +31,15 @@ export const request = (store: Store, changes: Partial<InfraDraft> = {}): Promis
   store.cloud.request(infraDraft(changes), budget())
 
 const OWNER = 'test'
-const HOLD_MS = 60_000
+const LEASE_MS = 60_000
 
-/** The infrastructure as its loop sees it; nobody may hold it. */
+/** The record of an infrastructure that is not leased. */
 export async function recordOf(store: Store, infraId: string): Promise<InfraRecord> {
   const held: InfraRecord[] = []
   try {
     for (;;) {
-      const next = await store.cloud.take(OWNER, HOLD_MS)
-      if (!next) throw new Error(`${infraId} cannot be taken`)
+      const next = await store.cloud.acquire(OWNER, LEASE_MS)
+      if (!next) throw new Error(`the lease of ${infraId} cannot be acquired`)
       held.push(next)
       if (next.infraId === infraId) return next
     }
@@ -46,7 +48,7 @@ export async function recordOf(store: Store, infraId: string): Promise<InfraReco
   }
 }
 
-/** Brings machines up, all of them or the first `count`; the others fail. */
+/** Makes all or the first `count` machines ready; the others fail. */
 export async function bringUp(
   store: Store,
   infraId: string,
@@ -72,7 +74,7 @@ export async function bringUp(
   return { no, instances: instances.slice(0, count) }
 }
 
-/** A job of cloud runs on new machines that are up, bound or not. */
+/** A cloud job on ready machines, with bound or unbound runs. */
 export async function cloudJob(
   store: Store,
   options: {
@@ -92,7 +94,7 @@ export async function cloudJob(
   return { ...job, ...infra, infraId: run.infra_id }
 }
 
-/** Names of the machines of runs, in order of the runs. */
+/** Machine names in the order of the runs. */
 export const machinesOf = async (store: Store, runIds: readonly number[]): Promise<string[]> =>
   Promise.all(
     runIds.map(async (id) => (await store.runs.find(String(id)))?.cloud_instance.split('-').at(-1) ?? '?'),

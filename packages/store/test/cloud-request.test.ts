@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { CloudFields, JobDraft } from '../src/store.ts'
+import type { CloudFields } from '../src/cloud/requests.ts'
+import type { JobDraft } from '../src/jobs.ts'
 import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { draft, ended, joined, statusOf, submitted, targets, wipe } from './fixtures.ts'
@@ -29,8 +30,8 @@ const refusal = async (work: Promise<unknown>) =>
 const cloud = { infra: infraDraft(), budget: budget() }
 const cloudDraft: JobDraft = draft({ runMode: 'cloud' })
 
-describe('an infrastructure', () => {
-  test('is written down with its machines before anybody asks a provider', async () => {
+describe('An infrastructure', () => {
+  test('is stored with its machines before the provider is called', async () => {
     const before = Date.now()
     const infra = await request(db.store, { instances: 3, useSpot: true })
     expect(infra).toMatchObject({
@@ -94,7 +95,7 @@ describe('an infrastructure', () => {
   })
 })
 
-describe('a budget', () => {
+describe('A budget', () => {
   test.each([
     [{ instances: 1 }, '2 machines were asked for, 1 is the most for one infrastructure'],
     [{ hours: 1.5 }, '2 hours were asked for, 1.5 is the most for one infrastructure'],
@@ -122,7 +123,7 @@ describe('a budget', () => {
     expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
   })
 
-  test('in money refuses what has no price, and no other bound does', async () => {
+  test('refuses unknown prices only if it limits costs', async () => {
     const unknown = infraDraft({ hourlyPrice: null })
     expect(await refusal(db.store.cloud.request(unknown, budget({ totalCost: 10 })))).toMatchObject({
       code: 'cloud_limit',
@@ -132,7 +133,7 @@ describe('a budget', () => {
     await db.store.cloud.request(unknown, budget({ totalInstanceHours: 4 }))
   })
 
-  test('holds when requests come at the same moment', async () => {
+  test('holds for concurrent requests', async () => {
     const bounds = budget({ totalInstances: 5 })
     const answers = await Promise.allSettled([
       ...Array.from({ length: 4 }, () => db.store.cloud.request(infraDraft(), bounds)),
@@ -152,7 +153,7 @@ describe('a budget', () => {
     expect([infras, jobs]).toEqual([2, runs])
   })
 
-  test('is decided when the targets of a large job are stored, and holds up no other request meanwhile', async () => {
+  test('is checked after the targets of a large job are stored, without blocking other requests', async () => {
     const bounds = budget({ totalInstances: 5 })
     const choice = () => ({ cloud: { infra: infraDraft({ instances: 3 }), budget: bounds } })
     const begun = Promise.withResolvers<void>()
@@ -172,7 +173,7 @@ describe('a budget', () => {
     )
     const outcome = refusal(slow)
     await begun.promise
-    // Of the same workflow, which is new, and so large that its runs come later.
+    // With the same new workflow, and so large that its runs are created later.
     const stream = {
       count: 2,
       async *chunks() {
@@ -207,7 +208,7 @@ describe('a budget', () => {
     expect(read).toBe(false)
   })
 
-  test('has room again when machines are gone', async () => {
+  test('has room again after machines are gone', async () => {
     const infra = await request(db.store)
     const bounds = budget({ totalInstances: 2 })
     expect(await refusal(db.store.cloud.request(infraDraft(), bounds))).toMatchObject({ code: 'cloud_limit' })
@@ -217,8 +218,8 @@ describe('a budget', () => {
   })
 })
 
-describe('a cloud job', () => {
-  test('is made with its infrastructure, and both or neither', async () => {
+describe('A cloud job', () => {
+  test('is created in one transaction with its infrastructure', async () => {
     const answer = await db.store.jobs.submit(cloudDraft, targets(2), { cloud })
     if (!('job' in answer)) throw new Error('a kept answer came')
     const { infra } = answer.job
@@ -242,7 +243,7 @@ describe('a cloud job', () => {
     expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 2 })
   })
 
-  test('makes nothing when its idempotency key has an answer', async () => {
+  test('creates nothing when its idempotency key has a response', async () => {
     const submit = () =>
       db.store.jobs.submit(cloudDraft, targets(1), {
         cloud,
@@ -261,7 +262,7 @@ describe('a cloud job', () => {
     await sql('delete from idempotency_keys')
   })
 
-  test('goes to an infrastructure that is there, and answers with what that is', async () => {
+  test('uses an existing infrastructure and returns it', async () => {
     const { infra_id: reuse } = await request(db.store, { provider: 'hetzner', instances: 5 })
     const answer = await db.store.jobs.submit(cloudDraft, targets(1), { cloud: { reuse } })
     expect(answer).toMatchObject({ job: { infra: { infraId: reuse, provider: 'hetzner', instances: 5 } } })
@@ -286,7 +287,7 @@ describe('a cloud job', () => {
     expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
   })
 
-  test('never strands runs when its infrastructure ends at the same moment', async () => {
+  test('leaves no run behind when its infrastructure ends concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { infra_id: reuse } = await request(db.store)
       const jobs = Array.from({ length: 3 }, () =>
@@ -299,7 +300,7 @@ describe('a cloud job', () => {
   })
 })
 
-describe('a job that asks for its infrastructure to go with it', () => {
+describe('A job with auto_destroy', () => {
   test.each([
     ['targets that it has at once', targets(1)],
     ['stored targets', { count: 1, chunks: async function* () { yield targets(1) } }], // prettier-ignore
@@ -313,7 +314,7 @@ describe('a job that asks for its infrastructure to go with it', () => {
   })
 })
 
-describe('a copy of a cloud run', () => {
+describe('A copy of a cloud run', () => {
   const fields: CloudFields = { cloud_provider: 'local', cloud_instances: 2, cloud_auto_destroy: true }
   const original = async () => {
     const { runIds } = await submitted(
@@ -325,7 +326,7 @@ describe('a copy of a cloud run', () => {
     return String(runIds[0])
   }
 
-  test('has the fields of its original, and no infrastructure until it is started', async () => {
+  test('has the cloud fields of its original, and no infrastructure until it is started', async () => {
     const ref = await original()
     const copy = await db.store.runs.duplicate(ref)
     if (!copy) throw new Error('no copy')
@@ -343,7 +344,7 @@ describe('a copy of a cloud run', () => {
     expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
   })
 
-  test('runs on the machines it was started for', async () => {
+  test('runs on the machines with which it was started', async () => {
     const copy = await db.store.runs.duplicate(await original())
     const started = await db.store.runs.start(copy?.runUuid ?? '', cloud)
     const { no } = await bringUp(db.store, started?.run.infra_id ?? '')
@@ -373,7 +374,7 @@ describe('a copy of a cloud run', () => {
     expect(await db.store.runs.find(ref)).toMatchObject({ status: 'pending', infra_id: '' })
   })
 
-  test('is started once, with one infrastructure, by those who start it at the same moment', async () => {
+  test('is started once, with one infrastructure, by concurrent requests', async () => {
     const copy = await db.store.runs.duplicate(await original())
     const starts = await Promise.all(
       Array.from({ length: 4 }, () => db.store.runs.start(copy?.runUuid ?? '', cloud)),
@@ -382,7 +383,7 @@ describe('a copy of a cloud run', () => {
     expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
   })
 
-  test('a run of another mode has no cloud fields', async () => {
+  test('has no cloud fields if the run has another mode', async () => {
     const { runIds } = await submitted(db.store)
     expect(await db.store.runs.cloudOf(String(runIds[0]))).toBeUndefined()
     expect(await db.store.runs.cloudOf('nothing')).toBeUndefined()

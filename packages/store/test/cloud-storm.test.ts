@@ -4,9 +4,9 @@ import { cloudJob } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, submitted, targets } from './fixtures.ts'
 
-/** What each of the busy ones does before the dust settles. */
+/** Actions of each concurrent actor. */
 const TURNS = 40
-const HOLD_MS = 60_000
+const LEASE_MS = 60_000
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => db[Symbol.asyncDispose]())
 const sql = async <T extends Readonly<Record<string, unknown>>>(text: string) =>
   (await asSuperuser((client) => client.query<T>(text), db.url)).rows
 
-/** The same numbers in every run of the test; what meets what is up to the database. */
+/** Pseudorandom with a fixed seed; the interleaving depends on the database. */
 const makeDice = (seed: number) => (): number => {
   seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
   return seed / 2 ** 31
@@ -39,7 +39,7 @@ const serve = async (seed: number): Promise<void> => {
 const lookAfter = async (owner: string): Promise<void> => {
   const { cloud } = db.store
   for (let turn = 0; turn < 2 * TURNS; turn++) {
-    const infra = await cloud.take(owner, HOLD_MS)
+    const infra = await cloud.acquire(owner, LEASE_MS)
     if (!infra) continue
     await cloud.bindRuns(infra.no, 20)
     if (infra.workDone) await cloud.moveInfra(infra.no, 'draining', 'done', { onlyWhenDone: true })
@@ -64,7 +64,7 @@ const disturb = async (seed: number, infras: readonly Ready[]): Promise<void> =>
       () => jobs.expandOnce(),
       () => recovery.recountSlots(100),
       () => recovery.forceStaleCancels(0),
-      () => cloud.instanceLost(infra.instances[turn % infra.instances.length]?.no ?? 0, 'gone'),
+      () => cloud.loseInstance(infra.instances[turn % infra.instances.length]?.no ?? 0, 'gone'),
       () => (turn > TURNS / 2 ? cloud.drain(infra.infraId, 'enough') : recovery.recountSlots(100)),
     ]
     await deeds[Math.floor(dice() * deeds.length)]?.().catch((error: unknown) => {
@@ -73,7 +73,7 @@ const disturb = async (seed: number, infras: readonly Ready[]): Promise<void> =>
   }
 }
 
-test('no run is stranded and nothing is left over, whatever happens at the same moment', async () => {
+test('Concurrent requests, claims, losses and ends leave no run behind', async () => {
   const infras: Ready[] = []
   for (const concurrency of [null, 5, null, 3]) {
     infras.push(await cloudJob(db.store, { runs: 12, draft: { concurrency }, infra: { instances: 3 } }))

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ClaimedRun } from '@scanfarm/contracts'
 import type pg from 'pg'
+import { until } from '@scanfarm/testing'
 import { openRunStore } from '../src/index.ts'
 import { cloudJob } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { closedStep, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
+import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -125,7 +126,7 @@ describe('batched statements', () => {
     await asSuperuser(async (ending) => {
       await ending.query('begin')
       await ending.query('select from runs where id = $1 for update', [runIds[0]])
-      const losing = db.store.cloud.instanceLost(instances[0]?.no ?? 0, 'gone')
+      const losing = db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'gone')
       const waiting =
         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
       await asSuperuser((watcher) => until(async () => (await watcher.query(waiting)).rowCount === 1), db.url)

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { migrate } from '../src/migrate.ts'
 import { openRunStore, type WorkerStore } from '../src/run-store/open-run-store.ts'
-import { openStore } from '../src/open-store.ts'
-import type { Store } from '../src/store.ts'
+import { openStore, type Store } from '../src/store.ts'
 
 export interface OpenDatabase {
   readonly url: string
@@ -33,22 +34,28 @@ const withDatabase = (url: string, database: string): string => {
   return parsed.href
 }
 
-/** Runs statements as the superuser of the test server, outside of any test database. */
-export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, url = serverUrl()): Promise<T> {
+/** A connection as the superuser of the test server. */
+export async function connectSuperuser(url = serverUrl()): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** Changes with every change of a migration, so that a stale template is never used. */
+/** Runs statements on a connection of its own as the superuser of the test server. */
+export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, url = serverUrl()): Promise<T> {
+  await using client = await connectSuperuser(url)
+  return await work(client)
+}
+
+/** Changes with every change of the SQL files and of what applies them, so that a stale template is never used. */
 const templateName = async (): Promise<string> => {
-  const folder = new URL('../src/migrations/', import.meta.url)
   const hash = createHash('sha256')
-  for (const file of (await readdir(folder)).sort()) hash.update(await readFile(new URL(file, folder)))
+  const folder = fileURLToPath(new URL('../', import.meta.url))
+  const sql = (await readdir(join(folder, 'sql'), { recursive: true })).filter((path) =>
+    path.endsWith('.sql'),
+  )
+  for (const path of [...sql.sort().map((file) => join('sql', file)), 'src/migrate.ts'])
+    hash.update(path).update(await readFile(join(folder, path)))
   return `scanfarm_template_${hash.digest('hex').slice(0, 16)}`
 }
 
@@ -83,7 +90,7 @@ const createDatabase = async (template: string | undefined): Promise<OpenDatabas
   const name = `scanfarm_test_${randomBytes(6).toString('hex')}`
   await asSuperuser(async (client) => {
     const source = template ?? (await ensureTemplate(client))
-    await client.query(`create database ${name} template ${source}`)
+    await client.query(`create database ${name} template ${source} strategy file_copy`)
   })
   return {
     url: withDatabase(serverUrl(), name),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { until } from './fixtures.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

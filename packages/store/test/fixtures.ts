@@ -9,7 +9,8 @@ import type {
   StepRecord,
   WorkerIntro,
 } from '@scanfarm/contracts'
-import type { JobDraft, Outbox, Store, TargetDraft } from '../src/store.ts'
+import type { JobDraft, TargetDraft } from '../src/jobs.ts'
+import type { Store } from '../src/store.ts'
 import { asSuperuser } from './database.ts'
 
 export const draft = (changes: Partial<JobDraft> = {}): JobDraft => ({
@@ -75,7 +76,7 @@ export async function joined(runStore: RunStore, changes: Partial<WorkerIntro> =
 const ROOM = { critical: 100_000, high: 100_000, normal: 100_000, low: 100_000 }
 
 /** Takes from the outbox as a dispatcher with a roomy queue. */
-export const take = (store: Store, changes: Partial<Parameters<Outbox['take']>[0]> = {}) =>
+export const take = (store: Store, changes: Partial<Parameters<Store['outbox']['take']>[0]> = {}) =>
   store.outbox.take({ classes: [''], room: ROOM, limit: 100_000, staleMs: 60_000, ...changes })
 
 /** What dispatcher and worker do between them: take, send, remove, claim. */
@@ -137,15 +138,6 @@ export const closedStep = (seq: number, changes: Partial<StepRecord> = {}): Step
 /** The status of a run, or `undefined`. */
 export const statusOf = async (store: Store, runId: number): Promise<string | undefined> =>
   (await store.runs.find(String(runId)))?.status
-
-/** Tries until the condition holds; rejects after the deadline. */
-export async function until(condition: () => Promise<boolean>, deadlineMs = 60_000): Promise<void> {
-  const giveUpAt = performance.now() + deadlineMs
-  while (!(await condition())) {
-    if (performance.now() > giveUpAt) throw new Error('the condition did not come true in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 /** Empties everything that runs leave behind; for tests that count. */
 export const wipe = async (url: string): Promise<void> => {

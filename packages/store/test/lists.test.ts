@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { openStore } from '../src/index.ts'
-import type { PageRequest, RunFilter } from '../src/store.ts'
+import type { PageRequest } from '../src/page.ts'
+import type { RunFilter } from '../src/run-list.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts'
 

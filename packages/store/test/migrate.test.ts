@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   INFRA_MOVES,
@@ -13,14 +12,11 @@ import {
 import type pg from 'pg'
 import { migrate, openRunStore, openStore, SchemaError, schemaVersion } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
-import { dumpSchema } from './schema-dump.ts'
 
 const sourcesIn = (moves: Readonly<Record<string, readonly string[]>>, to: string): string[] =>
   Object.keys(moves)
     .filter((from) => moves[from]?.includes(to))
     .sort()
-
-const DUMP = new URL('../schema.txt', import.meta.url)
 
 let database: Awaited<ReturnType<typeof emptyDatabase>>
 const inDatabase = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, database.url)
@@ -55,9 +51,7 @@ describe('migrations', () => {
   })
 
   test('a database of a newer program is refused', async () => {
-    await inDatabase((client) =>
-      client.query("insert into kysely_migration (name, timestamp) values ('9999-future', now()::text)"),
-    )
+    await inDatabase((client) => client.query("insert into schema_files (name) values ('9999-future')"))
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     const message = `migrated by a newer Scanfarm: its schema is 9999-future, this program knows ${schemaVersion}`
@@ -72,13 +66,20 @@ describe('migrations', () => {
     )
     await expect(migrate(database)).rejects.toThrow('; version 9.9.0 joined the farm last. Install')
     await inDatabase((client) => client.query('delete from workers'))
-    await inDatabase((client) => client.query("delete from kysely_migration where name = '9999-future'"))
+    await inDatabase((client) => client.query("delete from schema_files where name = '9999-future'"))
   })
 
-  test('an empty database becomes the committed schema (UPDATE_SCHEMA=1 rewrites it)', async () => {
-    const dump = await inDatabase(dumpSchema)
-    if (process.env['UPDATE_SCHEMA']) await writeFile(DUMP, dump)
-    expect(dump).toBe(await readFile(DUMP, 'utf8'))
+  test('a database of an unreleased earlier layout is refused', async () => {
+    await using earlier = await emptyDatabase()
+    await asSuperuser(
+      (client) =>
+        client.query(`create table kysely_migration (name text, timestamp text);
+          insert into kysely_migration values ('0001-runs', ''), ('0002-journal', '')`),
+      earlier.url,
+    )
+    await expect(migrate(earlier)).rejects.toThrow(
+      'the database schema is 0002-journal, of an unreleased version; only 0038-cancels-and-budget can be upgraded',
+    )
   })
 })
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
 import { openRunStore, openStore } from '../src/index.ts'
 import { cuttableWay } from './cut-off.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
-import { closedStep, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
+import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -19,7 +20,7 @@ describe('while the database is away', () => {
       url: way.url,
       poolSize: 2,
       applicationName: 'cut off',
-      log: (message) => (retries += Number(message.includes('tried again'))),
+      log: (message) => (retries += Number(message.includes('is retried'))),
     })
     await submitted(db.store, {}, targets(3))
     const rows = await take(db.store)

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { listen } from '../src/listen.ts'
 import { cuttableWay } from './cut-off.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, ended, joined, keyOf, submitted, take, targets, until, wipe } from './fixtures.ts'
+import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

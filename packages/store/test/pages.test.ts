@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { PageOf, PageRequest } from '../src/store.ts'
+import type { PageOf, PageRequest } from '../src/page.ts'
 import { budget, infraDraft } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, draft, joined, submitted, targets, wipe, worker } from './fixtures.ts'

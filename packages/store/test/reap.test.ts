@@ -1,19 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Recovery } from '../src/store.ts'
+import { until } from '@scanfarm/testing'
+import type { Store } from '../src/store.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import {
-  claimAll,
-  ended,
-  joined,
-  statusOf,
-  step,
-  keyOf,
-  submitted,
-  take,
-  targets,
-  until,
-  wipe,
-} from './fixtures.ts'
+import { claimAll, ended, joined, statusOf, step, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 /** Longer than anything stops a test between two turns of the reaper, which would be a gap. */
 const LEASE_MS = 20_000
@@ -24,7 +13,7 @@ let db: TestDatabase
 beforeAll(async () => {
   db = await testDatabase()
   // The reaper holds back within one lease of a start of the database.
-  await until(async () => (await upMs()) > LEASE_MS, START_MS)
+  await until(async () => (await upMs()) > LEASE_MS, { limitMs: START_MS })
 }, START_MS)
 afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
@@ -34,7 +23,7 @@ const upMs = async (): Promise<number> => {
   )
   return Number(rows[0]?.up_ms)
 }
-const reap = (changes: Partial<Parameters<Recovery['reapOnce']>[0]> = {}) =>
+const reap = (changes: Partial<Parameters<Store['recovery']['reapOnce']>[0]> = {}) =>
   db.store.recovery.reapOnce({
     maxAttempts: 3,
     quarantineAfter: 2,

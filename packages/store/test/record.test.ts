@@ -36,7 +36,8 @@ const running = async (): Promise<ClaimedRun> => {
 const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
 const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
 /** What a reaper does to a run whose worker was lost. */
-const requeue = (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 1)`)
+const requeue = (run: ClaimedRun) =>
+  sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`)
 
 const artifact = (changes: Partial<ArtifactRecord> = {}): ArtifactRecord => ({
   id: randomUUID(),

@@ -191,7 +191,7 @@ describe('what a later scan of the same scope no longer sees', () => {
 })
 
 describe('the fence', () => {
-  test('lets no zombie write or read', async () => {
+  test('rejects reads and writes of a lost attempt', async () => {
     const run = await claimOne()
     const zombie = { runId: run.runId, attempt: run.attempt - 1 }
     const workspace = 'fenced'

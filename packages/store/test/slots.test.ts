@@ -61,7 +61,8 @@ describe('a slot of a job', () => {
     ['is handed back', (run: ClaimedRun) => db.runStore.handBack([keyOf(run)])],
     [
       'is queued again after its worker was lost',
-      (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 1)`),
+      (run: ClaimedRun) =>
+        sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`),
     ],
   ])('stays with a run that %s, and is freed by its end', async (_how, lose) => {
     const { runIds, a } = await twoRunning()

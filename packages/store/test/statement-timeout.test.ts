@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type pg from 'pg'
+import { until } from '@scanfarm/testing'
 import { openPool } from '../src/connection.ts'
 import { openStore } from '../src/index.ts'
 import { cuttableWay } from './cut-off.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { submitted, until } from './fixtures.ts'
+import { submitted } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -29,7 +30,7 @@ test('A statement that takes too long is ended on the server, and its connection
   await own.end()
 })
 
-test('Neither a function with settings nor one that catches everything gets around that', async () => {
+test('Neither settings of a function nor a catch-all handler bypass the time limit', async () => {
   const own = pool(db.url)
   await own.query(`create function defiant() returns void language plpgsql set statement_timeout = 0 as $$
     begin perform pg_sleep(60); exception when others then perform pg_sleep(60); end $$`)
@@ -47,7 +48,7 @@ test('A connection that lost its timeout, as behind a pooler, has its statements
   await own.end()
 })
 
-test('A connection on which no answer comes is given up', async () => {
+test('A connection without a response is closed', async () => {
   await using way = await cuttableWay(db.url)
   const own = pool(way.url)
   await own.query('select 1')
@@ -56,7 +57,7 @@ test('A connection on which no answer comes is given up', async () => {
   await own.end()
 })
 
-test('What a request asks for is refused then, with a line in the log', async () => {
+test('A request that exceeds the time limit is refused and logged', async () => {
   const lines: object[] = []
   await using store = await openStore({
     url: db.url,
@@ -72,7 +73,7 @@ test('What a request asks for is refused then, with a line in the log', async ()
     await other.query('rollback')
   }, db.url)
   expect(lines).toContainEqual({
-    message: 'a database statement took too long and was ended',
+    message: 'a database statement exceeded its time limit and was cancelled',
     call: 'report',
   })
   await until(async () => (await store.jobs.report(jobId)) !== undefined)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, findingOf, joined, keyOf, submitted, targets, wipe } from './fixtures.ts'
 
@@ -26,11 +27,6 @@ const count = async (from: string): Promise<number> =>
 const locksWaited = async (): Promise<boolean> =>
   (await count(`pg_locks where not granted and locktype = 'relation'
     and database = (select oid from pg_database where datname = current_database())`)) > 0
-
-const until = async (look: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 10_000
-  while (!(await look())) if (performance.now() > deadline) throw new Error('it did not come true')
-}
 
 const removeWorkflows = async (limit = 100): Promise<number> =>
   (await db.store.retention.removeWorkflows('', limit)).removed

@@ -1,27 +1,59 @@
-import type { Asset, AssetContent, ImportSummary } from '@scanfarm/contracts'
+import type { Asset, AssetContent, FindingState, ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor } from '../cursor.ts'
-import { pageOf, readPage, type PageRows } from '../page.ts'
+import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
-import type { AssetFilter, Assets, AssetStats, PageOf, PageRequest } from '../store.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 
-/** Most different words of each kind in the stats. */
+/** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
 
-export const makeAssets = (db: Kysely<unknown>, totals: Totals): Assets => ({
-  list: (filter, page) => list(db, totals, filter, page),
-  find: (id) => find(db, id),
-  import: (workspace, source, items) => importAll(db, workspace, source, items),
-  stats: (workspaces) => stats(db, workspaces),
+export interface AssetFilter {
+  readonly workspaces?: readonly string[]
+  readonly assetTypes?: readonly string[]
+  readonly statusCodes?: readonly number[]
+  readonly technology?: string
+  readonly port?: string
+  /** One of them. */
+  readonly technologies?: readonly string[]
+  readonly remarks?: readonly string[]
+  /** Parts, case-insensitive, of which one matches. */
+  readonly contentTypes?: readonly string[]
+  /** Part of value, URL or address, case-insensitive. */
+  readonly location?: string
+  readonly tls?: string
+  /** Bytes of the body as reported by the tool; 0 if missing. */
+  readonly minContentLength?: number
+  readonly maxContentLength?: number
+  readonly sources?: readonly string[]
+  readonly state?: FindingState
+  /** Part of value, URL or title, case-insensitive. */
+  readonly search?: string
+  readonly runUuid?: string
+  readonly org?: string
+}
+
+/** Distinct values, sorted. */
+export interface AssetStats {
+  technologies: string[]
+  sources: string[]
+  remarks: string[]
+  asset_types: string[]
+}
+
+export const makeAssets = (db: Kysely<unknown>, totals: Totals) => ({
+  list: (filter: AssetFilter, page: PageRequest): Promise<PageOf<Asset>> => list(db, totals, filter, page),
+  find: (id: number): Promise<Asset | undefined> => find(db, id),
+  /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
+  import: (workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary> =>
+    importAll(db, workspace, source, items),
+  stats: (workspaces: readonly string[] | undefined): Promise<AssetStats> => stats(db, workspaces),
 })
 
 /**
- * What a tool like httpx wrote beside what is a column. Taken by patterns: text of a tool need not be the JSON that a
- * conversion would demand.
+ * Fields of tools like httpx that are not columns. They are read with patterns, since the text may be invalid JSON.
  */
 const number = (name: string) =>
   sql`coalesce(substring(raw_json_data from ${`"${name}":\\s*(\\d{1,15})`}::text)::bigint, 0)`
@@ -46,7 +78,7 @@ const has = (column: string, value: string | undefined): RawBuilder<unknown>[] =
   return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
 
-/** A port without its protocol is found whatever protocol the record names. */
+/** A port without a protocol matches every protocol. */
 const portNames = (port: string | undefined): string[] | undefined => {
   if (port === undefined) return undefined
   return /^\d+$/.test(port) ? [port, `${port}/tcp`, `${port}/udp`] : [port]
@@ -76,7 +108,7 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
     : [sql`${number('content_length')} <= ${filter.maxContentLength}`]),
   ...isRun('last_run', filter.runUuid),
   ...ofOrg(sql`workspace`, filter.org),
-  // As in the index.
+  // The same expression as in the index.
   ...contains(sql`(asset_value || ' ' || url || ' ' || title)`, filter.search),
 ]
 
@@ -104,9 +136,9 @@ const count = async (db: Kysely<unknown>, filter: AssetFilter): Promise<number> 
   return rows[0]?.total ?? 0
 }
 
-/** Postgres cannot know how rare a word is; with more matches than this it may read from the newest on. */
+/** Postgres misjudges the number of matches. Up to this many are collected first; more are read from the newest on. */
 const FEW = 10_000
-/** Keeps Postgres from doing so. */
+/** Makes Postgres collect all matches before it sorts. */
 const ALL_FIRST = sql`offset 0`
 
 const pageOfAssets = async (

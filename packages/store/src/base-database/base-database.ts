@@ -9,16 +9,16 @@ export const BASE_TABLES = [
 ] as const
 export type BaseTable = (typeof BASE_TABLES)[number]
 
-/** Columns as the driver gives them: numbers, texts, dates, or JSON that Postgres has parsed. */
+/** Columns as returned by the driver: numbers, texts, dates or parsed JSON. */
 export type BaseRow = Readonly<Record<string, unknown>>
 
-/** Reads only: nothing in it is ever changed. */
+/** Read-only. */
 export interface BaseDatabase extends AsyncDisposable {
-  /** 0 for a table that is not there. */
+  /** 0 if the table does not exist. */
   count(table: BaseTable): Promise<number>
-  /** All rows, in the order of these columns; none for a table that is not there. */
+  /** All rows, ordered by these columns; none if the table does not exist. */
   rows(table: BaseTable, order: readonly string[]): AsyncIterable<BaseRow>
 }
 
-/** Names of columns and tables come from this program; quoting keeps reserved words apart. */
+/** Quotes a name of this program, since some are reserved words. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -3,10 +3,10 @@ import { quoted, type BaseDatabase, type BaseTable } from './base-database.ts'
 
 const ROWS_AT_ONCE = 500
 
-/** Opens the Postgres database of a base folder in one transaction that only reads, so that all tables fit each other. */
+/** Opens the Postgres database of a base folder in one read-only transaction, so that all tables are consistent. */
 export const openPostgresBase = async (config: pg.ClientConfig): Promise<BaseDatabase> => {
   const client = new pg.Client({ ...config, application_name: 'scanfarm import-base' })
-  // Unheard, an error between two queries ends the program; the next query fails with it.
+  // Without a listener an error between two queries ends the process; the next query reports it.
   client.on('error', () => undefined)
   await client.connect()
   await client.query('begin transaction isolation level repeatable read read only')
@@ -38,7 +38,7 @@ export const openPostgresBase = async (config: pg.ClientConfig): Promise<BaseDat
           yield* rows
         }
       } finally {
-        // A failed transaction has closed it.
+        // After a failure the transaction has closed the cursor.
         await client.query(`close ${cursor}`).catch(() => undefined)
       }
     },

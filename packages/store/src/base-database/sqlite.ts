@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { quoted, type BaseDatabase, type BaseTable } from './base-database.ts'
 
-/** Opens a SQLite file for reading. Throws where it is none. */
+/** Opens a SQLite file read-only. Throws if it is not a SQLite file. */
 export const openSqliteBase = (file: string): BaseDatabase => {
   const db = new DatabaseSync(file, { readOnly: true })
   const columns = (table: BaseTable): Set<unknown> =>

@@ -1,13 +1,19 @@
 import type { Kysely } from 'kysely'
-import { makeCare } from './care.ts'
-import { makeMachines } from './machines.ts'
-import { makeMoves } from './moves.ts'
-import type { CloudStore } from './port.ts'
-import { makeRequests } from './requests.ts'
+import { createLeases } from './leases.ts'
+import { createMachineQueries } from './machines.ts'
+import { createRequests } from './requests.ts'
+import { createTransitions } from './transitions.ts'
 
-export const makeCloudStore = (db: Kysely<unknown>): CloudStore => ({
-  ...makeRequests(db),
-  ...makeCare(db),
-  ...makeMoves(db),
-  ...makeMachines(db),
+/**
+ * Infrastructures and their machines. One server at a time holds the lease of an infrastructure; when a server dies, its
+ * lease expires and another server acquires it. The database allows only the status changes in the tables of moves in
+ * contracts and ignores all others.
+ */
+export const createCloudStore = (db: Kysely<unknown>) => ({
+  ...createRequests(db),
+  ...createLeases(db),
+  ...createTransitions(db),
+  ...createMachineQueries(db),
 })
+
+export type CloudStore = ReturnType<typeof createCloudStore>

@@ -1,13 +1,24 @@
 import type { CloudProviderName, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUuid, storable } from '../text.ts'
-import type { CloudStore, RunPlace } from './port.ts'
 
-/** Which machines there should be, and where a run is. */
-export const makeMachines = (
-  db: Kysely<unknown>,
-): Pick<CloudStore, 'wanted' | 'countMachines' | 'providersInUse' | 'reaping' | 'placeOf'> => ({
-  wanted: async (names) => {
+/** The machine on which a run executes. */
+export interface RunMachine {
+  readonly infraNo: number
+  readonly instanceNo: number
+  readonly infraId: string
+  readonly provider: CloudProviderName
+  readonly resourceId: string
+  readonly address: string
+  readonly port: number
+  readonly sshUser: string
+  readonly privateKey: string
+  readonly hostKey: string
+}
+
+export const createMachineQueries = (db: Kysely<unknown>) => ({
+  /** Of these machine names, those that the farm still uses. */
+  async filterWanted(names: readonly string[]): Promise<string[]> {
     const { rows } = await sql<{ name: string }>`
       select i.name from cloud_instances i join cloud_infras f on f.id = i.infra_no
       where i.name = any(${names.map(storable)}::text[]) and i.status in ('requested', 'booting', 'ready')
@@ -16,7 +27,9 @@ export const makeMachines = (
     `.execute(db)
     return rows.map((row) => row.name)
   },
-  countMachines: async () => {
+
+  /** Machines that are not known to be gone. */
+  async countMachines(): Promise<{ provider: CloudProviderName; status: InstanceStatus; count: number }[]> {
     const { rows } = await sql<{ provider: CloudProviderName; status: InstanceStatus; count: number }>`
       select f.provider, i.status, count(*) as count
       from cloud_instances i join cloud_infras f on f.id = i.infra_no
@@ -25,21 +38,27 @@ export const makeMachines = (
     `.execute(db)
     return rows
   },
-  providersInUse: async () => {
+
+  /** Providers of infrastructures that are not closed. */
+  async providersInUse(): Promise<CloudProviderName[]> {
     const { rows } = await sql<{ provider: CloudProviderName }>`
       select distinct provider from cloud_infras where closed_at is null order by provider
     `.execute(db)
     return rows.map((row) => row.provider)
   },
-  reaping: async (provider, everyMs) => {
+
+  /** True for one caller of the whole farm in each period of `everyMs`. */
+  async tryAcquireReaperTurn(provider: CloudProviderName, everyMs: number): Promise<boolean> {
     const { rows } = await sql<{ turn: boolean }>`
-      select turn_of_reaper(${provider}, ${Math.round(everyMs)}::int) as turn
+      select try_acquire_reaper_turn(${provider}, ${Math.round(everyMs)}::int) as turn
     `.execute(db)
     return rows[0]?.turn ?? false
   },
-  placeOf: async (runUuid, attempt) => {
+
+  /** Undefined unless this attempt of the run is running on a machine. */
+  async machineOfRun(runUuid: string, attempt: number): Promise<RunMachine | undefined> {
     if (!isUuid(runUuid)) return undefined
-    const { rows } = await sql<RunPlace>`
+    const { rows } = await sql<RunMachine>`
       select f.id as "infraNo", i.id as "instanceNo", f.infra_id as "infraId", f.provider,
              i.resource_id as "resourceId", i.address, i.port, f.ssh_user as "sshUser",
              f.private_key as "privateKey", i.host_key as "hostKey"

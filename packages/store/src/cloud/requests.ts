@@ -1,20 +1,77 @@
 import { randomBytes } from 'node:crypto'
-import type { CloudInfra, CloudProviderName, InfraStatus } from '@scanfarm/contracts'
+import {
+  AppError,
+  type CloudInfra,
+  type CloudProviderName,
+  type CreateRuns,
+  type ErrorCode,
+  type InfraStatus,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
-import type { PageOf, PageRequest } from '../store.ts'
-import { storable, storableJson } from '../text.ts'
-import { readInfras } from './infra-rows.ts'
-import { endRuns } from './moves.ts'
-import type { CloudBudget, CloudStore, InfraDraft } from './port.ts'
-import { refusing } from './refusals.ts'
+import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
+import { canBeStored, storable, storableJson } from '../text.ts'
+import { readInfras } from './infra-records.ts'
+import { endRuns } from './transitions.ts'
+
+/** An infrastructure to be created, with all defaults filled in. */
+export interface InfraDraft {
+  readonly provider: CloudProviderName
+  readonly region: string
+  readonly instanceType: string
+  readonly useSpot: boolean
+  readonly instances: number
+  /** Destroy the infrastructure after the last run of all jobs that are bound to it. */
+  readonly autoDestroy: boolean
+  /** The infrastructure is destroyed after this time in any case. */
+  readonly hours: number
+  /** US dollars an hour for one machine; null: not known. */
+  readonly hourlyPrice: number | null
+  /** Programs that a machine must have before it counts as ready. */
+  readonly tools: readonly string[]
+}
+
+/** Limits of each infrastructure and of all that are not destroyed (`total…`); null: no limit. Costs in US dollars. */
+export interface CloudBudget {
+  readonly instances: number
+  readonly totalInstances: number
+  readonly hours: number
+  readonly totalInstanceHours: number | null
+  readonly cost: number | null
+  readonly totalCost: number | null
+}
+
+/** The machines that a cloud job asks for, as the caller gave them. */
+export type CloudFields = Pick<
+  CreateRuns,
+  | 'cloud_provider'
+  | 'cloud_instances'
+  | 'cloud_instance_type'
+  | 'cloud_region'
+  | 'cloud_auto_destroy'
+  | 'cloud_reuse_infra'
+  | 'cloud_use_spot'
+>
+
+/**
+ * Where cloud runs execute: on a new infrastructure or on an existing one. The database refuses a new one beyond the budget
+ * with `cloud_limit`, an unknown one with `not_found` and one that accepts no more runs with `wrong_state`.
+ */
+export type CloudChoice =
+  { readonly infra: InfraDraft; readonly budget: CloudBudget } | { readonly reuse: string }
+
+export interface SubmittedInfra {
+  readonly infraId: string
+  readonly provider: CloudProviderName
+  /** Machines asked for. */
+  readonly instances: number
+}
 
 const INFRA_ID = /^[0-9a-f]{16}$/
 
 export const newInfraId = (): string => randomBytes(8).toString('hex')
 
-/** The argument `p_infra` of the SQL function `make_infra`. */
-export const infraColumns = (infraId: string, draft: InfraDraft) => ({
+/** The argument `p_infra` of the SQL function `create_infra`. */
+const infraColumns = (infraId: string, draft: InfraDraft) => ({
   infra_id: infraId,
   provider: draft.provider,
   region: draft.region,
@@ -27,32 +84,93 @@ export const infraColumns = (infraId: string, draft: InfraDraft) => ({
   hourly_price: draft.hourlyPrice,
 })
 
-export const findInfra = async (db: Kysely<unknown>, infraId: string): Promise<CloudInfra | undefined> => {
+/** The argument `p_cloud` of SQL functions. A new infrastructure gets the given id. */
+export const cloudChoice = (choice: CloudChoice, infraId: string) =>
+  'reuse' in choice
+    ? { reuse: choice.reuse }
+    : { infra: infraColumns(infraId, choice.infra), budget: choice.budget }
+
+/** Chooses the id of a new infrastructure or looks up an existing one. Writes nothing. */
+export async function submittedInfra(db: Kysely<unknown>, choice: CloudChoice): Promise<SubmittedInfra> {
+  if ('infra' in choice) {
+    const { provider, instances } = choice.infra
+    return { infraId: newInfraId(), provider, instances }
+  }
+  const { rows } = canBeStored(choice.reuse)
+    ? await sql<SubmittedInfra>`
+        select infra_id as "infraId", provider, instances from cloud_infras where infra_id = ${choice.reuse}
+      `.execute(db)
+    : { rows: [] }
+  const [infra] = rows
+  if (!infra) throw new AppError('not_found', `there is no infrastructure ${choice.reuse}`)
+  return infra
+}
+
+/** SQLSTATEs that SQL functions raise to refuse a request. Their messages are written for the caller. */
+const REFUSALS: Readonly<Record<string, ErrorCode>> = {
+  SF001: 'cloud_limit',
+  SF002: 'not_found',
+  SF003: 'wrong_state',
+}
+
+const asRefusal = (error: unknown): unknown => {
+  if (!Error.isError(error) || !('code' in error) || typeof error.code !== 'string') return error
+  const code = REFUSALS[error.code]
+  return code === undefined ? error : new AppError(code, error.message)
+}
+
+/** The same promise, with refusals of the database as `AppError`. */
+export const refusing = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw asRefusal(error)
+  })
+
+/** The requests of callers: new infrastructures, lists, destruction. */
+export const createRequests = (db: Kysely<unknown>) => ({
+  /**
+   * Creates an infrastructure and its instance rows in status `requested`. Refuses with `cloud_limit` and the figures when
+   * the budget does not allow it; requests of the whole farm are serialised. `jobs.submit` does the same in the
+   * transaction that creates the job.
+   */
+  async request(draft: InfraDraft, budget: CloudBudget): Promise<CloudInfra> {
+    const infraId = newInfraId()
+    const infra = storableJson(infraColumns(infraId, draft))
+    await refusing(sql`select create_infra(${infra}::jsonb, ${JSON.stringify(budget)}::jsonb)`.execute(db))
+    const created = await find(db, infraId)
+    if (!created) throw new Error(`the infrastructure ${infraId} cannot be read after its creation`)
+    return created
+  },
+
+  list: (
+    filter: { status?: InfraStatus; provider?: CloudProviderName },
+    page: PageRequest,
+  ): Promise<PageOf<CloudInfra>> => list(db, filter, page),
+
+  find: (infraId: string): Promise<CloudInfra | undefined> => find(db, infraId),
+
+  /**
+   * → `draining`: cancels waiting runs of the infrastructure with the reason and asks running ones to end. One that is
+   * destroyed or failed stays as it is. Undefined when it is unknown. `cancelled`: the running runs, to be signalled.
+   */
+  async drain(
+    infraId: string,
+    reason: string,
+  ): Promise<{ infra: CloudInfra; cancelled: number[] } | undefined> {
+    if (!INFRA_ID.test(infraId)) return undefined
+    const { rows } = await sql<{ no: number }>`
+      select id as no, move_infra(id, 'draining', ${storable(reason)}, 'cancelled', false)
+      from cloud_infras where infra_id = ${infraId}
+    `.execute(db)
+    const cancelled = rows[0] ? await endRuns(db, rows[0].no) : []
+    const infra = await find(db, infraId)
+    return infra && { infra, cancelled }
+  },
+})
+
+const find = async (db: Kysely<unknown>, infraId: string): Promise<CloudInfra | undefined> => {
   if (!INFRA_ID.test(infraId)) return undefined
   const { infras } = await readInfras(db, sql`infra_id = ${infraId}`, { limit: 1, offset: 0 })
   return infras[0]
-}
-
-/** What callers ask for: new infrastructures, lists, the end of one. */
-export const makeRequests = (
-  db: Kysely<unknown>,
-): Pick<CloudStore, 'request' | 'list' | 'find' | 'drain'> => ({
-  request: (draft, budget) => request(db, draft, budget),
-  list: (filter, page) => list(db, filter, page),
-  find: (infraId) => findInfra(db, infraId),
-  drain: (infraId, reason) => drain(db, infraId, reason),
-})
-
-const request = async (db: Kysely<unknown>, draft: InfraDraft, budget: CloudBudget): Promise<CloudInfra> => {
-  const infraId = newInfraId()
-  await refusing(
-    sql`select make_infra(${storableJson(infraColumns(infraId, draft))}::jsonb, ${JSON.stringify(budget)}::jsonb)`.execute(
-      db,
-    ),
-  )
-  const infra = await findInfra(db, infraId)
-  if (!infra) throw new Error(`the infrastructure ${infraId} is not there after it was made`)
-  return infra
 }
 
 const list = async (
@@ -77,19 +195,4 @@ const list = async (
       lastNo !== undefined && (truncated || infras.length === page.limit) ? encodeCursor(lastNo) : undefined,
     truncated,
   }
-}
-
-const drain: (
-  db: Kysely<unknown>,
-  infraId: string,
-  reason: string,
-) => ReturnType<CloudStore['drain']> = async (db, infraId, reason) => {
-  if (!INFRA_ID.test(infraId)) return undefined
-  const { rows } = await sql<{ no: number }>`
-    select id as no, move_infra(id, 'draining', ${storable(reason)}, 'cancelled', false)
-    from cloud_infras where infra_id = ${infraId}
-  `.execute(db)
-  const cancelled = rows[0] ? await endRuns(db, rows[0].no) : []
-  const infra = await findInfra(db, infraId)
-  return infra && { infra, cancelled }
 }

@@ -1,13 +1,13 @@
 import { sql, type Kysely } from 'kysely'
-import type { EventFilter, EventLogEntry } from '../store.ts'
+import type { EventFilter, EventLogEntry } from '../events.ts'
 import { topicCondition } from './topic-condition.ts'
 
-/** A place in the event log in the order of commitment; text, so that it can be an event's id in a stream. */
+/** A position in the event log in commit order; text, since streams use it as the id of an event. */
 export type FeedPosition = string
 
-/** Of a page, unless the reader asks for less. */
+/** Default size of a page. */
 const FEED_BYTES = 1024 * 1024
-/** Entries that one read compares with a filter; it goes on from there, however few it wanted. */
+/** Most entries that one read compares with a filter. */
 const FILTERED_AT_ONCE = 5_000
 
 const POSITION = /^(\d{1,19})-(\d{1,15})$/
@@ -18,21 +18,10 @@ export interface FeedEntry extends EventLogEntry {
 
 export interface FeedPage {
   readonly entries: readonly FeedEntry[]
-  /** Where to read on; entries that the filter left out are behind it. */
+  /** The position to continue from, after all entries that the filter excluded. */
   readonly next: FeedPosition
-  /** There may be entries between `next` and the end: the page was full. */
+  /** The page is full: there may be entries after `next`. */
   readonly more: boolean
-}
-
-export interface Feed {
-  /** Where what is not committed yet begins: reading on from here misses nothing that comes and repeats nothing. */
-  end(): Promise<FeedPosition>
-  /**
-   * Entries after a position, in the order of their transactions. Only what no transaction under way can precede any
-   * more is told, so that nothing ever appears behind a position that was read. Positions of another database, as
-   * after a restore, count as the end.
-   */
-  read(options: FeedRead): Promise<FeedPage>
 }
 
 export interface FeedRead {
@@ -47,14 +36,20 @@ export type FeedFilter = Pick<EventFilter, 'topic' | 'workspace' | 'runId' | 'wo
 
 export const isFeedPosition = (text: string): boolean => POSITION.test(text)
 
-export const makeFeed = (db: Kysely<unknown>): Feed => ({
-  end: async () => {
+export const makeFeed = (db: Kysely<unknown>) => ({
+  /** The position before all transactions that are still open: reading from here misses no later entry. */
+  end: async (): Promise<FeedPosition> => {
     const { rows } = await sql<{ position: string }>`
       select pg_snapshot_xmin(pg_current_snapshot()) || '-0' as position
     `.execute(db)
     return rows[0]?.position ?? '0-0'
   },
-  read: async ({ after, limit, maxBytes = FEED_BYTES, filter = {} }) => {
+  /**
+   * Entries after a position, in the order of their transactions. Entries that an open transaction could still precede
+   * are withheld, so that no entry appears before a position that was read. Positions of another database, for example
+   * after a restore, count as the end.
+   */
+  read: async ({ after, limit, maxBytes = FEED_BYTES, filter = {} }: FeedRead): Promise<FeedPage> => {
     const [, tx = '0', id = '0'] = POSITION.exec(after) ?? []
     const { topic, workspace = null, runId = null, workflowName = null } = filter
     const most = Object.values(filter).some((value) => value !== undefined) ? FILTERED_AT_ONCE : limit

@@ -1,7 +1,7 @@
 import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 
-/** The index of parts knows them by three letters; shorter ones are looked for in every record. */
+/** The trigram index serves parts from three letters on; shorter ones read every record. */
 const INDEXED_LETTERS = 3
 const SEARCH_MS = 4_000
 
@@ -11,8 +11,8 @@ const isTimeout = (error: unknown): boolean =>
   Error.isError(error) && 'code' in error && error.code === QUERY_CANCELED
 
 /**
- * Does a search for a part of a text. One that no index helps gets so long and is refused then: on a large table it
- * would keep the database busy for nothing. `parameter`: name of the query parameter that holds the part.
+ * Searches for a part of a text. A search that no index serves has a time limit, after which it is rejected with
+ * `bad_request`. `parameter`: name of the query parameter.
  */
 export async function boundedSearch<T>(
   db: Kysely<unknown>,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { canBeStored, isUuid } from '../text.ts'
 
-/** Pieces of a where clause; an absent value is no condition, one that cannot be stored finds nothing. */
+/** Conditions of a where clause. An absent value adds none; a value that cannot be stored matches nothing. */
 export const isOneOf = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] => {
   if (values === undefined) return []
   const [only] = values
@@ -10,7 +10,7 @@ export const isOneOf = (column: string, values: readonly string[] | undefined): 
   return [sql`${sql.ref(column)} = any(${values.filter(canBeStored)})`]
 }
 
-/** Letters count alike in upper and lower case; `%` and `_` stand for themselves. */
+/** Case-insensitive; `%` and `_` are literal. */
 export const contains = (text: RawBuilder<unknown>, part: string | undefined): RawBuilder<unknown>[] => {
   if (part === undefined || part === '') return []
   if (!canBeStored(part)) return [sql`false`]

@@ -1,18 +1,31 @@
-import type { Vulnerability } from '@scanfarm/contracts'
+import type { Confidence, FindingState, Severity, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor } from '../cursor.ts'
-import { pageOf, readPage, type PageRows } from '../page.ts'
-import type { PageOf, PageRequest, VulnerabilityFilter } from '../store.ts'
+import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, isOneOf, isRun, where } from './condition.ts'
 
+export interface VulnerabilityFilter {
+  /** One of them. */
+  readonly workspaces?: readonly string[]
+  readonly severities?: readonly Severity[]
+  readonly confidences?: readonly Confidence[]
+  readonly assetTypes?: readonly string[]
+  /** Part of the value, case-insensitive. */
+  readonly assetValue?: string
+  readonly state?: FindingState
+  readonly source?: string
+  /** The run that saw it last. */
+  readonly runUuid?: string
+  readonly org?: string
+}
+
 /** Columns of a record `v`, joined with its first and last run. */
 const COLUMNS = sql`
   v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
   v.asset_value, v.tags, v.detail_http_request, v.detail_http_response,
-  whole_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
+  restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, v.last_seen,
   v.last_seen as last_seen_at, v.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
@@ -69,7 +82,7 @@ export async function pageOfVulnerabilities(
     ids: sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
     from: sql`(vulnerabilities v ${RUNS})`,
     id: sql`v.id`,
-    // The record of the scanner has request and response again.
+    // The record of the scanner repeats request and response.
     bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
       + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
       + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,

@@ -1,24 +1,57 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { RecordChange, RecordChanges, RunDiff, Scans } from '../store.ts'
 import { canBeStored } from '../text.ts'
 
 type Kind = 'vulnerability' | 'asset'
 
-/** `upkeep`: the same database, for what may take long. */
-export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>): Scans => ({
-  judge: ({ limit, history }) => judge(upkeep, limit, history),
-  async compare(a, b, limit) {
+/** A record before and after a change; null: it did not or does not exist. */
+export interface RecordChange {
+  id: number
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+/** The lists may be truncated; the totals count all changes. */
+export interface RecordChanges {
+  new: RecordChange[]
+  gone: RecordChange[]
+  changed: RecordChange[]
+  total_new: number
+  total_gone: number
+  total_changed: number
+}
+
+export interface RunDiff {
+  vulnerabilities: RecordChanges
+  assets: RecordChanges
+}
+
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+  /**
+   * Judges the scans of up to `limit` ended runs: records that a complete scan did not see, and that no other scope has
+   * seen since, become `gone`. One master at a time; resolves to the number of judged runs. Keeps the observations of
+   * the latest `history` runs of a scope.
+   */
+  judge: ({ limit, history }: { limit: number; history: number }): Promise<number> =>
+    judge(upkeep, limit, history),
+  /** Compares what runs `a` and `b` have seen; at most `limit` records of each kind and change. */
+  async compare(a: number, b: number, limit: number): Promise<RunDiff> {
     const [vulnerabilities, assets] = await Promise.all([
       compare(db, 'vulnerability', a, b, limit),
       compare(db, 'asset', a, b, limit),
     ])
-    return { vulnerabilities, assets } satisfies RunDiff
+    return { vulnerabilities, assets }
   },
-  changes: (kind, workspace, { from, to, limit }) =>
+  /** Changes in a workspace after `from` up to `to`, with the present state of its records. */
+  changes: (
+    kind: Kind,
+    workspace: string,
+    { from, to, limit }: { from: Date; to: Date; limit: number },
+  ): Promise<RecordChanges> =>
     canBeStored(workspace) ? changes(db, kind, workspace, from, to, limit) : Promise.resolve(NOTHING),
 })
 
-/** A transaction for each run: locks of several runs would not be in the order in which imports take them. */
+/** One transaction for each run: locks of several runs would not be in the order of imports. */
 const judge = async (db: Kysely<unknown>, limit: number, history: number): Promise<number> => {
   let judged = 0
   while (judged < limit) {
@@ -104,7 +137,7 @@ const TABLES = {
   asset: { table: sql`assets`, seen: sql`asset_seen(t)` },
 }
 
-/** By the marks that the records carry: of several changes within the time each record shows the last one. */
+/** By the timestamps of the records: of several changes each record shows the last one. */
 const changes = async (
   db: Kysely<unknown>,
   kind: Kind,

@@ -1,6 +1,12 @@
-import { SEVERITIES, type FindingContent, type ImportSummary, type Severity } from '@scanfarm/contracts'
+import {
+  SEVERITIES,
+  type FindingContent,
+  type ImportSummary,
+  type Severity,
+  type Vulnerability,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { Vulnerabilities } from '../store.ts'
+import type { PageOf, PageRequest } from '../page.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -8,17 +14,33 @@ import {
   listVulnerabilities,
   pageOfVulnerabilities,
   totalOf,
+  type VulnerabilityFilter,
 } from './list-vulnerabilities.ts'
 
-export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals): Vulnerabilities => ({
-  list: (filter, page) => listVulnerabilities(db, totals, filter, page),
-  find: (id) => findVulnerability(db, id),
-  newestBelow: async (filter, below, limit) =>
-    (await pageOfVulnerabilities(db, filter, { below, offset: 0, limit })).rows,
-  create: (workspace, content) => create(db, workspace, content),
-  remove: (id) => remove(db, id),
-  import: (workspace, source, items) => importAll(db, workspace, source, items),
-  async summary(filter) {
+export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals) => ({
+  list: (filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>> =>
+    listVulnerabilities(db, totals, filter, page),
+  find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),
+  /** For exports: records with ids below `below` (undefined: all), newest first, at most `limit` and one page of bytes. */
+  newestBelow: async (
+    filter: VulnerabilityFilter,
+    below: number | undefined,
+    limit: number,
+  ): Promise<Vulnerability[]> => (await pageOfVulnerabilities(db, filter, { below, offset: 0, limit })).rows,
+  /** Always creates a new record, and the event `vuln.found` in the same transaction. */
+  create: (workspace: string, content: FindingContent): Promise<Vulnerability> =>
+    create(db, workspace, content),
+  /** False: it does not exist. */
+  remove: (id: number): Promise<boolean> => remove(db, id),
+  /**
+   * Saves records under their identity, in one transaction with their events. Concurrent imports are safe. A record
+   * without what or where is always new. `source`: the format or another origin.
+   */
+  import: (workspace: string, source: string, items: readonly FindingContent[]): Promise<ImportSummary> =>
+    importAll(db, workspace, source, items),
+  async summary(
+    filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
+  ): Promise<Readonly<Record<Severity, number>>> {
     const counts = await Promise.all(
       SEVERITIES.map(async (severity): Promise<[Severity, number]> => [
         severity,
@@ -34,7 +56,7 @@ const create = async (db: Kysely<unknown>, workspace: string, content: FindingCo
     select create_vulnerability(${storable(workspace)}, ${storableJson(content)}::jsonb) as id
   `.execute(db)
   const created = await findVulnerability(db, rows[0]?.id ?? 0)
-  if (created === undefined) throw new Error('a finding was removed while it was created')
+  if (created === undefined) throw new Error('the finding was deleted before it could be read')
   return created
 }
 

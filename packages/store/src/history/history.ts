@@ -1,35 +1,106 @@
+import type { Artifact, AssetContent, FindingContent, Priority, WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import { storable, storableJson } from '../text.ts'
-import type { History, PastRun } from './port.ts'
 
-/** Marks what came in this way. */
+/** Marks imported records. */
 export const IMPORTED = 'import-base'
 
 const IS_IMPORTED = sql`facts ->> 'imported' = ${IMPORTED}`
 
-export const makeHistory = (db: Kysely<unknown>): History => ({
-  addRuns: (runs) => quietly(db, (tx) => addRuns(tx, runs)),
-  addSteps: (steps) => quietly(db, (tx) => addSteps(tx, steps)),
-  addVulnerabilities: (workspace, records) => add(db, vulnerabilities(storable(workspace), rowsOf(records))),
-  addAssets: (workspace, records) => add(db, assets(storable(workspace), rowsOf(records))),
-  async knownRuns(uuids) {
+/** A step of an imported run. Times are ISO 8601. */
+export interface PastStep {
+  readonly seq: number
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled'
+  readonly command: string
+  readonly output: string
+  readonly errorMessage: string
+  readonly exports: Readonly<Record<string, string>>
+  readonly durationMs: number
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+}
+
+type StepOfRun = PastStep & { readonly runUuid: string }
+
+/** An ended run to be imported. Runs with the same `jobId` are one job. */
+export interface PastRun {
+  readonly runUuid: string
+  /** 16 hex characters. */
+  readonly jobId: string
+  readonly workflowName: string
+  readonly workflowKind: WorkflowKind
+  /** The workflow that a copy of the run executes, as in `JobDraft`. */
+  readonly workflow: { readonly hash: string; readonly json: string }
+  readonly target: string
+  readonly workspace: string
+  readonly params: Readonly<Record<string, string>>
+  readonly priority: Priority
+  readonly triggerName: string
+  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly errorMessage: string
+  readonly totalSteps: number
+  readonly completedSteps: number
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string
+}
+
+/** An artifact whose bytes are in the artifact store. */
+export type PastArtifact = Pick<
+  Artifact,
+  | 'id'
+  | 'name'
+  | 'artifact_path'
+  | 'artifact_type'
+  | 'content_type'
+  | 'size_bytes'
+  | 'line_count'
+  | 'description'
+> & { readonly storeKey: string; readonly sha256: string }
+
+export interface PastRecord<Content> {
+  readonly content: Content
+  readonly firstSeen: string
+  readonly lastSeen: string
+}
+
+/**
+ * Imports runs, steps, findings and artifacts of another installation, without events, triggers or queue messages. Records
+ * that exist are not changed, so an import can be repeated. Each call is one transaction.
+ */
+export const makeHistory = (db: Kysely<unknown>) => ({
+  /** Resolves to the number of new runs. */
+  addRuns: (runs: readonly PastRun[]): Promise<number> => quietly(db, (tx) => addRuns(tx, runs)),
+  /** Ignores steps of runs that were not imported. */
+  addSteps: (steps: readonly StepOfRun[]): Promise<number> => quietly(db, (tx) => addSteps(tx, steps)),
+  addVulnerabilities: (workspace: string, records: readonly PastRecord<FindingContent>[]): Promise<number> =>
+    add(db, vulnerabilities(storable(workspace), rowsOf(records))),
+  addAssets: (workspace: string, records: readonly PastRecord<AssetContent>[]): Promise<number> =>
+    add(db, assets(storable(workspace), rowsOf(records))),
+  /** Those of the runs that exist, imported or not. */
+  async knownRuns(uuids: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await sql<{ id: string }>`
       select run_uuid as id from runs where run_uuid = any(${uuids}::uuid[])`.execute(db)
     return new Set(rows.map(({ id }) => id))
   },
-  async newestRun(workspace) {
+  /** The last ended imported run of a workspace. */
+  async newestRun(workspace: string): Promise<string | undefined> {
     const { rows } = await sql<{ id: string }>`
       select run_uuid as id from runs where workspace = ${workspace} and ${IS_IMPORTED}
       order by completed_at desc, id desc limit 1`.execute(db)
     return rows[0]?.id
   },
-  async knownArtifacts(workspace, ids) {
+  /** Those of the artifacts that belong to a run of the workspace. */
+  async knownArtifacts(workspace: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const { rows } = await sql<{ id: string }>`
       select a.id from runs r join artifacts a on a.run_id = r.id
       where r.workspace = ${workspace} and a.id = any(${ids}::uuid[])`.execute(db)
     return new Set(rows.map(({ id }) => id))
   },
-  addArtifacts: (runUuid, artifacts) =>
+  addArtifacts: (runUuid: string, artifacts: readonly PastArtifact[]): Promise<number> =>
     add(
       db,
       sql`insert into artifacts (run_id, attempt, id, name, path, type, content_type, size_bytes, line_count,
@@ -44,9 +115,11 @@ export const makeHistory = (db: Kysely<unknown>): History => ({
     ),
 })
 
+export type History = ReturnType<typeof makeHistory>
+
 type Tx = Transaction<unknown>
 
-/** Without events of steps. */
+/** In a transaction that writes no events for steps. */
 const quietly = <T>(db: Kysely<unknown>, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.transaction().execute(async (tx) => {
     await sql`select set_config('scanfarm.history', 'on', true)`.execute(tx)
@@ -86,7 +159,7 @@ const addRuns = async (tx: Tx, runs: readonly PastRun[]): Promise<number> => {
   return added.rows.length
 }
 
-const addSteps = (tx: Tx, steps: Parameters<History['addSteps']>[0]): Promise<number> =>
+const addSteps = (tx: Tx, steps: readonly StepOfRun[]): Promise<number> =>
   add(
     tx,
     sql`insert into steps (run_id, attempt, seq, id, name, type, module, status, command, output, error_message, exports,
@@ -106,7 +179,7 @@ const rowsOf = (records: readonly { content: object; firstSeen: string; lastSeen
 const TIMES = sql`first_seen, last_seen, opened_at, created_at, updated_at`
 const TIMES_OF = sql`i."firstSeen", i."lastSeen", i."firstSeen", i."firstSeen", i."lastSeen"`
 
-/** Records without what or where have no identity: one with the same content counts as known. */
+/** Records without what or where have no identity: they are known if one with the same content exists. */
 const vulnerabilities = (workspace: string, rows: string) => sql`
   with items as materialized (
     select i.*, finding_hash(${workspace}, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type) as hash
@@ -117,7 +190,7 @@ const vulnerabilities = (workspace: string, rows: string) => sql`
   insert into vulnerabilities (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type,
     asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, finding_hash, holds, source, ${TIMES})
   select ${workspace}, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence, i.asset_type,
-    i.asset_value, texts_of(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json, i.hash,
+    i.asset_value, text_array(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json, i.hash,
     i.hash is not null, ${IMPORTED}, ${TIMES_OF}
   from (select distinct on (coalesce(hash, sha256(convert_to(to_jsonb(items)::text, 'UTF8')))) * from items
         order by coalesce(hash, sha256(convert_to(to_jsonb(items)::text, 'UTF8'))), "lastSeen" desc) i
@@ -125,7 +198,7 @@ const vulnerabilities = (workspace: string, rows: string) => sql`
     select from vulnerabilities v
     where v.workspace = ${workspace} and v.source = ${IMPORTED} and not v.holds
       and (v.vuln_info, v.vuln_title, v.vuln_desc, v.severity, v.asset_value,
-           whole_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response))
+           restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response))
         = (i.vuln_info, i.vuln_title, i.vuln_desc, i.severity, i.asset_value, i.raw_vuln_json))
   on conflict (finding_hash) where holds do nothing returning 1`
 
@@ -139,7 +212,7 @@ const assets = (workspace: string, rows: string) => sql`
   insert into assets (workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
     technologies, open_ports, dns_records, remarks, raw_json_data, asset_hash, source, ${TIMES})
   select ${workspace}, i.asset_type, i.asset_value, i.url, i.host_ip, i.scheme, i.status_code, i.title, i.content_type,
-    texts_of(i.technologies), texts_of(i.open_ports), texts_of(i.dns_records), texts_of(i.remarks), i.raw_json_data, i.hash,
+    text_array(i.technologies), text_array(i.open_ports), text_array(i.dns_records), text_array(i.remarks), i.raw_json_data, i.hash,
     ${IMPORTED}, ${TIMES_OF}
   from (select distinct on (hash) * from items order by hash, "lastSeen" desc) i
   on conflict (asset_hash) do nothing returning 1`

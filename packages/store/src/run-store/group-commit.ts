@@ -1,12 +1,12 @@
 /** One kind of batched statement. */
 export interface Lane<Item, Result> {
-  /** Writes a batch in one statement; every key occurs once in it. */
+  /** Writes a batch with unique keys in one statement. */
   send(items: readonly Item[]): Promise<readonly Result[]>
   keyOfItem(item: Item): string
   keyOfResult(result: Result): string
   /** Most items in one statement. */
   readonly maxItems: number
-  /** How large an item is, and all that ride in one statement together; a single call may be larger. Missing: no bound. */
+  /** Size of an item, and the most in one statement; a single call may exceed it. Missing: no limit. */
   readonly size?: { of(item: Item): number; readonly most: number }
 }
 
@@ -21,9 +21,9 @@ const sizeOf = <Item>(items: readonly Item[], of: (item: Item) => number): numbe
   items.reduce((sum, item) => sum + of(item), 0)
 
 /**
- * Group commit: while a statement is in flight, calls gather and ride in the next one, in the order in which they
- * came. A call resolves to the results that bear its own keys. When a statement of several calls fails, each call is
- * sent again by itself, so that one bad value fails its own call only. One call must not name a key twice.
+ * Group commit: calls that arrive while a statement is in flight share the next statement, in their order. A call resolves
+ * to the results with its own keys. If a statement of several calls fails, each call is sent again separately, so that a
+ * bad value fails only its own call. Keys must be unique within a call.
  */
 export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
   const waiting: Call<Item, Result>[] = []

@@ -18,15 +18,15 @@ import { groupCommit } from './group-commit.ts'
 
 /** Most runs in one statement. */
 const MAX_BATCH = 200
-/** Text of one statement: Postgres makes several copies of it, and takes no more than a quarter of a gigabyte. */
+/** Most text in one statement: Postgres makes several copies of it, and rejects more than 256 MiB. */
 const MAX_BATCH_CHARS = 16 * 1024 * 1024
-/** Leaving is a courtesy: what it leaves undone the reaper does. */
+/** Short: if a worker cannot leave, the reaper takes back its runs. */
 const LEAVE_OUTAGE_MS = 3_000
 
 interface ClaimItem extends Ticket {
   readonly workerId: string
 }
-/** What is written of a run, as JSON text that is made once. */
+/** An update of a run, serialized once. */
 interface Written extends RunKey {
   readonly update: string
 }
@@ -36,7 +36,7 @@ interface Ended extends Written {
 
 const keyText = (key: RunKey): string => `${key.runId}:${key.attempt}`
 
-/** Items in rounds in which each key occurs once, in order. */
+/** Splits items into rounds with unique keys, in order. */
 const rounds = <T extends RunKey>(items: readonly T[]): T[][] => {
   const made: Map<string, T>[] = []
   for (const item of items) {
@@ -54,7 +54,7 @@ const chunks = <T>(items: readonly T[]): T[][] =>
 
 const reasonOf = (error: unknown): string => storable(Error.isError(error) ? error.message : String(error))
 
-/** The last fact about a step replaces the earlier ones: a statement can write a row only once. */
+/** Keeps the last update of each step: a statement can write a row only once. */
 const compact = (update: RunUpdate): RunUpdate =>
   update.steps === undefined
     ? update
@@ -80,7 +80,7 @@ const WRITES = {
   size: { of: ({ update }: Written) => update.length, most: MAX_BATCH_CHARS },
 }
 
-/** The worker's side over a pool, by calls of the functions in the schema `worker` and nothing else. */
+/** The worker's side. It only calls functions of the schema `worker`. */
 export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore {
   const call = async <T>(text: string, values: readonly unknown[], within = persistence): Promise<T> =>
     persist(async () => {
@@ -125,7 +125,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     ...WRITES,
   })
 
-  /** A claim that does not end in time is made for a part of its runs; the one that is left alone is set aside. */
+  /** A claim that exceeds the time limit is repeated with half of its runs; a single run is set aside. */
   const claim = async (workerId: string, tickets: readonly ClaimItem[]): Promise<ClaimedRun[]> => {
     try {
       return await inChunks(tickets, claimLane(workerId))

@@ -6,16 +6,16 @@ import { demandSchema } from '../schema-version.ts'
 import { makeRunStore } from './make-run-store.ts'
 
 export interface RunStoreOptions extends ConnectionOptions {
-  /** How long calls wait for a database that is away before they reject; default 10 minutes. */
+  /** How long calls retry while the database is unreachable; default 10 minutes. */
   readonly outageMs?: number
   readonly log?: StoreLog
 }
 
-/** What a worker process opens. */
+/** The store of a worker process. */
 export interface WorkerStore extends RunStore, AsyncDisposable {
   /**
-   * Identity of the farm. Tries once: rejects with `unavailable` when the database cannot be reached, and otherwise
-   * when its schema is not the one of this program.
+   * Id of the farm. Does not retry: rejects with `unavailable` if the database cannot be reached, and with `SchemaError`
+   * if it has another schema than this program needs.
    */
   farmId(): Promise<string>
 }
@@ -23,9 +23,8 @@ export interface WorkerStore extends RunStore, AsyncDisposable {
 export const DEFAULT_OUTAGE_MS = 600_000
 
 /**
- * The worker's side on a pool of its own (2 connections are enough: calls of a kind share statements). A login that
- * has only the role `scanfarm_worker` will do, and a transaction pooler may stand in between. Disposing rejects what
- * still waits.
+ * The worker's side on its own pool (2 connections are enough, since calls of a kind share statements). Needs only the
+ * role `scanfarm_worker` and works behind a transaction pooler. Disposing rejects waiting calls.
  */
 export async function openRunStore(options: RunStoreOptions): Promise<WorkerStore> {
   const closing = new AbortController()

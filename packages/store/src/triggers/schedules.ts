@@ -1,12 +1,67 @@
 import { randomBytes } from 'node:crypto'
-import { AppError } from '@scanfarm/contracts'
+import {
+  AppError,
+  type CreateRuns,
+  type Priority,
+  type RunMode,
+  type WorkflowKind,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor } from '../cursor.ts'
-import { pageOf, readPage } from '../page.ts'
+import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
-import type { ScheduleDraft, Schedules, StoredSchedule } from './port.ts'
 
-/** Every master holds all of them in memory. */
+export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
+export type MissedPolicy = 'skip' | 'once' | 'all'
+
+/** A trigger that was created over the API. */
+export interface ScheduleDraft {
+  readonly name: string
+  readonly workflowName: string
+  readonly workflowKind: WorkflowKind
+  readonly target: string
+  readonly workspace: string
+  readonly params: Readonly<Record<string, string>>
+  readonly triggerType: 'cron' | 'event' | 'watch'
+  readonly schedule: string
+  readonly eventTopic: string
+  readonly watchPath: string
+  readonly spec: ScheduleSpec
+  readonly enabled: boolean
+}
+
+/** Optional fields of a schedule. */
+export interface ScheduleSpec {
+  readonly timezone?: string
+  readonly missed?: MissedPolicy
+  readonly missedWindowMs?: number
+  readonly overlap?: Overlap
+  readonly filters?: readonly string[]
+  readonly dedupeKey?: string
+  readonly dedupeWindowMs?: number
+  readonly settleMs?: number
+  readonly input?: Readonly<Record<string, string>>
+  readonly runMode?: Exclude<RunMode, 'cloud'>
+  readonly priority?: Priority
+  /** Several targets, instead of `target`. */
+  readonly targets?: readonly string[]
+  readonly run?: ScheduledRun
+}
+
+/** Fields of its runs, as in `POST /runs`. */
+export type ScheduledRun = Pick<
+  CreateRuns,
+  'runner_type' | 'docker_image' | 'docker_network' | 'ssh_host' | 'timeout' | 'concurrency'
+>
+
+export interface StoredSchedule extends ScheduleDraft {
+  readonly id: string
+  readonly lastRun: string | null
+  readonly runCount: number
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** Limited, because every master holds all of them in memory. */
 export const MAX_SCHEDULES = 10_000
 
 const COLUMNS = sql`
@@ -20,7 +75,7 @@ const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
 
 export const newScheduleId = (): string => `sch_${randomBytes(8).toString('hex')}`
 
-/** Undefined: there are too many. */
+/** Undefined: the limit is reached. */
 export const insertSchedule = async (
   db: Kysely<unknown>,
   id: string,
@@ -36,7 +91,7 @@ export const insertSchedule = async (
   return rows[0] && withoutNo(rows[0])
 }
 
-/** A schedule that repeats a job: the job counts as its first firing. Refused when there are too many. */
+/** A schedule that repeats a job, which counts as its first execution. Throws if the limit is reached. */
 export const insertRepeat = async (
   db: Kysely<unknown>,
   id: string,
@@ -52,10 +107,11 @@ export const insertRepeat = async (
 }
 
 export const tooManySchedules = (): AppError =>
-  new AppError('conflict', `there are ${MAX_SCHEDULES} schedules already: delete one first`)
+  new AppError('conflict', `the limit of ${MAX_SCHEDULES} schedules is reached: delete one first`)
 
-export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
-  list: async (page) => {
+export const makeSchedules = (db: Kysely<unknown>) => ({
+  /** Newest first. */
+  list: async (page: PageRequest): Promise<PageOf<StoredSchedule>> => {
     const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
     const [found, total] = await Promise.all([
       readPage<Row>(db, {
@@ -75,18 +131,22 @@ export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
       item: withoutNo,
     })
   },
-  all: async () => {
+  /** At most `MAX_SCHEDULES`. */
+  all: async (): Promise<StoredSchedule[]> => {
     const { rows } =
       await sql<Row>`select ${COLUMNS} from schedules order by no limit ${MAX_SCHEDULES}`.execute(db)
     return rows.map(withoutNo)
   },
-  find: async (id) => {
+  find: async (id: string): Promise<StoredSchedule | undefined> => {
     if (!canBeStored(id)) return undefined
     const { rows } = await sql<Row>`select ${COLUMNS} from schedules where id = ${id}`.execute(db)
     return rows[0] && withoutNo(rows[0])
   },
-  add: (schedule) => insertSchedule(db, newScheduleId(), schedule),
-  replace: async (id, schedule) => {
+  /** Undefined: the limit is reached. */
+  add: (schedule: ScheduleDraft): Promise<StoredSchedule | undefined> =>
+    insertSchedule(db, newScheduleId(), schedule),
+  /** Undefined for an unknown id. */
+  replace: async (id: string, schedule: ScheduleDraft): Promise<StoredSchedule | undefined> => {
     if (!canBeStored(id)) return undefined
     const { rows } = await sql<Row>`
       update schedules
@@ -96,7 +156,7 @@ export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
     `.execute(db)
     return rows[0] && withoutNo(rows[0])
   },
-  remove: async (id) => {
+  remove: async (id: string): Promise<boolean> => {
     if (!canBeStored(id)) return false
     const { rows } = await sql`
       with gone as (delete from schedules where id = ${id} returning id),
@@ -106,7 +166,8 @@ export const makeSchedules = (db: Kysely<unknown>): Schedules => ({
     `.execute(db)
     return rows.length > 0
   },
-  version: async () => {
+  /** Changes whenever a schedule changes. */
+  version: async (): Promise<string> => {
     const { rows } = await sql<{ version: string }>`
       select count(*) || ' ' || coalesce(max(updated_at), 'epoch') || ' ' || coalesce(max(no), 0) as version from schedules
     `.execute(db)

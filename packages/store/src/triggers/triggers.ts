@@ -1,15 +1,35 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
-import { eventJson, firedOf, fireJson, firingJson, type FiredJson } from './firing-json.ts'
-import type { ClaimedEvent, Consequence, Fired, Triggers } from './port.ts'
+import {
+  eventJson,
+  firedOf,
+  fireJson,
+  firingJson,
+  type Consequence,
+  type EventDraft,
+  type Fired,
+  type FiredJson,
+  type ScheduledFire,
+} from './firing.ts'
 import { topicPattern } from './topic-pattern.ts'
 
-/** Entries that were written before the bound may be larger than a filter can take. */
+/** An entry that a master has leased. */
+export interface ClaimedEvent extends EventDraft {
+  readonly id: number
+  readonly createdAt: string
+}
+
+/** Old entries, written before the limit existed, may exceed what a filter accepts. */
 const BOUNDED_DATA = sql`case when octet_length(data) <= 1048576 then data
   else json_build_object('truncated', true, 'bytes', octet_length(data))::text end as data`
 
-export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
-  claimEvents: async ({ limit, leaseMs }) => {
+/**
+ * Executes triggers exactly once with any number of masters: each method that fires writes a unique row, the jobs and the
+ * event log in one transaction.
+ */
+export const makeTriggers = (db: Kysely<unknown>) => ({
+  /** Unprocessed events, oldest first, that no other master has claimed within its lease. */
+  claimEvents: async ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<ClaimedEvent[]> => {
     const { rows } = await sql<ClaimedEvent>`
       select id, topic, event_id as "eventId", name, source, data_type as "dataType", ${BOUNDED_DATA}, workspace,
              run_id as "runId", workflow_name as "workflowName", created_at as "createdAt"
@@ -17,20 +37,24 @@ export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
     `.execute(db)
     return rows
   },
-  processEvent: (id, consequence) =>
+  /** Undefined: another master has processed the event, and nothing was written. */
+  processEvent: (id: number, consequence: Consequence): Promise<Fired[] | undefined> =>
     fired(db, sql`process_event(${id}, ${storable(consequence.error)}, ${firingsOf(consequence)}::jsonb)`),
-  emit: async (event, consequence) =>
+  /** Writes a new event, as processed, together with what it triggers. */
+  emit: async (event: EventDraft, consequence: Consequence): Promise<Fired[]> =>
     (await fired(
       db,
       sql`emit_event(${storableJson(eventJson(event))}::jsonb, ${storable(consequence.error)},
                      ${firingsOf(consequence)}::jsonb)`,
     )) ?? [],
-  record: async (event) => {
+  /** Writes a new event. It is unprocessed if a trigger waits for its topic. */
+  record: async (event: EventDraft): Promise<void> => {
     await sql`
       select insert_event(${storableJson(eventJson(event))}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
     `.execute(db)
   },
-  wantTopics: async (topics) => {
+  /** Registers topics or shell globs that triggers wait for. Call it periodically: registrations expire. */
+  wantTopics: async (topics: readonly string[]): Promise<void> => {
     const wanted = [...new Set(topics.map(storable))].sort()
     if (wanted.length === 0) return
     await sql`
@@ -41,14 +65,16 @@ export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
   },
   ...clocks(db),
   ...files(db),
-  startWaiting: async (limit) => {
+  /** Starts waiting executions whose predecessors have ended; returns how many. */
+  startWaiting: async (limit: number): Promise<number> => {
     const { rows } = await sql<{ started: number }>`select start_waiting(${limit}) as started`.execute(db)
     return rows[0]?.started ?? 0
   },
-  prune: async ({ days, topicsMs }) => {
+  prune: async ({ days, topicsMs }: { days: number; topicsMs: number }): Promise<void> => {
     await sql`select prune_triggers(${days}, ${topicsMs})`.execute(db)
   },
-  lastEventAt: async () => {
+  /** Time of the newest event, ISO 8601. */
+  lastEventAt: async (): Promise<string | null> => {
     const { rows } = await sql<{ at: string }>`
       select created_at as at from event_logs order by id desc limit 1
     `.execute(db)
@@ -56,52 +82,69 @@ export const makeTriggers = (db: Kysely<unknown>): Triggers => ({
   },
 })
 
-const clocks = (
-  db: Kysely<unknown>,
-): Pick<Triggers, 'startClock' | 'clocks' | 'stopClocks' | 'fireCron' | 'fireNow'> => ({
-  startClock: async (key, specHash, now) => {
+const clocks = (db: Kysely<unknown>) => ({
+  /** The time up to which the executions of a cron trigger are decided; `now` for a new one, or if `specHash` changed. */
+  startClock: async (key: string, specHash: string, now: Date): Promise<Date> => {
     const { rows } = await sql<{ at: string }>`
       select start_clock(${key}, ${specHash}, ${now.toISOString()}::timestamptz) as at
     `.execute(db)
     return new Date(rows[0]?.at ?? now)
   },
-  clocks: async (keys) => {
+  /** These times for known triggers, by key. */
+  clocks: async (keys: readonly string[]): Promise<ReadonlyMap<string, Date>> => {
     const { rows } = await sql<{ key: string; at: string }>`
       select trigger_key as key, handled_until as at from trigger_clocks where trigger_key = any(${keys}::text[])
     `.execute(db)
     return new Map(rows.map(({ key, at }) => [key, new Date(at)]))
   },
-  stopClocks: async (keys) => {
+  /** Deletes these times, so that a trigger starts from the present when it is enabled again. */
+  stopClocks: async (keys: readonly string[]): Promise<void> => {
     if (keys.length === 0) return
     await sql`delete from trigger_clocks where trigger_key = any(${keys}::text[])`.execute(db)
   },
-  fireCron: ({ key, specHash, from, until, fires }) =>
-    fired(
+  /** Decides the executions after `from` up to `until`. Undefined: another master has. */
+  fireCron: (options: {
+    key: string
+    specHash: string
+    from: Date
+    until: Date
+    fires: readonly ScheduledFire[]
+  }): Promise<Fired[] | undefined> => {
+    const { key, specHash, from, until, fires } = options
+    return fired(
       db,
       sql`fire_cron(${key}, ${specHash}, ${from.toISOString()}::timestamptz, ${until.toISOString()}::timestamptz,
                     ${storableJson(fires.map(fireJson))}::jsonb)`,
-    ),
-  fireNow: async (fire) =>
-    (await fired(db, sql`tell_scheduled(${storableJson(fireJson(fire))}::jsonb)`)) ?? [],
+    )
+  },
+  /** Fires immediately, independently of the schedule. */
+  fireNow: async (fire: ScheduledFire): Promise<Fired[]> =>
+    (await fired(db, sql`emit_scheduled_event(${storableJson(fireJson(fire))}::jsonb)`)) ?? [],
 })
 
-const files = (
-  db: Kysely<unknown>,
-): Pick<Triggers, 'startWatch' | 'watchedFiles' | 'fireWatch' | 'forgetFiles'> => ({
-  startWatch: async (key, specHash, known) => {
+const files = (db: Kysely<unknown>) => ({
+  /** Registers `known` as the files of a watch that is new or was changed, without firing for them. */
+  startWatch: async (key: string, specHash: string, known: ReadonlyMap<string, string>): Promise<void> => {
     await sql`
       select start_watch(${key}, ${specHash}, ${[...known.keys()]}::text[], ${[...known.values()]}::text[])
     `.execute(db)
   },
-  watchedFiles: async (key) => {
+  /** The last handled state of each file of a watch, by path. */
+  watchedFiles: async (key: string): Promise<Map<string, string>> => {
     const { rows } = await sql<{ path: string; mark: string }>`
       select path, mark from watched_files where trigger_key = ${key}
     `.execute(db)
     return new Map(rows.map(({ path, mark }) => [path, mark]))
   },
-  fireWatch: (key, { path, mark }, fire) =>
+  /** Undefined: another master has handled this state of the file. */
+  fireWatch: (
+    key: string,
+    { path, mark }: { path: string; mark: string },
+    fire: ScheduledFire,
+  ): Promise<Fired[] | undefined> =>
     fired(db, sql`fire_watch(${key}, ${path}, ${mark}, ${storableJson(fireJson(fire))}::jsonb)`),
-  forgetFiles: async (key, paths) => {
+  /** Deletes the state of files that no longer exist. */
+  forgetFiles: async (key: string, paths: readonly string[]): Promise<void> => {
     if (paths.length === 0) return
     await sql`delete from watched_files where trigger_key = ${key} and path = any(${paths}::text[])`.execute(
       db,

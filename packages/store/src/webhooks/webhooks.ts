@@ -1,12 +1,56 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor } from '../cursor.ts'
-import { pageOf, readPage } from '../page.ts'
-import type { EventLogEntry } from '../store.ts'
+import type { EventLogEntry } from '../events.ts'
+import type { FeedPosition } from '../events/feed.ts'
+import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
-import { eventJson } from '../triggers/firing-json.ts'
-import type { Delivery, Subscription, SubscriptionDraft, Webhooks } from './port.ts'
+import { eventJson, type EventDraft } from '../triggers/firing.ts'
 
-/** Each event is compared with all of them. */
+export type WebhookFormat = 'json' | 'slack' | 'discord'
+
+export interface SubscriptionDraft {
+  readonly name: string
+  readonly url: string
+  /** Topics or shell globs. */
+  readonly topics: readonly string[]
+  readonly filters: readonly string[]
+  readonly format: WebhookFormat
+  readonly secret: string
+  readonly enabled: boolean
+}
+
+export interface Subscription extends SubscriptionDraft {
+  readonly id: number
+  /** ISO 8601; earlier events are not delivered. */
+  readonly since: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface Delivery {
+  readonly id: number
+  readonly subscription_id: number
+  readonly event_id: string
+  readonly topic: string
+  readonly status: 'pending' | 'delivered' | 'dead'
+  readonly attempts: number
+  readonly next_at: string
+  /** HTTP status of the last response; 0: no response. */
+  readonly last_status: number
+  readonly last_error: string
+  readonly created_at: string
+  readonly delivered_at: string | null
+}
+
+export interface DueDelivery {
+  readonly id: number
+  /** Including this one. */
+  readonly attempts: number
+  readonly subscription: Subscription
+  /** Undefined: the event was deleted from the log. */
+  readonly event: EventLogEntry | undefined
+}
+
+/** Limited, because each event is compared with all of them. */
 export const MAX_SUBSCRIPTIONS = 200
 
 const SUBSCRIPTION = sql`
@@ -15,7 +59,7 @@ const DELIVERY = sql`
   d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at`
 const END = sql`(select pg_snapshot_xmin(pg_current_snapshot()) || '-0')`
 
-export const makeWebhooks = (db: Kysely<unknown>): Webhooks => ({
+export const makeWebhooks = (db: Kysely<unknown>) => ({
   ...incoming(db),
   ...subscriptions(db),
   ...deliveries(db),
@@ -24,10 +68,9 @@ export const makeWebhooks = (db: Kysely<unknown>): Webhooks => ({
 const first = async <T>(db: Kysely<unknown>, query: RawBuilder<T>): Promise<T | undefined> =>
   (await query.execute(db)).rows[0]
 
-const incoming = (
-  db: Kysely<unknown>,
-): Pick<Webhooks, 'addIncoming' | 'incoming' | 'incomingSecret' | 'removeIncoming' | 'receive'> => ({
-  addIncoming: async (name, secret) =>
+const incoming = (db: Kysely<unknown>) => ({
+  /** False if the name exists. */
+  addIncoming: async (name: string, secret: string): Promise<boolean> =>
     (await first(
       db,
       sql`insert into incoming_webhooks (name, secret) values (${name}, ${secret})
@@ -39,7 +82,7 @@ const incoming = (
         select name, created_at from incoming_webhooks order by name
       `.execute(db)
     ).rows,
-  incomingSecret: async (name) => {
+  incomingSecret: async (name: string): Promise<string | undefined> => {
     if (!canBeStored(name)) return undefined
     const row = await first(
       db,
@@ -47,10 +90,20 @@ const incoming = (
     )
     return row?.secret
   },
-  removeIncoming: async (name) =>
+  removeIncoming: async (name: string): Promise<boolean> =>
     (await first(db, sql`delete from incoming_webhooks where name = ${storable(name)} returning name`)) !==
     undefined,
-  receive: async ({ name, signature, forgetMs, event }) => {
+  /**
+   * Stores a signature and writes the event in one statement; false if the signature was stored before. Deletes signatures
+   * older than `forgetMs`.
+   */
+  receive: async (request: {
+    name: string
+    signature: string
+    forgetMs: number
+    event: EventDraft
+  }): Promise<boolean> => {
+    const { name, signature, forgetMs, event } = request
     await sql`delete from webhook_receipts where received_at < now() - ${forgetMs} * interval '1 ms'`.execute(
       db,
     )
@@ -67,14 +120,13 @@ const incoming = (
   },
 })
 
-const subscriptions = (
-  db: Kysely<unknown>,
-): Pick<Webhooks, 'subscriptions' | 'subscription' | 'subscribe' | 'changeSubscription' | 'unsubscribe'> => ({
+const subscriptions = (db: Kysely<unknown>) => ({
   subscriptions: async () =>
     (await sql<Subscription>`select ${SUBSCRIPTION} from webhook_subscriptions order by id`.execute(db)).rows,
-  subscription: (id) =>
+  subscription: (id: number): Promise<Subscription | undefined> =>
     first(db, sql<Subscription>`select ${SUBSCRIPTION} from webhook_subscriptions where id = ${id}`),
-  subscribe: (draft) =>
+  /** Undefined: the limit is reached. */
+  subscribe: (draft: SubscriptionDraft): Promise<Subscription | undefined> =>
     db.transaction().execute(async (tx) => {
       await skipAhead(tx)
       return first(
@@ -85,7 +137,7 @@ const subscriptions = (
           returning ${SUBSCRIPTION}`,
       )
     }),
-  changeSubscription: (id, draft) =>
+  changeSubscription: (id: number, draft: SubscriptionDraft): Promise<Subscription | undefined> =>
     db.transaction().execute(async (tx) => {
       await skipAhead(tx)
       return first(
@@ -97,11 +149,11 @@ const subscriptions = (
           where id = ${id} returning ${SUBSCRIPTION}`,
       )
     }),
-  unsubscribe: async (id) =>
+  unsubscribe: async (id: number): Promise<boolean> =>
     (await first(db, sql`delete from webhook_subscriptions where id = ${id} returning id`)) !== undefined,
 })
 
-/** While nobody was subscribed the cursor stood still; what came meanwhile is not looked through. */
+/** The cursor does not move while there is no subscription; this skips the events of that time. */
 const skipAhead = async (tx: Kysely<unknown>): Promise<void> => {
   await sql`
     update webhook_cursor set position = ${END}
@@ -113,12 +165,15 @@ const valuesOf = (draft: SubscriptionDraft) => sql`
   ${storable(draft.name)}, ${storable(draft.url)}, ${draft.topics.map(storable)}::text[],
   ${draft.filters.map(storable)}::text[], ${draft.format}, ${storable(draft.secret)}, ${draft.enabled}::boolean`
 
-const deliveries = (
-  db: Kysely<unknown>,
-): Pick<Webhooks, 'cursor' | 'advance' | 'due' | 'settle' | 'deliveries' | 'redeliver' | 'prune'> => ({
-  cursor: async () =>
+const deliveries = (db: Kysely<unknown>) => ({
+  cursor: async (): Promise<FeedPosition> =>
     (await first(db, sql<{ position: string }>`select position from webhook_cursor`))?.position ?? '0-0',
-  advance: async (from, to, made) => {
+  /** Creates deliveries and moves the cursor in one statement; false: another master has moved it. */
+  advance: async (
+    from: FeedPosition,
+    to: FeedPosition,
+    made: readonly { subscriptionId: number; event: EventLogEntry }[],
+  ): Promise<boolean> => {
     const row = await first(
       db,
       sql`
@@ -136,7 +191,8 @@ const deliveries = (
     )
     return row !== undefined
   },
-  due: async ({ limit, leaseMs }) => {
+  /** Leases due deliveries; unless they are settled, they are due again after `leaseMs`. */
+  due: async ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<DueDelivery[]> => {
     const { rows } = await sql<{ id: number; attempts: number; subscription: number; event: number }>`
       update webhook_deliveries
       set attempts = attempts + 1, next_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
@@ -161,7 +217,11 @@ const deliveries = (
       return subscription === undefined ? [] : [{ id, attempts, subscription, event }]
     })
   },
-  settle: async (id, outcome) => {
+  /** `retryMs` null: the delivery is given up. */
+  settle: async (
+    id: number,
+    outcome: { status: number } | { status: number; error: string; retryMs: number | null },
+  ): Promise<void> => {
     const failed = 'retryMs' in outcome ? outcome : undefined
     const status = failed === undefined ? 'delivered' : failed.retryMs === null ? 'dead' : 'pending'
     await sql`
@@ -172,7 +232,11 @@ const deliveries = (
       where id = ${id} and status = 'pending'
     `.execute(db)
   },
-  deliveries: async ({ status = null, subscriptionId = null }, page) => {
+  deliveries: async (
+    filter: { status?: Delivery['status']; subscriptionId?: number },
+    page: PageRequest,
+  ): Promise<PageOf<Delivery>> => {
+    const { status = null, subscriptionId = null } = filter
     const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
     const where = sql`(${status}::text is null or status = ${status})
       and (${subscriptionId}::bigint is null or subscription_id = ${subscriptionId})`
@@ -194,14 +258,16 @@ const deliveries = (
       item: (row) => row,
     })
   },
-  redeliver: (id) =>
+  /** Restarts a delivery from its first attempt; undefined for an unknown one. */
+  redeliver: (id: number): Promise<Delivery | undefined> =>
     first(
       db,
       sql<Delivery>`
         update webhook_deliveries d set status = 'pending', attempts = 0, next_at = now(), delivered_at = null
         where id = ${id} returning ${DELIVERY}`,
     ),
-  prune: async (days) => {
+  /** Deletes completed deliveries older than this. */
+  prune: async (days: number): Promise<void> => {
     await sql`
       delete from webhook_deliveries where status = 'delivered' and delivered_at < now() - ${days} * interval '1 day'
     `.execute(db)

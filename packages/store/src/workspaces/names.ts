@@ -1,12 +1,23 @@
+import type { WorkspaceSource } from '@scanfarm/contracts'
 import { sql, type RawBuilder } from 'kysely'
 import { contains, where } from '../findings/condition.ts'
-import { DEFAULT_ORG, type WorkspaceFilter } from './port.ts'
+
+/** The organisation of every workspace that is not assigned to another one. It cannot be renamed or deleted. */
+export const DEFAULT_ORG = '00000000-0000-0000-0000-000000000001'
+
+export interface WorkspaceFilter {
+  /** Part of the name, case-insensitive. */
+  readonly search?: string
+  /** uuid of an organisation. */
+  readonly org?: string
+  readonly source?: WorkspaceSource
+}
 
 const TABLES = ['runs', 'assets', 'vulnerabilities', 'org_workspaces']
 
 /**
- * Different names in order. Each table has an index that begins with the workspace: they are merged as they are read,
- * so that a page with a limit reads no further.
+ * Distinct names in order. Each table has an index that begins with the workspace. Postgres merges these indexes, so that
+ * a page with a limit reads no further.
  */
 const NAMES = sql`select distinct workspace from (${sql.join(
   TABLES.map((table) => sql`select workspace from ${sql.table(table)}`),

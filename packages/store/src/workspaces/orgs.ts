@@ -4,8 +4,7 @@ import { sql, type Kysely } from 'kysely'
 import { isUniqueViolation } from '../connection.ts'
 import { canBeStored, isUuid } from '../text.ts'
 import type { Totals } from '../totals.ts'
-import { DEFAULT_ORG, type OrgDraft, type Orgs } from './port.ts'
-import { namesThat } from './names.ts'
+import { DEFAULT_ORG, namesThat } from './names.ts'
 
 export const MAX_ORGS = 1_000
 /** Most names of workspaces in the stats of one organisation. */
@@ -18,17 +17,31 @@ const COLUMNS = sql`uuid::text, name, description, tags, created_at, updated_at`
 type Row = Omit<Org, 'is_default'>
 const toOrg = (row: Row): Org => ({ ...row, is_default: row.uuid === DEFAULT_ORG })
 
-export const makeOrgs = (db: Kysely<unknown>, totals: Totals): Orgs => ({
-  list: () => list(db, totals),
-  find: (ref) => find(db, ref),
-  async stats(org) {
+export interface OrgDraft {
+  readonly uuid?: string
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+}
+
+export const makeOrgs = (db: Kysely<unknown>, totals: Totals) => ({
+  /** All organisations, the default one first. Counts of large ones may be a few seconds old. */
+  list: (): Promise<{ org: Org; stats: OrgStats }[]> => list(db, totals),
+  /** By uuid or name. */
+  find: (ref: string): Promise<Org | undefined> => find(db, ref),
+  async stats(org: Org): Promise<OrgStats> {
     const counts = (await countAll(db, totals)).get(org.uuid) ?? NOTHING
     return statsOf(org, counts, await namesIn(db, org.uuid, MAX_NAMES))
   },
-  create: (draft) => orTaken(() => create(db, draft)),
-  change: (uuid, change) => orTaken(() => alter(db, uuid, change)),
-  assign: (uuid, workspaces) => assign(db, uuid, workspaces),
-  async remove(uuid) {
+  /** `taken`: the name or the uuid exists. */
+  create: (draft: OrgDraft): Promise<Org | 'taken' | 'full'> => orTaken(() => create(db, draft)),
+  /** Undefined: it does not exist. */
+  change: (uuid: string, change: Partial<Omit<OrgDraft, 'uuid'>>): Promise<Org | 'taken' | undefined> =>
+    orTaken(() => alter(db, uuid, change)),
+  /** Moves workspaces from their present organisations; returns how many changed. */
+  assign: (uuid: string, workspaces: readonly string[]): Promise<number> => assign(db, uuid, workspaces),
+  /** Its workspaces move to the default organisation. */
+  async remove(uuid: string): Promise<boolean> {
     const { numAffectedRows } = await sql`
       delete from orgs where uuid = ${uuid}::uuid and uuid <> ${DEFAULT_ORG}::uuid
     `.execute(db)
@@ -148,7 +161,7 @@ const alter = async (
   return rows[0] && toOrg(rows[0])
 }
 
-/** In order, so that two that assign the same workspaces do not wait for each other in a circle. */
+/** In order, so that concurrent calls do not deadlock. */
 const assign = async (db: Kysely<unknown>, uuid: string, workspaces: readonly string[]): Promise<number> => {
   const names = [...new Set(workspaces)].filter(canBeStored).sort()
   const { numAffectedRows } =

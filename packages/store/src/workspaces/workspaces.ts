@@ -1,17 +1,37 @@
 import type { Severity, WorkspaceSource } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
-import type { PageOf, PageRequest } from '../store.ts'
+import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
-import { namesThat, sourceOf } from './names.ts'
-import { DEFAULT_ORG, type WorkspaceCounts, type WorkspaceFilter, type Workspaces } from './port.ts'
+import { DEFAULT_ORG, namesThat, sourceOf, type WorkspaceFilter } from './names.ts'
 
-export const makeWorkspaces = (db: Kysely<unknown>, totals: Totals): Workspaces => ({
-  list: (filter, page) => list(db, totals, filter, page),
-  names: (limit) => namesOf(db, {}, { offset: 0, limit }),
-  count: () => countOf(db, totals, {}),
-  async exists(name) {
+/** The counts of a workspace. */
+export interface WorkspaceCounts {
+  readonly name: string
+  /** A hash of the name, for clients that need a number. */
+  readonly id: number
+  readonly org: string
+  readonly source: WorkspaceSource
+  readonly runs: number
+  readonly assets: number
+  /** Assets of the types that clients show separately. */
+  readonly byType: Readonly<Record<string, number>>
+  readonly bySeverity: Readonly<Record<Severity, number>>
+  /** Of the newest run; null without one. */
+  readonly lastRun: string | null
+  readonly workflow: string
+  readonly createdAt: string | null
+  readonly updatedAt: string | null
+}
+
+/** A workspace is a name in runs, assets, vulnerabilities or organisations. */
+export const makeWorkspaces = (db: Kysely<unknown>, totals: Totals) => ({
+  /** By name. */
+  list: (filter: WorkspaceFilter, page: PageRequest): Promise<PageOf<WorkspaceCounts>> =>
+    list(db, totals, filter, page),
+  names: (limit: number): Promise<string[]> => namesOf(db, {}, { offset: 0, limit }),
+  count: (): Promise<number> => countOf(db, totals, {}),
+  async exists(name: string): Promise<boolean> {
     if (!canBeStored(name)) return false
     const { rows } = await sql<{ known: boolean }>`
       select exists (select from runs where workspace = ${name}) or exists (select from assets where workspace = ${name})
@@ -42,7 +62,7 @@ const namesOf = async (
   return rows.map(({ name }) => name)
 }
 
-/** A cursor is the number of names before it: they are in order and change little. */
+/** A cursor is the number of names before it: names are sorted and rarely change. */
 const list = async (
   db: Kysely<unknown>,
   totals: Totals,
@@ -76,8 +96,8 @@ interface Row extends Record<Counted, number> {
 }
 
 /**
- * Postgres adds the counts up from the indexes that begin with the workspace. The counts have no workspaces but these: a
- * full join gives what a left join does, and is never a nested loop, which old statistics of the tables would make of it.
+ * Postgres counts from the indexes that begin with the workspace. The counts only contain these workspaces, so a full join
+ * equals a left join, but is never planned as a nested loop, which outdated statistics could cause.
  */
 const countsOf = async (db: Kysely<unknown>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
   const { rows } = await sql<Row>`
@@ -122,7 +142,7 @@ const countsOf = async (db: Kysely<unknown>, names: readonly string[]): Promise<
   return rows.map(toCounts)
 }
 
-/** A number of JavaScript is exact up to here. */
+/** JavaScript numbers are exact up to this. */
 const MAX_ID = 2 ** 52 - 1
 
 const toCounts = ({ subdomain, url, ip, link, content, archive, ...row }: Row): WorkspaceCounts => ({

@@ -1,0 +1,44 @@
+-- Assigns locked, queued runs to a worker and returns what the worker needs to execute them. The tally of an earlier
+-- attempt is cleared. Params stay text: building a jsonb value from large ones takes time in the square of their
+-- size, within one call that no timeout can interrupt.
+create or replace function assign_runs(p_worker_id text, p_ids bigint[]) returns json
+language plpgsql
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_floor bigint;
+begin
+  select last_value into v_floor from event_logs_id_seq;
+  update runs
+  set status = 'running', attempt = attempt + 1, worker_id = p_worker_id, started_at = coalesce(started_at, now()),
+      claimed_at = now(),
+      event_floor = case event_floor when 0 then v_floor else event_floor end,
+      total_steps = 0, completed_steps = 0, tally = null, error_message = '', updated_at = now()
+  where id = any(p_ids) and status || '' = 'queued';
+
+  insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                          processed, processed_at)
+  select 'run.started', format('evt_%s_%s_start', replace(r.run_uuid::text, '-', ''), r.attempt), 'run.started',
+         'executor', 'scan', run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
+         not e.wanted, case when e.wanted then null else now() end
+  from runs r
+  cross join lateral (select * from jobs where id = r.job_no offset 0) j
+  cross join lateral (select event_is_wanted('run.started') as wanted) e
+  where r.id = any(p_ids)
+  order by r.id;
+
+  return (
+    select json_agg(json_build_object(
+      'runId', r.id, 'attempt', r.attempt, 'epoch', r.epoch, 'runUuid', r.run_uuid, 'jobId', j.job_id,
+      'workflowName', r.workflow_name, 'workflowKind', j.workflow_kind, 'workflowHash', j.workflow_hash,
+      'target', r.target, 'params', j.params, 'workspace', r.workspace, 'priority', j.priority, 'runMode', r.run_mode,
+      'timeoutMs', j.timeout_minutes::bigint * 60000,
+      'runner', case when j.runner_given then json_strip_nulls(json_build_object(
+        'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''),
+        'dockerNetwork', nullif(j.docker_network, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
+      'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope))
+    from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
+    where r.id = any(p_ids));
+end $$;

@@ -1,0 +1,31 @@
+-- Calls assign_runs and deletes the outbox rows. A run that makes assign_runs fail is set aside, and the others are
+-- assigned.
+create or replace function try_assign_runs(p_worker_id text, p_ids bigint[]) returns json
+language plpgsql as $$
+declare
+  v_id bigint;
+  v_one json;
+  v_given json[] := '{}';
+begin
+  begin
+    delete from outbox where run_id = any(p_ids);
+    return assign_runs(p_worker_id, p_ids);
+  exception when others then
+    if not is_run_error(sqlstate) then
+      raise;
+    end if;
+  end;
+  foreach v_id in array p_ids loop
+    begin
+      delete from outbox where run_id = v_id;
+      v_one := assign_runs(p_worker_id, array[v_id]);
+      v_given := v_given || (v_one -> 0);
+    exception when others then
+      if not is_run_error(sqlstate) then
+        raise;
+      end if;
+      perform set_aside(v_id, sqlerrm);
+    end;
+  end loop;
+  return array_to_json(v_given);
+end $$;

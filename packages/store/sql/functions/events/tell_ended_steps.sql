@@ -1,0 +1,25 @@
+-- Trigger: writes an event for each step that ended. A final status never changes again, so each ended row has just
+-- ended.
+create or replace function tell_ended_steps() returns trigger
+language plpgsql as $$
+begin
+  if exists (select from written where status in ('completed', 'failed')) then
+    insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                            processed, processed_at)
+    select e.topic, 'evt_' || replace(s.id::text, '-', ''), e.topic, 'executor', 'step',
+           json_build_object(
+             'run_id', r.id, 'run_uuid', r.run_uuid, 'workflow', r.workflow_name, 'target', r.target,
+             'attempt', s.attempt, 'step_id', s.id, 'step_name', s.name, 'step_type', s.type, 'module', s.module,
+             'status', s.status, 'duration_ms', s.duration_ms, 'exit_code', s.exit_code,
+             'error_message', left(s.error_message, 2000))::text,
+           r.workspace, r.run_uuid::text, r.workflow_name,
+           not e.wanted, case when e.wanted then null else now() end
+    from written s
+    cross join lateral (select * from runs where id = s.run_id offset 0) r
+    cross join lateral (select t.topic, event_is_wanted(t.topic) as wanted
+                        from (select 'step.' || s.status as topic) t offset 0) e
+    where s.status in ('completed', 'failed')
+    order by s.run_id, s.seq;
+  end if;
+  return null;
+end $$;

@@ -1,0 +1,43 @@
+-- Stores one job with its runs. p_job holds the columns of jobs, the JSON text of the workflow and, for a cloud job,
+-- cloud_infra ({infra, budget} or {reuse}). If an answer for the key of p_idempotency ({key, request_hash, status,
+-- body}) is stored already, that answer is returned and nothing is created. Runs of a job with stored targets
+-- (p_stored) are created later by expand_chunk; the caller stores the targets and then calls join_infra for a cloud
+-- job.
+create or replace function submit_job(p_job jsonb, p_targets text[], p_workspaces text[], p_uuid uuid, p_stored boolean,
+                           p_idempotency jsonb) returns jsonb
+language plpgsql as $$
+declare
+  v_job jobs;
+  v_kept idempotency_keys;
+  v_cloud jsonb := nullif(p_job -> 'cloud_infra', 'null');
+begin
+  if p_idempotency is not null then
+    insert into idempotency_keys (key, request_hash, status, body)
+    select key, request_hash, status, body from jsonb_populate_record(null::idempotency_keys, p_idempotency)
+    on conflict do nothing;
+    if not found then
+      select * into v_kept from idempotency_keys where key = p_idempotency ->> 'key';
+      return jsonb_build_object('kept', to_jsonb(v_kept));
+    end if;
+  end if;
+
+  perform precheck_infra(v_cloud) where v_cloud is not null;
+  insert into pinned_workflows (hash, json) values (p_job ->> 'workflow_hash', p_job ->> 'workflow_json')
+  on conflict do nothing;
+  insert into jobs (job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
+    runner_given, docker_image, docker_network, ssh_host, timeout_minutes, concurrency, requirement_class, trigger_type,
+      trigger_name,
+    schedule_id, event_envelope, starts, target_count, cloud)
+  select job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
+    runner_given, docker_image, coalesce(docker_network, ''), ssh_host, timeout_minutes, concurrency, requirement_class,
+      trigger_type, trigger_name,
+    schedule_id, event_envelope, starts, target_count, cloud
+  from jsonb_populate_record(null::jobs, p_job)
+  returning * into v_job;
+  perform notify_masters();
+  if not p_stored then
+    perform insert_runs(v_job, p_targets, p_workspaces, p_uuid);
+    perform join_infra(v_job.id, v_cloud) where v_cloud is not null;
+  end if;
+  return jsonb_build_object('job_no', v_job.id);
+end $$;

@@ -1,0 +1,80 @@
+-- Ends runs. Every run ends here: its status, its open steps, its event, its outbox row and its slot, which passes
+-- to the next run of the job in the same transaction. p_ends is an array of {id, status, error, pids, reported}.
+-- Runs that may not move to that status are left unchanged. Returns the ids of the runs that ended.
+create or replace function end_runs(p_ends jsonb) returns bigint[]
+language plpgsql
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_named bigint[] := array(select id from jsonb_to_recordset(p_ends) as e(id bigint));
+  v_ids bigint[];
+  v_job_no bigint;
+  v_freed int;
+  v_readied int := 0;
+begin
+  perform 1 from runs where id = any(v_named) order by id for update;
+
+  with ended as (
+    update runs r
+    set status = e.status,
+        completed_at = now(),
+        updated_at = now(),
+        current_pid = 0,
+        error_message = coalesce(nullif(e.error, ''), r.error_message),
+        killed_pids = coalesce(e.pids, '{}'),
+        reported_attempt = case when e.reported then r.attempt else r.reported_attempt end,
+        -- Without a last report of its worker the tally may lack steps: all their rows are counted.
+        tally = case when e.reported or r.attempt = 0 then r.tally else
+          coalesce(r.tally, '{}') || jsonb_build_object('failedSteps', greatest(tally_count(r.tally, 'failedSteps'), (
+            select count(*) from steps s
+            where s.run_id = r.id and s.attempt = r.attempt
+              and (s.status = 'failed' or (s.status = 'running' and e.status <> 'cancelled'))))) end,
+        outcome = run_outcome(e.status, r.tally)
+    from jsonb_to_recordset(p_ends) as e(id bigint, status text, error text, pids int[], reported boolean)
+    where r.id = any(v_named) and r.id = e.id and r.status = any(run_sources(e.status))
+    returning r.id
+  )
+  select array_agg(id order by id) into v_ids from ended;
+  if v_ids is null then
+    return '{}';
+  end if;
+
+  update steps s
+  set status = case when s.status = 'pending' or r.status = 'cancelled' then 'cancelled' else 'failed' end,
+      completed_at = now(),
+      error_message = case when s.error_message <> '' then s.error_message
+                           when s.status = 'pending' then 'the run ended before this step'
+                           else 'the run ended while this step was running' end
+  from runs r
+  where r.id = any(v_ids) and s.run_id = any(v_ids)
+    and s.run_id = r.id and s.attempt = r.attempt and s.status in ('pending', 'running');
+
+  insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                          processed, processed_at)
+  select e.topic, format('evt_%s_%s_end', replace(r.run_uuid::text, '-', ''), r.attempt), e.topic, 'executor', 'scan',
+         run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
+         not e.wanted, case when e.wanted then null else now() end
+  from runs r
+  cross join lateral (select * from jobs where id = r.job_no offset 0) j
+  cross join lateral (select case r.status when 'completed' then 'run.completed' else 'run.failed' end as topic) t
+  cross join lateral (select t.topic, event_is_wanted(t.topic) as wanted) e
+  where r.id = any(v_ids)
+  order by r.id;
+
+  delete from outbox where run_id = any(v_ids);
+  for v_job_no, v_freed in
+    with freed as (delete from slots where run_id = any(v_ids) returning job_no)
+    select job_no, count(*)::int from freed group by job_no order by job_no
+  loop
+    v_readied := v_readied + ready_next(v_job_no, v_freed);
+  end loop;
+  if v_readied > 0 then
+    perform notify_masters();
+  end if;
+  if exists (select from runs where id = any(v_ids) and run_mode || '' = 'cloud') then
+    perform mark_finished_infras_due(v_ids);
+  end if;
+  return v_ids;
+end $$;

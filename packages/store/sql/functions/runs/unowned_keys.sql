@@ -1,0 +1,13 @@
+-- The keys among p_keys ({runId, attempt}) that are not the present attempt of a run in p_ids.
+create or replace function unowned_keys(p_keys jsonb, p_ids bigint[]) returns jsonb
+language plpgsql
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return coalesce(jsonb_agg(jsonb_build_object('runId', k."runId", 'attempt', k.attempt)), '[]')
+  from jsonb_to_recordset(p_keys) as k("runId" bigint, attempt int)
+  where not exists (
+    select 1 from runs r where r.id = any(p_ids) and r.id = k."runId" and r.attempt = k.attempt);
+end $$;

@@ -1,0 +1,9 @@
+-- Deletes expired trigger state: old firings, dedupe windows that are over, and topics that no master has named for
+-- a while.
+create or replace function prune_triggers(p_days int, p_topics_ms bigint) returns void
+language sql as $$
+  delete from trigger_firings
+  where state in ('done', 'skipped') and fired_at < now() - greatest(p_days, 1) * interval '1 day';
+  delete from trigger_dedupe where until < now();
+  delete from trigger_topics where seen_at < now() - p_topics_ms * interval '1 ms';
+$$;

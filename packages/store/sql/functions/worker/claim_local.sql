@@ -1,0 +1,15 @@
+-- Claims local runs straight from the outbox.
+create or replace function worker.claim_local(p_worker_id text, p_limit int) returns json
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- planner: walk
+set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_ids bigint[];
+begin
+  if not renew_lease(p_worker_id, null, null) then
+    return '[]';
+  end if;
+  v_ids := startable_runs(p_worker_id, array(select lock_local_runs(p_limit, may_start_suspect(p_worker_id))));
+  return case when cardinality(v_ids) = 0 then '[]' else try_assign_runs(p_worker_id, v_ids) end;
+end $$;

@@ -1,0 +1,35 @@
+-- Records the last updates of runs and ends them, in the same order of keys. A cancel that was requested meanwhile
+-- wins. A repeated report is accepted and changes nothing: the answer to the first one may have been lost. Returns
+-- the keys that the caller no longer owns.
+create or replace function worker.finish(p_updates jsonb, p_ends jsonb) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_ids bigint[] := apply_updates(p_updates);
+  v_ends jsonb;
+  v_named bigint[];
+begin
+  select jsonb_agg(jsonb_build_object(
+    'id', r.id,
+    'status', case when r.cancel_requested_at is null then e.status else 'cancelled' end,
+    'error', case when e."errorMessage" = '' and r.cancel_requested_at is not null then 'cancelled on request'
+                  else e."errorMessage" end,
+    'pids', e."killedPids", 'reported', true))
+  into v_ends
+  from jsonb_to_recordset(p_ends)
+    as e("runId" bigint, attempt int, status text, "errorMessage" text, "killedPids" jsonb)
+  join runs r on r.id = e."runId" and r.attempt = e.attempt
+  where r.id = any(v_ids);
+  if v_ends is not null then
+    v_ids := end_runs(v_ends);
+  end if;
+  if cardinality(v_ids) = jsonb_array_length(p_ends) then
+    return '[]';
+  end if;
+  v_named := array(select "runId" from jsonb_to_recordset(p_ends) as e("runId" bigint));
+  return unowned_keys(p_ends, v_ids || array(
+    select id from runs where id = any(v_named) and reported_attempt = attempt));
+end $$;

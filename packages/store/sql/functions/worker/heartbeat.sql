@@ -1,0 +1,16 @@
+-- Renews the lease of a worker and returns which of its runs are to be cancelled.
+create or replace function worker.heartbeat(p_worker_id text, p_busy int, p_draining boolean) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  if not renew_lease(p_worker_id, p_busy, p_draining) then
+    return '{"known": false, "runs": []}';
+  end if;
+  return jsonb_build_object('known', true, 'runs', (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'runId', id, 'attempt', attempt, 'cancelRequested', cancel_requested_at is not null) order by id), '[]')
+    from runs where worker_id = p_worker_id and status = 'running'));
+end $$;

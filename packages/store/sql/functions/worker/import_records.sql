@@ -1,0 +1,35 @@
+-- Imports the records that a step of a run found. p_errors counts records that could not be used, p_reached lists
+-- the hosts that the step reached (null: its whole scope), p_params are the params of its scope. Null: the caller
+-- does not own the run, and nothing was written. The row of the run is locked to the end of the transaction, so that
+-- no other worker gets the run in between.
+create or replace function worker.import_records(p_run_id bigint, p_attempt int, p_step text, p_kind text, p_workspace text,
+                                      p_source text, p_items jsonb, p_errors int, p_reached text[] default null,
+                                      p_params jsonb default null) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- planner: walk
+set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_run runs;
+  v_scope bigint;
+  v_counts jsonb;
+begin
+  select * into v_run from runs where id = p_run_id and attempt = p_attempt and status = 'running' for share;
+  if not found then
+    return null;
+  end if;
+  v_scope := scope_of(v_run, p_workspace, p_step, p_params);
+  insert into scans as s (run_id, attempt, scope_id, kind, errors, names_hosts)
+  values (p_run_id, p_attempt, v_scope, p_kind, p_errors, p_reached is not null)
+  on conflict (run_id, attempt, scope_id, kind) do update
+  set errors = s.errors + excluded.errors, names_hosts = s.names_hosts or excluded.names_hosts
+  where excluded.errors > 0 or (excluded.names_hosts and not s.names_hosts);
+  insert into reached_hosts (run_id, attempt, scope_id, kind, host)
+  select distinct p_run_id, p_attempt, v_scope, p_kind, host_of(h) from unnest(p_reached) h where host_of(h) <> ''
+  on conflict do nothing;
+  v_counts := case p_kind
+    when 'asset' then import_assets(p_workspace, p_items, p_source, v_run, v_scope)
+    else import_vulnerabilities(p_workspace, p_items, p_source, v_run, v_scope)
+  end;
+  return v_counts || jsonb_build_object('errors', p_errors);
+end $$;

@@ -1,0 +1,7 @@
+-- Removes a worker and releases its runs.
+create or replace function worker.leave(p_worker_id text) returns void
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from workers where id = p_worker_id;
+  perform release_runs(array(select id from runs where worker_id = p_worker_id and status = 'running'), 0);
+end $$;

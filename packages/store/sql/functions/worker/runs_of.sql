@@ -1,0 +1,26 @@
+-- Runs of a workspace, for workflow functions, while the caller owns the run.
+create or replace function worker.runs_of(p_run_id bigint, p_attempt int, p_workspace text, p_run_uuid text, p_limit int)
+returns jsonb
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- planner: read
+set jit = off
+as $$
+declare
+  v_runs jsonb;
+begin
+  if not exists (select from runs where id = p_run_id and attempt = p_attempt and status = 'running') then
+    return null;
+  end if;
+  select jsonb_agg(jsonb_build_object(
+    'id', r.id, 'run_uuid', r.run_uuid, 'workflow_name', r.workflow_name, 'target', r.target,
+    'workspace', r.workspace, 'status', r.status, 'total_steps', r.total_steps,
+    'completed_steps', r.completed_steps, 'error_message', r.error_message, 'started_at', r.started_at,
+    'completed_at', r.completed_at) order by r.id desc)
+  into v_runs
+  from (select * from runs where p_run_uuid = '' and workspace = p_workspace
+        union all
+        select * from runs
+        where run_uuid = case when p_run_uuid ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_run_uuid::uuid end
+        order by id desc limit p_limit) r;
+  return coalesce(v_runs, '[]');
+end $$;

@@ -1,0 +1,86 @@
+import { sql, type Kysely } from 'kysely'
+import { storable } from '../text.ts'
+import { readRecord, type InfraRecord } from './infra-records.ts'
+import { endRuns } from './transitions.ts'
+
+const MAX_INT = 2 ** 31 - 1
+const inInt = (ms: number): number => Math.min(Math.round(ms), MAX_INT)
+
+/** Leases of infrastructures, and what the holder of a lease writes besides status changes. */
+export const createLeases = (db: Kysely<unknown>) => ({
+  /**
+   * Leases one infrastructure that is due and unleased to the owner for `leaseMs`. Due are open infrastructures and closed
+   * ones that still have machines. Undefined when none is due.
+   */
+  acquire: (owner: string, leaseMs: number): Promise<InfraRecord | undefined> => acquire(db, owner, leaseMs),
+
+  /** Extends the lease and reads the infrastructure again; undefined when the owner has lost the lease. */
+  async renew(infraNo: number, owner: string, leaseMs: number): Promise<InfraRecord | undefined> {
+    const { rows } = await sql<{ held: boolean }>`
+      select renew_infra(${infraNo}, ${owner}, ${inInt(leaseMs)}::int) as held
+    `.execute(db)
+    return rows[0]?.held ? readRecord(db, infraNo) : undefined
+  },
+
+  /** The infrastructure is due again after `afterMs`, or at once if it was marked as due during the lease. */
+  async release(infraNo: number, owner: string, afterMs: number): Promise<void> {
+    await sql`select release_infra(${infraNo}, ${owner}, ${inInt(afterMs)}::int)`.execute(db)
+  },
+
+  /** Keeps a key that is already set. Read the key in force with `renew`. */
+  async setKey(
+    infraNo: number,
+    { sshUser, privateKey, publicKey }: { sshUser: string; privateKey: string; publicKey: string },
+  ): Promise<void> {
+    await sql`
+      update cloud_infras
+      set ssh_user = ${storable(sshUser)}, private_key = ${storable(privateKey)}, public_key = ${storable(publicKey)}
+      where id = ${infraNo} and private_key = '' and closed_at is null
+    `.execute(db)
+  },
+
+  async setHostKey(
+    instanceNo: number,
+    { privateKey, publicKey }: { privateKey: string; publicKey: string },
+  ): Promise<void> {
+    await sql`
+      update cloud_instances set host_key_private = ${storable(privateKey)}, host_key = ${storable(publicKey)}
+      where id = ${instanceNo} and host_key = '' and status = 'requested'
+    `.execute(db)
+  },
+
+  /**
+   * Call it before each create call to the provider. False: the owner has lost the lease, the infrastructure is not
+   * `provisioning` or the machine is not `requested`. The caller must then not create the machine.
+   */
+  async markCreateStarted(instanceNo: number, owner: string): Promise<boolean> {
+    const { rows } = await sql<{ noted: boolean }>`
+      select mark_create_started(${instanceNo}, ${owner}) as noted
+    `.execute(db)
+    return rows[0]?.noted ?? false
+  },
+
+  async setInstanceMessage(instanceNo: number, message: string): Promise<void> {
+    await sql`
+      update cloud_instances set message = ${storable(message)}
+      where id = ${instanceNo} and message <> ${storable(message)}
+    `.execute(db)
+  },
+})
+
+const acquire = async (
+  db: Kysely<unknown>,
+  owner: string,
+  leaseMs: number,
+): Promise<InfraRecord | undefined> => {
+  for (;;) {
+    const { rows } = await sql<{ no: number | null }>`
+      select acquire_infra(${owner}, ${inInt(leaseMs)}::int) as no
+    `.execute(db)
+    const no = rows[0]?.no ?? undefined
+    if (no === undefined) return undefined
+    await endRuns(db, no)
+    const closed = await sql<{ closed: boolean }>`select close_infra(${no}) as closed`.execute(db)
+    if (!closed.rows[0]?.closed) return readRecord(db, no)
+  }
+}

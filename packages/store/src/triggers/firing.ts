@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { jobColumns, newJobId, type JobDraft, type TargetDraft } from '../jobs.ts'
+import type { Overlap } from './schedules.ts'
+
+/** An entry of the event log to be written. */
+export interface EventDraft {
+  readonly topic: string
+  readonly eventId: string
+  readonly name: string
+  readonly source: string
+  readonly dataType: string
+  /** JSON text. */
+  readonly data: string
+  readonly workspace: string
+  /** run_uuid, or `""`. */
+  readonly runId: string
+  readonly workflowName: string
+}
+
+/** The job that a trigger starts for an event, a time or a file. */
+export interface Firing {
+  /** Id of the trigger, the same on every master. */
+  readonly triggerKey: string
+  readonly overlap: Overlap
+  /** The same key within the window fires once. */
+  readonly dedupe: { readonly key: string; readonly windowMs: number } | undefined
+  readonly draft: JobDraft
+  readonly targets: readonly TargetDraft[]
+}
+
+export interface Fired {
+  readonly triggerKey: string
+  /**
+   * `queued`: its runs start when those of the previous execution have ended. `deduped`, `skipped`, `repeated`: no job
+   * was created. `failed`: the database rejected it, see `error`.
+   */
+  readonly outcome: 'fired' | 'queued' | 'deduped' | 'skipped' | 'repeated' | 'failed'
+  readonly error: string
+  /** Id of the created job, or `""`. */
+  readonly jobId: string
+  /** Running runs whose cancel was requested; the caller signals their workers. */
+  readonly cancelled: readonly number[]
+}
+
+/** What an event triggers: trigger executions, and the error of triggers that failed. */
+export interface Consequence {
+  readonly firings: readonly Firing[]
+  readonly error: string
+}
+
+/** A trigger execution of the scheduler with its event. `firing` is undefined if it could not be planned, see `error`. */
+export interface ScheduledFire {
+  readonly fireKey: string
+  readonly event: EventDraft
+  readonly firing: Firing | undefined
+  readonly error: string
+}
+
+/** The argument `p_firing` of the SQL function `fire_trigger`. */
+export const firingJson = ({ triggerKey, overlap, dedupe, draft, targets }: Firing) => {
+  const count = targets.length
+  if (count === 0) throw new RangeError('a trigger execution needs at least one target')
+  const runUuid = count === 1 ? randomUUID() : undefined
+  return {
+    trigger_key: triggerKey,
+    overlap,
+    // Hashed, since a key may be as long as an event.
+    dedupe_key: dedupe === undefined ? null : createHash('sha256').update(dedupe.key).digest('hex'),
+    dedupe_ms: dedupe?.windowMs ?? 0,
+    schedule_id: draft.scheduleId,
+    job: jobColumns({ jobId: newJobId(), targetCount: count, runUuid }, draft, true),
+    targets: targets.map(({ target }) => target),
+    workspaces: targets.map(({ workspace }) => workspace),
+    uuid: runUuid ?? null,
+  }
+}
+
+export const eventJson = (event: EventDraft) => ({
+  topic: event.topic,
+  event_id: event.eventId,
+  name: event.name,
+  source: event.source,
+  data_type: event.dataType,
+  data: event.data,
+  workspace: event.workspace,
+  run_id: event.runId,
+  workflow_name: event.workflowName,
+})
+
+export const fireJson = ({ fireKey, event, firing, error }: ScheduledFire) => ({
+  fire_key: fireKey,
+  event: eventJson(event),
+  firing: firing === undefined ? null : firingJson(firing),
+  error,
+})
+
+interface FiredRow {
+  readonly trigger_key: string
+  readonly outcome: Fired['outcome']
+  readonly error?: string
+  readonly job_id?: string
+  readonly cancelled?: number[]
+}
+
+export const firedOf = (rows: readonly FiredRow[]): Fired[] =>
+  rows.map(({ trigger_key, outcome, error = '', job_id = '', cancelled = [] }) => ({
+    triggerKey: trigger_key,
+    outcome,
+    error,
+    jobId: job_id,
+    cancelled,
+  }))
+
+export type FiredJson = readonly FiredRow[] | null

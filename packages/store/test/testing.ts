@@ -1,0 +1,3 @@
+/** What the tests of other packages need of a database. */
+export * from './database.ts'
+export { draft } from './fixtures.ts'
