@@ -1,0 +1,38 @@
+import type { Json, Workflow } from '@scanfarm/language'
+import { evaluate } from './step/evaluate.ts'
+import { baseScopes } from './execute.ts'
+import type { ExecuteInput } from './input.ts'
+import type { StepContext } from './step/step-context.ts'
+import { Run } from './flow/run.ts'
+import { Scope } from './flow/scope.ts'
+import { runStep } from './step/step.ts'
+
+/** Result of an expression that is not part of a workflow. */
+export type ExpressionResult =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'cancelled' }
+  /** The expression called `skip` or `exit(0)`. */
+  | { readonly kind: 'skip-module'; readonly message: string }
+
+/**
+ * Evaluates one expression with the variables and functions of a run, in the same sandbox, folders and services that a
+ * function step of a workflow has.
+ */
+export const evaluateStandalone = async (
+  source: string,
+  input: Omit<ExecuteInput, 'workflow'>,
+): Promise<ExpressionResult> => {
+  const step = { name: 'eval', type: 'function', function: source }
+  const root: Workflow = { kind: 'module', name: 'eval', steps: [step] }
+  await using run = new Run({ ...input, workflow: { format: 1, root, modules: {} } })
+  const scope = new Scope((await baseScopes(run)).caller)
+  const at: StepContext = {
+    module: { run, name: '', runner: { type: 'host' }, scope, exported: new Set(), runStep },
+    step,
+    scope,
+    key: 'eval',
+    limits: [],
+  }
+  return await evaluate(at, source)
+}

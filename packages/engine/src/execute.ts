@@ -1,0 +1,99 @@
+import { outcomeOf, type RunOutcome } from '@scanfarm/contracts'
+import type { ResolvedWorkflow, Value } from '@scanfarm/language'
+import { builtins } from './flow/builtins.ts'
+import { runFlow, workflowOf } from './flow/flow.ts'
+import type { ExecuteInput, ExecuteResult } from './input.ts'
+import { runModule } from './flow/module.ts'
+import { probeTarget } from './target/probe-target.ts'
+import { callerParams, setParams } from './flow/params.ts'
+import { Run } from './flow/run.ts'
+import { Scope } from './flow/scope.ts'
+import { keepsState, StateFiles } from './flow/state-files.ts'
+import type { ListEnd } from './flow/steps-in-order.ts'
+
+/** Number of steps that count towards `total_steps`: the top-level steps of each module. */
+export const countSteps = (resolved: ResolvedWorkflow): number =>
+  resolved.root.kind === 'module'
+    ? (resolved.root.steps ?? []).length
+    : (resolved.root.modules ?? []).reduce(
+        (sum, ref) => sum + (workflowOf(resolved, ref)?.steps ?? []).length,
+        0,
+      )
+
+/** The two outermost scopes: the variables of the system, and inside it the params of the caller. */
+export const baseScopes = async (
+  run: Run,
+): Promise<{ system: Scope; caller: Scope; params: Map<string, Value> }> => {
+  const system = new Scope()
+  system.setAll([...builtins(run.input, run.ports), ...(await probeTarget(run))])
+  const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
+  // Callers cannot override these.
+  for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
+  const caller = new Scope(system)
+  caller.setAll([...params].filter(([name]) => /^\w+$/.test(name)))
+  return { system, caller, params }
+}
+
+const perform = async (run: Run): Promise<ListEnd> => {
+  const { workflow } = run.input
+  const { caller, params } = await baseScopes(run)
+  const { root } = workflow
+  const given = (name: string) => params.get(name)
+  if (root.kind === 'module') {
+    return (await runModule(run, { workflow: root, name: '', scope: new Scope(caller), given })).end
+  }
+  const scope = new Scope(caller)
+  const missing = await setParams(run, root.params ?? [], scope, given)
+  return await runFlow(run, workflow, scope, missing)
+}
+
+type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>
+
+const verdict = (run: Run, end: ListEnd): Verdict => {
+  if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '' }
+  if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out' }
+  if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error) }
+  return { status: 'completed', errorMessage: '' }
+}
+
+const OUTCOME_TEXT: Readonly<Record<RunOutcome, string>> = {
+  clean: '',
+  partial: 'the run did only part of its work',
+  nothing_done: 'the run did nothing',
+}
+
+/** A workflow with `on_partial: fail` fails when its outcome is not clean. */
+const resultOf = (run: Run, end: ListEnd): ExecuteResult => {
+  const { dryRun = false, workflow } = run.input
+  const tally = run.tally.now
+  const found = { ...verdict(run, end), tally, killedPids: [...run.killed] }
+  if (dryRun) return found
+  const outcome = outcomeOf(found.status, tally)
+  if (found.status !== 'completed' || outcome === 'clean' || workflow.root.on_partial !== 'fail')
+    return { ...found, outcome }
+  const errorMessage = [OUTCOME_TEXT[outcome], tally.reasons.join('; ')].filter(Boolean).join(': ')
+  return { ...found, status: 'failed', errorMessage, outcome: outcomeOf('failed', tally) }
+}
+
+/**
+ * Runs a resolved workflow on one target and resolves with the result; rejects only for bugs. When it resolves, every
+ * process that it started has ended and every runner is closed. All effects are injected: the recorder receives what
+ * happens, runners run commands, services give functions access to the outside.
+ */
+export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
+  const state = keepsState(input) ? new StateFiles(input.recorder) : undefined
+  const run = new Run(state === undefined ? input : { ...input, recorder: state.recorder })
+  const startedAt = run.ports.now()
+  try {
+    await state?.begin(input)
+    run.input.recorder.plan(countSteps(input.workflow))
+    const end = await perform(run)
+    if (end.kind === 'skipped' && end.message !== '')
+      run.input.recorder.log('info', `skipped: ${end.message}`)
+    const result = resultOf(run, end)
+    if (result.status === 'completed' && end.kind !== 'skipped') await state?.complete(run, startedAt)
+    return result
+  } finally {
+    await run[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads'
+import { raw } from 'jq-wasm'
+
+/** Thread that runs jq filters, one at a time. */
+const main = parentPort
+if (main === null) throw new Error('this file must run in a worker thread')
+
+main.on('message', ({ text, filter }: { text: string; filter: string }) => {
+  raw(text, filter, ['-c']).then(
+    (output) => main.postMessage({ output }),
+    (error: Error) => main.postMessage({ error: error.message }),
+  )
+})
+
+await raw('null', '.', ['-c'])
+main.postMessage({})

@@ -1,0 +1,51 @@
+import type { Json } from '@scanfarm/language'
+
+/** Messages between the expression engine and its threads. */
+
+export interface Job {
+  readonly kind: 'job'
+  readonly code: string
+  /** Globals by name, as JSON text. */
+  readonly globals: string
+  /** Names of the functions that the main thread executes. */
+  readonly functions: readonly string[]
+  readonly limits: ExpressionLimits
+}
+
+export interface ExpressionLimits {
+  /** Milliseconds of computation. Time spent waiting for functions does not count. */
+  readonly timeMs: number
+  readonly memoryBytes: number
+  readonly stackBytes: number
+  /** Maximum characters of the result as JSON. */
+  readonly resultChars: number
+}
+
+export const EXPRESSION_LIMITS: ExpressionLimits = {
+  timeMs: 10_000,
+  memoryBytes: 64 << 20,
+  stackBytes: 256 << 10,
+  resultChars: 16 << 20,
+}
+
+export type FromThread =
+  /** QuickJS is loaded and the thread accepts jobs. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'call'; readonly name: string; readonly args: string }
+  | { readonly kind: 'value'; readonly json: string }
+  | { readonly kind: 'error'; readonly message: string }
+
+/** `stop` ends the evaluation unconditionally. */
+export type Answer =
+  | { readonly kind: 'value'; readonly json: string }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'stop' }
+
+/** Indexes into the shared memory of a thread. */
+export const ANSWERED = 0
+export const STOP = 1
+
+export type Outcome =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'cancelled' }

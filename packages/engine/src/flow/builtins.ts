@@ -1,0 +1,131 @@
+import { authored, data, fromJson, type Value, type Json } from '@scanfarm/language'
+import { heuristicsOf } from './heuristics.ts'
+import type { ExecuteInput } from '../input.ts'
+import { type Ports, targetVariables } from '@scanfarm/functions'
+
+/** The input from which the built-in variables are computed. */
+type Facts = Pick<
+  ExecuteInput,
+  | 'folders'
+  | 'workspace'
+  | 'target'
+  | 'params'
+  | 'runUuid'
+  | 'runId'
+  | 'eventEnvelope'
+  | 'variables'
+  | 'version'
+  | 'localTarget'
+> &
+  Partial<Pick<ExecuteInput, 'workflow'>>
+
+/** Default number of threads, and the numbers for each `tactic`. */
+const THREADS = 10
+const TACTICS: Readonly<Record<string, number>> = { aggressive: 40, fast: 40, gently: 5, thorough: 5 }
+
+const threadsOf = ({ tactic = '', threads_hold: held = '' }: Facts['params']): number =>
+  Math.trunc(Number(held)) || (TACTICS[tactic] ?? THREADS)
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+
+export const randomText = (length: number, { random }: Pick<Ports, 'random'>, letters = LETTERS): string =>
+  Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join('')
+
+const folderVariables = ({ folders, workspace }: Facts): Record<string, string> => {
+  const { base = '', binaries = '', configs = '', scripts = '', templates = '' } = folders
+  const agentConfigs = folders.agentConfigs ?? configs
+  const dataFolder = folders.data ?? ''
+  return {
+    BaseFolder: base,
+    Binaries: binaries,
+    Data: dataFolder,
+    ExternalData: dataFolder,
+    ExternalConfigs: configs,
+    ExternalAgentConfigs: agentConfigs,
+    ExternalAgents: agentConfigs,
+    ExternalScripts: scripts,
+    Workflows: folders.workflows ?? '',
+    MarkdownTemplates: templates,
+    ExternalMarkdowns: templates,
+    SnapshotsFolder: folders.snapshots ?? '',
+    Workspaces: folders.workspaces ?? folders.output.replace(/\/[^/]*$/, ''),
+    Output: folders.output,
+    TargetSpace: workspace,
+    Workspace: workspace,
+    space_name: workspace,
+    TempDir: folders.temp,
+    TempFile: `${folders.temp}/scratch`,
+    StateExecutionLog: `${folders.output}/run-execution.log`,
+    StateConsoleLog: `${folders.output}/run-console.log`,
+    StateCompletedFile: `${folders.output}/run-completed.json`,
+    StateFile: `${folders.output}/run-state.json`,
+    StateWorkflowFile: `${folders.output}/run-workflow.yaml`,
+    StateWorkflowFolder: `${folders.output}/run-modules`,
+  }
+}
+
+const eventVariables = (envelope: string): Record<string, string> => {
+  if (envelope === '') return {}
+  let event: { [key: string]: Json } = {}
+  try {
+    const parsed = JSON.parse(envelope) as Json
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) event = parsed
+  } catch {
+    // Invalid JSON remains available as EventEnvelope.
+  }
+  const part = (key: string): string => {
+    const value = event[key] ?? ''
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  return {
+    EventEnvelope: envelope,
+    EventTopic: part('topic'),
+    EventSource: part('source'),
+    EventDataType: part('data_type'),
+    EventTimestamp: part('timestamp'),
+    EventData: part('data'),
+  }
+}
+
+/** The variables that every run has. Paths and names are data: each is quoted as one word. */
+export const builtins = (input: Facts, ports: Pick<Ports, 'now' | 'random'>): [string, Value][] => {
+  const now = ports.now()
+  const iso = now.toISOString()
+  const threads = threadsOf(input.params)
+  const heuristics = heuristicsOf(input)
+  const texts: Record<string, string> = {
+    ...folderVariables(input),
+    ...(heuristics === 'none' ? {} : targetVariables(input.target, input.localTarget)),
+    ...eventVariables(input.eventEnvelope ?? ''),
+    Target: input.target,
+    target: input.target,
+    TargetFile: input.params['target_file'] ?? '',
+    Version: input.version ?? '',
+    PlatformOS: process.platform,
+    PlatformArch: process.arch === 'x64' ? 'amd64' : process.arch,
+    HeuristicsCheck: heuristics,
+    RunUUID: input.runUuid,
+    TaskDate: iso.slice(0, 10),
+    Today: iso.slice(0, 10),
+    CurrentTime: iso,
+    RandomString: randomText(6, ports),
+    FlowName: '',
+    flow_name: '',
+  }
+  const numbers: [string, Value][] = [
+    ['threads', threads],
+    ['baseThreads', Math.max(1, Math.trunc(threads / 2))],
+    ['DBRunID', input.runId],
+    ['TimeStamp', Math.trunc(now.getTime() / 1000)],
+    ['HooksEnabled', true],
+  ]
+  const settings = Object.entries(input.variables ?? {}).map(([name, value]): [string, Value] => [
+    name,
+    typeof value === 'string' ? authored(value) : fromJson(value),
+  ])
+  return [
+    ...Object.entries(texts).map(([name, text]): [string, Value] => [name, data(text)]),
+    ...numbers,
+    ...settings,
+  ]
+}

@@ -1,0 +1,294 @@
+import type { RunnerSpec } from '@scanfarm/contracts'
+import {
+  messageOf,
+  type ResolvedWorkflow,
+  type ModuleRef,
+  type Workflow,
+  data,
+  type Value,
+} from '@scanfarm/language'
+import { runActions } from '../step/actions.ts'
+import { condition } from '../step/condition.ts'
+import { unmetDependency } from './dependencies.ts'
+import { runHooks, skipSteps, type ListEnd } from './steps-in-order.ts'
+import type { ExecuteInput } from '../input.ts'
+import { leaveOut, runModule } from './module.ts'
+import type { ModuleContext, StepContext } from '../step/step-context.ts'
+import { RenderError, renderValue } from '../step/render.ts'
+import { registerReports } from './reports.ts'
+import type { Run } from './run.ts'
+import { moduleRunner, runnerInFlow } from '../runner/runner-spec.ts'
+import { Scope } from './scope.ts'
+import { runStep } from '../step/step.ts'
+
+/** The module of a reference, inline or from its file, with the runner that applies to it in the flow. */
+export const workflowOf = (
+  { root, modules }: Pick<ResolvedWorkflow, 'root' | 'modules'>,
+  ref: ModuleRef,
+): Workflow | undefined => {
+  const withSafePath: Workflow = { kind: 'module', name: ref.name, steps: ref.steps ?? [] }
+  const module = (ref.steps ?? []).length > 0 ? withSafePath : modules[ref.name]
+  return module && { ...module, ...runnerInFlow(runnerInFlow(ref, module), root) }
+}
+
+const words = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+/** Callers exclude modules by name or by a part of the name, in params. */
+const isExcluded = (name: string, { exclude = [], params }: ExecuteInput): boolean =>
+  [...exclude, ...words(params['exclude_modules'])].includes(name) ||
+  words(params['fuzzy_exclude_modules']).some((part) => name.includes(part))
+
+class Flow {
+  readonly #run: Run
+  readonly #resolved: ResolvedWorkflow
+  readonly #scope: Scope
+  readonly #ended = new Set<string>()
+  readonly #started = new Set<string>()
+  readonly #ends: { name: string; end: ListEnd }[] = []
+  #aborted = ''
+
+  constructor(run: Run, resolved: ResolvedWorkflow, scope: Scope) {
+    this.#run = run
+    this.#resolved = resolved
+    this.#scope = scope
+  }
+
+  /**
+   * Starts each module when all its dependencies have ended. Failed and skipped modules do not block their dependents.
+   */
+  async run(): Promise<ListEnd> {
+    const refs = this.#resolved.root.modules ?? []
+    const running = new Set<Promise<void>>()
+    for (;;) {
+      for (const ref of refs) {
+        if (this.#stops() || running.size >= this.#run.limits.parallelModules) break
+        if (this.#started.has(ref.name) || !(ref.depends_on ?? []).every((name) => this.#ended.has(name)))
+          continue
+        this.#started.add(ref.name)
+        const task: Promise<void> = this.#module(ref).finally(() => running.delete(task))
+        running.add(task)
+      }
+      if (running.size === 0) break
+      await Promise.race(running)
+    }
+    return this.#verdict(refs)
+  }
+
+  #stops(): boolean {
+    return this.#run.signal.aborted || this.#aborted !== ''
+  }
+
+  #verdict(refs: readonly ModuleRef[]): ListEnd {
+    if (this.#run.signal.aborted) return { kind: 'cancelled' }
+    if (this.#aborted !== '') {
+      this.#leaveOutRest(this.#aborted)
+      return { kind: 'failed', error: this.#aborted }
+    }
+    const waiting = refs.find(({ name }) => !this.#started.has(name))
+    if (waiting !== undefined) {
+      const error = `circular dependency detected: module ${waiting.name} has unmet dependencies`
+      this.#leaveOutRest(error)
+      return { kind: 'failed', error }
+    }
+    const failures = this.#ends.flatMap(({ name, end }) =>
+      end.kind === 'failed' ? [{ name, error: end.error }] : [],
+    )
+    const [first] = failures
+    // A failed module does not stop the flow. The flow fails if a module failed and none completed.
+    if (first !== undefined && !this.#ends.some(({ end }) => end.kind === 'completed')) {
+      return { kind: 'failed', error: `module ${first.name} failed: ${first.error}` }
+    }
+    return { kind: 'completed' }
+  }
+
+  /** Records the modules that have not started when the flow fails. */
+  #leaveOutRest(why: string): void {
+    for (const { name, workflow } of dueModules(this.#run, this.#resolved))
+      if (!this.#started.has(name)) leaveOut(this.#run, { workflow, name, scope: this.#scope }, why)
+  }
+
+  async #module(ref: ModuleRef): Promise<void> {
+    const end = await this.#outcome(ref)
+    if (end.kind === 'failed') this.#run.input.recorder.log('warn', `module ${ref.name} failed: ${end.error}`)
+    const actions =
+      end.kind === 'failed' ? ref.on_error : end.kind === 'completed' ? ref.on_success : undefined
+    if (actions !== undefined && !this.#run.signal.aborted) {
+      const list = end.kind === 'failed' ? 'on_error' : 'on_success'
+      const { abort } = await runActions(this.#context(ref), actions, list).catch((error: unknown) => {
+        if (!(error instanceof RenderError)) throw error
+        this.#run.input.recorder.log('warn', `module ${ref.name}: ${list}: ${error.message}`)
+        return { abort: false }
+      })
+      const reason =
+        end.kind === 'failed'
+          ? `module ${ref.name} failed: ${end.error}`
+          : `module ${ref.name} aborted the flow`
+      if (abort) this.#aborted ||= reason
+    }
+    this.#ended.add(ref.name)
+    this.#ends.push({ name: ref.name, end })
+  }
+
+  async #outcome(ref: ModuleRef): Promise<ListEnd> {
+    const workflow = workflowOf(this.#resolved, ref)
+    if (workflow === undefined) {
+      const error = `failed to load module ${ref.name}`
+      this.#run.tally.moduleLeftOut(ref.name, error)
+      return { kind: 'failed', error }
+    }
+    if (isExcluded(ref.name, this.#run.input)) return this.#skip(ref, workflow, 'the module is excluded')
+    const condition = await this.#condition(ref)
+    if (condition.kind === 'false') return this.#skip(ref, workflow, 'the condition of the module is false')
+    const plan = { workflow, name: ref.name, scope: this.#scope }
+    if (condition.kind === 'error') {
+      const message = `the condition of the module cannot be evaluated: ${condition.message}`
+      this.#run.input.recorder.log('warn', `module ${ref.name}: ${message}`)
+      leaveOut(this.#run, plan, message)
+      return { kind: 'skipped', message }
+    }
+    const given = this.#params(ref)
+    if (given instanceof RenderError) {
+      leaveOut(this.#run, plan, given.message)
+      return { kind: 'failed', error: given.message }
+    }
+    try {
+      return await this.#runModule(ref, workflow, given)
+    } catch (error) {
+      if (!(error instanceof RenderError)) throw error
+      this.#run.tally.failed(`module ${ref.name}`, error.message)
+      return { kind: 'failed', error: error.message }
+    }
+  }
+
+  #params(ref: ModuleRef): ReadonlyMap<string, Value> | RenderError {
+    const { engine } = this.#run
+    try {
+      return new Map(
+        Object.entries(ref.params ?? {}).map(([name, text]): [string, Value] => [
+          name,
+          renderValue(engine, text, this.#scope),
+        ]),
+      )
+    } catch (error) {
+      if (error instanceof RenderError) return error
+      throw error
+    }
+  }
+
+  /** Params of the reference take precedence over variables of the flow with the same name. */
+  async #runModule(ref: ModuleRef, workflow: Workflow, given: ReadonlyMap<string, Value>): Promise<ListEnd> {
+    const outer = this.#scope
+    const scope = new Scope(outer)
+    scope.setAll(given)
+    const plan = {
+      workflow,
+      name: ref.name,
+      scope,
+      given: (name: string) => given.get(name) ?? outer.get(name),
+    }
+    const { end, exports } = await runModule(this.#run, plan)
+    outer.setAll(exports)
+    return end
+  }
+
+  /** Evaluates the condition of the module. */
+  async #condition(
+    ref: ModuleRef,
+  ): Promise<{ kind: 'true' } | { kind: 'false' } | { kind: 'error'; message: string }> {
+    if (ref.condition === undefined || ref.condition === '' || this.#run.input.dryRun === true)
+      return { kind: 'true' }
+    const result = await condition(this.#context(ref), ref.condition)
+    return result.kind === 'true' || result.kind === 'error' ? result : { kind: 'false' }
+  }
+
+  /** Step context of a module reference, for its condition and actions. */
+  #context(ref: ModuleRef): StepContext {
+    const module = flowModule(this.#run, this.#scope, ref.name)
+    return {
+      module,
+      step: { name: ref.name, type: 'module', suppress_details: true },
+      scope: this.#scope,
+      key: ref.name,
+      limits: [],
+    }
+  }
+
+  #skip(ref: ModuleRef, workflow: Workflow, reason: string): ListEnd {
+    const module = flowModule(this.#run, this.#scope, ref.name)
+    skipSteps(module, workflow.steps ?? [], new Set(), reason)
+    return { kind: 'skipped', message: reason }
+  }
+}
+
+/**
+ * Module context for the hooks, conditions and actions of a flow. They run on this machine, wherever the modules run.
+ */
+const flowModule = (
+  run: Run,
+  scope: Scope,
+  name: string,
+  runner: RunnerSpec = { type: 'host' },
+): ModuleContext => ({
+  run,
+  name,
+  runner,
+  scope,
+  exported: new Set(),
+  runStep,
+})
+
+const dueModules = ({ input }: Run, resolved: ResolvedWorkflow): { name: string; workflow: Workflow }[] =>
+  (resolved.root.modules ?? []).flatMap((ref) => {
+    const workflow = isExcluded(ref.name, input) ? undefined : workflowOf(resolved, ref)
+    return workflow === undefined ? [] : [{ name: ref.name, workflow }]
+  })
+
+/** The first unmet dependency of the flow, or `""`. Programs are checked where its modules run by default. */
+const unmetInFlow = async (run: Run, root: Workflow, scope: Scope): Promise<string> => {
+  if (root.dependencies === undefined || run.input.skipValidation === true) return ''
+  try {
+    const context: StepContext = {
+      module: flowModule(run, scope, '', moduleRunner(root, run.input.runnerChoice ?? null)),
+      step: { name: root.name, type: 'flow', suppress_details: true },
+      scope,
+      key: '',
+      limits: [],
+    }
+    return (await unmetDependency(context, root.dependencies)) ?? ''
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/**
+ * Runs the hooks and modules of a flow, each module as soon as its dependencies have ended. `missing`: the reason why
+ * its params cannot be set, or `""`.
+ */
+export const runFlow = async (
+  run: Run,
+  resolved: ResolvedWorkflow,
+  scope: Scope,
+  missing: string,
+): Promise<ListEnd> => {
+  const { root } = resolved
+  scope.set('FlowName', data(root.name))
+  scope.set('flow_name', data(root.name))
+  const module = flowModule(run, scope, '')
+  const unmet = missing || (await unmetInFlow(run, root, scope))
+  if (run.signal.aborted) return { kind: 'cancelled' }
+  if (unmet !== '') {
+    for (const { name, workflow } of dueModules(run, resolved))
+      leaveOut(run, { workflow, name, scope }, unmet)
+    return { kind: 'failed', error: unmet }
+  }
+  await runHooks(module, root.hooks?.pre_scan_steps ?? [], 'pre')
+  const end = await new Flow(run, resolved, scope).run()
+  if (end.kind !== 'completed') return end
+  await runHooks(module, root.hooks?.post_scan_steps ?? [], 'post')
+  if (run.input.dryRun !== true) await registerReports(run, root.reports ?? [], scope)
+  return run.signal.aborted ? { kind: 'cancelled' } : end
+}

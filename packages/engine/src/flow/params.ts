@@ -1,0 +1,125 @@
+import { type FieldError, paramProblem, paramsProblems } from '@scanfarm/contracts'
+import {
+  BUILTIN_NAMES,
+  type ResolvedWorkflow,
+  type Json,
+  type Param,
+  valueProblem,
+  ParamValueError,
+  typedValue,
+  fromJson,
+  textOf,
+  toPlain,
+  type Value,
+} from '@scanfarm/language'
+import { execOn } from '../step/function-context.ts'
+import { generate } from './generators.ts'
+import { heuristicsProblem } from './heuristics.ts'
+import { renderValue } from '../step/render.ts'
+import type { Run } from './run.ts'
+import type { Scope } from './scope.ts'
+
+const hasDefault = (param: Param): boolean =>
+  param.default !== undefined && param.default !== null && param.default !== ''
+
+const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
+  typeof value === 'string' ? renderValue(run.engine, value, scope) : fromJson(value, 'author')
+
+/** The variables that hold the target. They are always set, so that defaults never replace them. */
+const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
+
+const isSet = (value: Value | undefined): value is Value => value !== undefined && toPlain(value) !== ''
+
+/**
+ * Sets the variables of a workflow's params in the order of their declaration, each from the first source that exists:
+ * a given value, the generator, the default (which may use earlier params), a variable of the system with that name.
+ * Returns an error message for a missing or invalid param, or `""`.
+ */
+export const setParams = async (
+  run: Run,
+  params: readonly Param[],
+  scope: Scope,
+  given: (name: string) => Value | undefined,
+): Promise<string> => {
+  const around = {
+    ports: run.ports,
+    env: run.input.env,
+    exec: async (command: string) => await execHere(run, command),
+  }
+  for (const param of params) {
+    const value = given(param.name)
+    const known = scope.get(param.name)
+    const set = (found: Value): void => scope.set(param.name, typedValue(param, found))
+    try {
+      if (isSet(value)) set(value)
+      else if (isTarget(param.name) && isSet(known)) set(known)
+      else if (param.generator !== undefined && param.generator !== '') {
+        const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
+        set(textOf(made, 'data'))
+      } else if (hasDefault(param)) set(defaultValue(run, param.default ?? '', scope))
+      else if (isSet(known)) set(known)
+      else if (param.required === true) return `required parameter missing: ${param.name}`
+      else if (param.type === 'bool') scope.set(param.name, false)
+    } catch (error) {
+      if (!(error instanceof ParamValueError)) throw error
+      return error.message
+    }
+  }
+  return ''
+}
+
+const execHere = async (run: Run, command: string): Promise<string> => {
+  const runner = await run.runner({ type: 'host' })
+  const { stdout } = await execOn(run, runner, ['/bin/sh', '-c', command], {
+    timeoutMs: GENERATOR_TIMEOUT_MS,
+    signal: run.signal,
+  })
+  return stdout.trim()
+}
+
+/** Generators are meant for short computations. */
+const GENERATOR_TIMEOUT_MS = 60_000
+
+/** The params of a caller. Untyped params may be split into several words where that is safe, unless `strict`. */
+export const callerParams = (params: Readonly<Record<string, string>>, strict: boolean): [string, Value][] =>
+  Object.entries(params).map(([name, text]) => [name, textOf(text, strict ? 'caller' : 'param')])
+
+/** All declarations that apply to a param of the caller: those of the workflow and of its modules. */
+const declarations = ({ root, modules }: ResolvedWorkflow): Param[] => [
+  ...(root.params ?? []),
+  ...(root.modules ?? []).flatMap((ref) =>
+    ((ref.steps ?? []).length > 0 ? [] : (modules[ref.name]?.params ?? [])).filter(
+      ({ name }) => !Object.hasOwn(ref.params ?? {}, name),
+    ),
+  ),
+]
+
+const BUILTINS: ReadonlySet<string> = new Set(BUILTIN_NAMES)
+
+/** Variables of the system, whose values are known only during the run. */
+const ofSystem = (name: string): boolean => BUILTINS.has(name) || /^(Target[A-Z]\w*|Org)$/.test(name)
+
+/** Lists all problems of a caller's params before anything is created. Paths are `/params/<name>`. */
+export const checkParams = (
+  resolved: ResolvedWorkflow,
+  params: Readonly<Record<string, string>>,
+): FieldError[] => {
+  const beyondBounds = paramsProblems(params)
+  if (beyondBounds.length > 0) return beyondBounds
+  const missing = (resolved.root.params ?? [])
+    .filter((param) => param.required === true && !hasDefault(param) && (param.generator ?? '') === '')
+    .filter(({ name }) => (params[name] ?? '') === '' && !ofSystem(name))
+    .map(({ name }) => ({ path: `/params/${name}`, message: `required parameter missing: ${name}` }))
+  const declared = declarations(resolved)
+  const bad = Object.entries(params).flatMap(([name, value]) => {
+    const problem =
+      paramProblem(value) ??
+      (name === 'heuristics_check' && value !== '' ? heuristicsProblem(value) : undefined) ??
+      declared
+        .filter((param) => param.name === name && value !== '')
+        .map((param) => valueProblem(param, value))
+        .find((found) => found !== undefined)
+    return problem === undefined ? [] : [{ path: `/params/${name}`, message: problem }]
+  })
+  return [...missing, ...bad]
+}

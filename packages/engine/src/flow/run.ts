@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { filesRunIn, type CommandEnvironment, type FilesRun } from '@scanfarm/language'
+import type { BadEnd } from '../step/step-end.ts'
+import { Engine } from '../engine.ts'
+import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from '../input.ts'
+import { resolveName } from '../target/resolve-name.ts'
+import { SharedFiles } from '../runner/shared-files.ts'
+import { Mask } from '../secrets/mask.ts'
+import { maskedRecorder, maskedServices } from '../secrets/masked.ts'
+import type { Ports } from '@scanfarm/functions'
+import { Tally } from './tally.ts'
+
+const realPorts: Ports = {
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+  random: Math.random,
+  uuid: randomUUID,
+  resolve: resolveName,
+}
+
+/** The state of one run. */
+export class Run implements AsyncDisposable {
+  readonly input: ExecuteInput
+  readonly engine: Engine
+  readonly ports: Ports
+  readonly limits: ExecuteLimits
+  readonly killed = new Set<number>()
+  readonly files: SharedFiles
+  /** Variables that `os_setenv` added to the environment of commands. */
+  readonly env: Record<string, string> = {}
+  /** The subset of `env` whose values were not written by the author. */
+  readonly foreignEnv: Record<string, string> = {}
+  readonly around: CommandEnvironment
+  readonly mask: Mask
+  readonly tally: Tally
+  readonly #ownEngine: boolean
+  readonly #runners = new Map<string, Promise<Runner>>()
+  readonly #pids: number[] = []
+  readonly #keys = new Map<string, number>()
+  #seq = 0
+
+  constructor(input: ExecuteInput) {
+    this.mask = new Mask(input.secrets ?? [])
+    this.input = {
+      ...input,
+      recorder: maskedRecorder(input.recorder, this.mask),
+      services: maskedServices(input.services ?? {}, this.mask),
+    }
+    this.tally = new Tally(
+      (tally) => this.input.recorder.tally(tally),
+      (text, max) => this.recordable(text, max),
+    )
+    this.#ownEngine = input.engine === undefined
+    let files: ReturnType<FilesRun> | undefined
+    const { root, modules } = input.workflow
+    this.around = {
+      env: this.foreignEnv,
+      filesRun: () => (files ??= filesRunIn([root, ...Object.values(modules)])),
+    }
+    this.files = new SharedFiles(input.folders.output, input.signal)
+    this.engine = input.engine ?? new Engine()
+    this.ports = { ...realPorts, ...input.ports }
+    this.limits = { ...EXECUTE_LIMITS, ...input.limits }
+  }
+
+  get signal(): AbortSignal {
+    return this.input.signal
+  }
+
+  /** How an aborted run ends its current step: failed on timeout, cancelled otherwise. */
+  interruption(): BadEnd {
+    if (!this.timedOut) return { kind: 'cancelled' }
+    return { kind: 'failed', error: 'interrupted: the run timed out' }
+  }
+
+  get timedOut(): boolean {
+    const reason: unknown = this.signal.reason
+    return (
+      this.signal.aborted &&
+      (reason === 'timeout' || (reason instanceof Error && reason.name === 'TimeoutError'))
+    )
+  }
+
+  nextSeq(): number {
+    return ++this.#seq
+  }
+
+  /** Steps that run again through a goto get `#2` and so on. Keys are unique, and the same in every attempt. */
+  uniqueKey(key: string): string {
+    const times = (this.#keys.get(key) ?? 0) + 1
+    this.#keys.set(key, times)
+    return times === 1 ? key : `${key}#${times}`
+  }
+
+  async runner(spec: RunnerSpec): Promise<Runner> {
+    const key = JSON.stringify(spec)
+    const known = this.#runners.get(key)
+    if (known !== undefined) return await known
+    const opening = this.input.openRunner(spec)
+    this.#runners.set(key, opening)
+    return await opening
+  }
+
+  pidStarted(pid: number): void {
+    this.#pids.push(pid)
+    this.input.recorder.currentPid(pid)
+  }
+
+  pidEnded(pid: number): void {
+    const at = this.#pids.indexOf(pid)
+    if (at === -1) return
+    this.#pids.splice(at, 1)
+    this.input.recorder.currentPid(this.#pids.at(-1) ?? 0)
+  }
+
+  /** Masks secrets in a text and bounds its length for the record. */
+  recordable(text: string, max: number): string {
+    const masked = this.mask.text(text)
+    return masked.length <= max ? masked : `${masked.slice(0, max - 1)}…`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const runners = await Promise.allSettled(this.#runners.values())
+    for (const runner of runners) {
+      if (runner.status === 'fulfilled') await runner.value[Symbol.asyncDispose]()
+    }
+    if (this.#ownEngine) await this.engine[Symbol.asyncDispose]()
+  }
+}

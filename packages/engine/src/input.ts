@@ -1,0 +1,105 @@
+import type { RunnerChoice, Runner, RunnerSpec, RunOutcome, RunRecorder, RunTally } from '@scanfarm/contracts'
+import type { AllowedPath, FunctionServices, Folders, Owner, Ports, LocalTarget } from '@scanfarm/functions'
+import type { ResolvedWorkflow } from '@scanfarm/language'
+import type { Engine } from './engine.ts'
+
+export interface ExecuteLimits {
+  /** Bytes of stdout, and of stderr, kept in memory for exports. */
+  readonly captureBytes: number
+  /** Parallel commands or steps of one `parallel_…` list. */
+  readonly parallel: number
+  /** Parallel modules of a flow. */
+  readonly parallelModules: number
+  /** Parallel steps of a module whose steps have `depends_on`. */
+  readonly parallelSteps: number
+  /** Parallel items of a foreach; an upper limit for `threads`. */
+  readonly foreachThreads: number
+  /** Failed items of a foreach that are recorded as steps. */
+  readonly foreachFailedRows: number
+  /** Steps that one module may start, including repetitions through `goto`. */
+  readonly stepsPerModule: number
+  /** Recorded characters of one export. */
+  readonly exportChars: number
+  /** Time between TERM and KILL. */
+  readonly graceMs: number
+  /** Upper limit for the attempts of `retry`. */
+  readonly attempts: number
+}
+
+export const EXECUTE_LIMITS: ExecuteLimits = {
+  captureBytes: 1 << 20,
+  parallel: 8,
+  parallelModules: 4,
+  parallelSteps: 8,
+  foreachThreads: 64,
+  foreachFailedRows: 5,
+  stepsPerModule: 10_000,
+  exportChars: 16_384,
+  graceMs: 1000,
+  attempts: 20,
+}
+
+export interface ExecuteInput {
+  readonly workflow: ResolvedWorkflow
+  readonly target: string
+  /** Set if the target is an absolute path on this machine that the run may read. */
+  readonly localTarget?: LocalTarget
+  readonly params: Readonly<Record<string, string>>
+  /** Untyped params are quoted as one word everywhere, also where they could be several arguments. */
+  readonly strictParams?: boolean
+  readonly workspace: string
+  readonly runUuid: string
+  readonly runId: number
+  readonly attempt: number
+  readonly folders: Folders
+  /** The environment of commands. Nothing is inherited from this process. */
+  readonly env: Readonly<Record<string, string>>
+  /**
+   * The user that commands run as, if it differs from that of this process. Files made for commands are owned by it.
+   */
+  readonly owner?: Owner
+  /** Paths outside of the run's folders that functions and steps may use, with the rights of `owner`. */
+  readonly paths?: readonly AllowedPath[]
+  /** Opens a runner. The engine closes it before `execute` returns. */
+  openRunner(spec: RunnerSpec): Promise<Runner>
+  /** Reports the runner of each module. `module` is `""` if the run's workflow is a module. */
+  onRunner?(module: string, place: Pick<Runner, 'type' | 'facts'>): void
+  /**
+   * The caller's choice of runner, which overrides the `runner` of every module. Other runner settings of the module
+   * are kept where they fit.
+   */
+  readonly runnerChoice?: RunnerChoice
+  readonly recorder: RunRecorder
+  /** If aborted with the reason `'timeout'`, the run fails; otherwise it is cancelled. */
+  readonly signal: AbortSignal
+  /** Shared by all runs of a process. If missing, the run creates and closes its own. */
+  readonly engine?: Engine
+  readonly ports?: Partial<Ports>
+  readonly limits?: Partial<ExecuteLimits>
+  /** External services for functions. Functions whose service is missing fail with an error that names it. */
+  readonly services?: FunctionServices
+  /** Variables from the operator's settings; trusted like the text of the workflow. */
+  readonly variables?: Readonly<Record<string, string | number | boolean>>
+  /** Version of the program, available as `{{Version}}`. */
+  readonly version?: string
+  /** JSON text of the event that started the run, or `""`. */
+  readonly eventEnvelope?: string
+  /** Names of modules of the flow to leave out. */
+  readonly exclude?: readonly string[]
+  /** Skips the check of dependencies. */
+  readonly skipValidation?: boolean
+  /** Values that are masked in the record and in files that receive a copy of an output. */
+  readonly secrets?: readonly string[]
+  /** Executes nothing; each step records what it would do. */
+  readonly dryRun?: boolean
+}
+
+export interface ExecuteResult {
+  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly errorMessage: string
+  /** Missing for a dry run. */
+  readonly outcome?: RunOutcome
+  readonly tally: RunTally
+  /** Processes that were killed on cancel or timeout. */
+  readonly killedPids: readonly number[]
+}

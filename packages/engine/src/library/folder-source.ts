@@ -1,0 +1,36 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
+import type { SourceEntry, WorkflowSource } from '@scanfarm/language'
+
+/** Maximum number of files; a folder with more is probably the wrong one. */
+const MAX_FILES = 20_000
+
+const isYaml = (name: string): boolean => /\.ya?ml$/i.test(name)
+
+/** All YAML files below a folder, except hidden files and folders. A missing folder counts as empty. */
+export const folderSource = (folder: string): WorkflowSource => {
+  const root = resolve(folder)
+  const walk = async (at: string, into: SourceEntry[]): Promise<void> => {
+    const items = await readdir(at, { withFileTypes: true }).catch(() => [])
+    for (const item of items.sort((a, b) => a.name.localeCompare(b.name))) {
+      if (item.name.startsWith('.') || item.name === 'node_modules') continue
+      const path = join(at, item.name)
+      if (item.isDirectory()) await walk(path, into)
+      else if (isYaml(item.name) && into.length < MAX_FILES) {
+        const facts = await stat(path).catch(() => undefined)
+        if (facts?.isFile() !== true) continue
+        const version = `${facts.mtimeMs}:${facts.size}:${facts.ino}`
+        into.push({ path: relative(root, path).split(sep).join('/'), version, size: facts.size })
+      }
+    }
+  }
+  return {
+    name: root,
+    async list() {
+      const found: SourceEntry[] = []
+      await walk(root, found)
+      return found
+    },
+    read: async (path) => await readFile(join(root, path), 'utf8'),
+  }
+}

@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs'
+import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
+import { makeFolder } from '@scanfarm/functions'
+import { Capture } from './capture.ts'
+import { inSeconds } from '@scanfarm/language'
+import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
+import type { Run } from '../flow/run.ts'
+import { failed, type StepEnd } from '../step/step-end.ts'
+
+export interface CommandOptions {
+  readonly timeoutMs?: number | undefined
+  readonly cwd?: string
+  /** Receives a copy of every chunk, in order. */
+  readonly tee?: (chunk: Buffer) => void | Promise<void>
+}
+
+const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, timeoutMs: number): string => {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return `command timed out after ${inSeconds(timeoutMs)}s`
+    case 'signalled':
+      return `command was killed by ${outcome.signal}${outcome.reason === undefined ? '' : `: ${outcome.reason}`}`
+    case 'not-started':
+      return `command could not start: ${outcome.reason}`
+    case 'lost':
+      return `command was lost: ${outcome.reason}`
+  }
+}
+
+/**
+ * The environment of commands, with the operator's own programs first in PATH. PATH and HOME of this machine are not
+ * passed to containers and remote hosts, which have their own.
+ */
+export const environmentOf = (run: Run, type: RunnerType = 'host'): Readonly<Record<string, string>> => {
+  const { env, folders } = run.input
+  if (type !== 'host') {
+    const { PATH: _, HOME: __, ...elsewhere } = env
+    return { ...elsewhere, ...run.env }
+  }
+  const { binaries = '' } = folders
+  const path = run.env['PATH'] ?? env['PATH'] ?? ''
+  return binaries === '' ? { ...env, ...run.env } : { ...env, ...run.env, PATH: `${binaries}:${path}` }
+}
+
+/**
+ * The working folder of commands on this machine: the run's folder, to which relative paths of functions also refer. It
+ * is created again if a command has removed it. Undefined for other runners, which choose it themselves.
+ */
+export const startFolder = async (run: Run, type: RunnerType): Promise<string | undefined> => {
+  if (type !== 'host') return undefined
+  const { output } = run.input.folders
+  if (!existsSync(output)) await makeFolder(output, run.input)
+  return output
+}
+
+/** Runs one shell command to its end and records its output as it arrives. */
+export const runCommand = async (
+  at: StepContext,
+  runner: Runner,
+  command: string,
+  { timeoutMs, cwd, tee }: CommandOptions,
+): Promise<StepEnd> => {
+  const { run } = at.module
+  const { recorder } = run.input
+  const capture = new Capture(run.limits.captureBytes)
+  const quiet = at.step.suppress_details === true
+  let pid = 0
+  await run.files.beforeCommand(runner)
+  const folder = cwd ?? (await startFolder(run, runner.type))
+  const outcome = await runner.run(
+    {
+      argv: ['/bin/sh', '-c', command],
+      env: environmentOf(run, runner.type),
+      graceMs: run.limits.graceMs,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(folder === undefined ? {} : { cwd: folder }),
+    },
+    {
+      signal: signalOf(at),
+      onStart(started) {
+        pid = started
+        run.pidStarted(started)
+      },
+      onOutput(stream, chunk) {
+        capture.add(stream, chunk)
+        const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
+        const copied = tee?.(chunk)
+        return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
+      },
+    },
+  )
+  if (pid !== 0) run.pidEnded(pid)
+  run.files.afterCommand(runner)
+  return toEnd(at, outcome, capture, timeoutMs ?? 0)
+}
+
+/**
+ * Exit codes by which a shell reports that it could not start a program, and the message that follows the program's
+ * name then.
+ */
+const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly end: RegExp }>> = {
+  126: { words: 'permission denied', end: /: permission denied$/i },
+  127: { words: 'command not found', end: /: (?:command )?not found$/i },
+}
+
+const MAX_REASON = 200
+// Escape sequences of terminals, then other control characters.
+const UNPRINTABLE = /\u001b\[[\d;?]*[a-z]|\p{Cc}/giu
+
+/** The last line of standard error, which usually is the reason for the failure. */
+const reasonOf = ({ run }: StepContext['module'], code: number, capture: Capture): string => {
+  if (capture.isTruncated('stderr')) return ''
+  // Masked first, because a secret may contain tabs and line breaks.
+  const last = run.mask.text(capture.text('stderr')).trimEnd().split('\n').at(-1) ?? ''
+  const known = SHELL_REASONS[code]
+  const end = known?.end.exec(last)?.index ?? 0
+  const name = last.slice(0, end).split(/[\s:]/).at(-1) ?? ''
+  const reason = known === undefined || name === '' ? last : `${known.words}: ${name}`
+  return run.recordable(reason.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
+}
+
+const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {
+  const { run } = at.module
+  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
+    for (const killed of outcome.killed) run.killed.add(killed)
+  }
+  if (outcome.kind === 'cancelled') return interruption(at)
+  const written = { stdout: capture.text('stdout').trimEnd(), output: capture.output }
+  if (outcome.kind !== 'exited') return { ...failed(describe(outcome, timeoutMs)), ...written }
+  if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }
+  return {
+    kind: 'failed',
+    error: [
+      `command exited with code ${outcome.code}`,
+      at.step.suppress_details === true ? '' : reasonOf(at.module, outcome.code, capture),
+    ]
+      .filter(Boolean)
+      .join(': '),
+    exitCode: outcome.code,
+    ...written,
+  }
+}

@@ -1,0 +1,198 @@
+import {
+  FUNCTIONS,
+  resultAfterError,
+  textArg,
+  type FunctionContext,
+  EndRun,
+  SkipModule,
+} from '@scanfarm/functions'
+import {
+  evaluateSimple,
+  type SimpleScope,
+  type Program,
+  messageOf,
+  type Json,
+  evaluateExpr,
+  asNumber,
+  Text,
+  toJson,
+  toPlain,
+  type Value,
+} from '@scanfarm/language'
+import { ShellValues } from './shell-values.ts'
+import type { SharedFiles } from '../runner/shared-files.ts'
+import { isAuthorsVariable, refuseJoined } from './code-arguments.ts'
+import { functionContext } from './function-context.ts'
+import { type StepContext, signalOf } from './step-context.ts'
+
+/** Result of an expression. */
+export type Evaluated =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'error'; readonly message: string }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'skip-module'; readonly message: string }
+
+/** Converts the texts `true` and `false` to booleans. */
+const asBoolean = (value: Value): Json => {
+  const text = value instanceof Text ? value.toString() : undefined
+  return text === 'true' ? true : text === 'false' ? false : toJson(value)
+}
+
+/** The value of a template inside an expression: converted as if its text were a literal, but never parsed as code. */
+const inCode = (value: Value): Json => {
+  const json = asBoolean(value)
+  if (typeof json !== 'string') return json
+  const number = /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(json) ? asNumber(value) : undefined
+  return number ?? json
+}
+
+const globalsFor = (
+  program: Program,
+  at: StepContext,
+  functions: ReadonlySet<string>,
+  shellValues: ShellValues,
+): Record<string, Json> => {
+  const globals: Record<string, Json> = {}
+  for (const name of program.names) {
+    if (functions.has(name)) continue
+    const value = at.scope.get(name)
+    if (value !== undefined) globals[name] = asBoolean(value)
+  }
+  if (program.holes.length > 0) {
+    const values = program.holes.map(({ expr }) => evaluateExpr(expr, at.scope))
+    globals['$hole'] = values.map(inCode)
+    globals['$text'] = values.map(toPlain)
+    globals['$shell'] = values.map((value) => shellValues.keep(value))
+  }
+  return globals
+}
+
+/** A name refers to a function if it is called or if no variable has it. */
+const functionsOf = (program: Program, at: StepContext): Set<string> =>
+  new Set(
+    [...program.names].filter(
+      (name) => FUNCTIONS.has(name) && (program.calls.has(name) || at.scope.get(name) === undefined),
+    ),
+  )
+
+/** Evaluates an expression of the author with the variables of the step. Never throws. */
+export const evaluate = async (
+  at: StepContext,
+  source: string,
+  extra: Readonly<Record<string, Json>> = {},
+): Promise<Evaluated> => {
+  const { run } = at.module
+  const signal = signalOf(at)
+  let skipped: SkipModule | undefined
+  let ended = ''
+  const shellValues = new ShellValues()
+  const host = async (name: string, args: Json[], until: AbortSignal): Promise<Json> => {
+    try {
+      const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
+      // Arguments of an agent's tool come from the model; the author has allowed that.
+      const program = run.engine.program(source)
+      if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope, run.around.filesRun)
+      if (FUNCTIONS.get(name)?.name === 'os_setenv') {
+        if (isAuthorsVariable(program, args, at.scope)) delete run.foreignEnv[textArg(args, 0)]
+        else run.foreignEnv[textArg(args, 0)] = textArg(args, 1)
+      }
+      return await callFunction(name, shellValues.fill(name, args, run.around), context, run.files)
+    } catch (error) {
+      if (error instanceof SkipModule) skipped = error
+      if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')
+      if (error instanceof EndRun) ended = error.message
+      throw error
+    }
+  }
+  try {
+    const program = run.engine.program(source)
+    const functions = functionsOf(program, at)
+    if (program.simple !== undefined) {
+      const value = await evaluateSimple(program.simple, simpleScope(at, functions, extra, host))
+      return signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
+    }
+    const globals = { ...globalsFor(program, at, functions, shellValues), ...extra }
+    const request = { code: program.code, globals, functions: [...functions], signal, host }
+    const outcome = await run.engine.expressions.evaluate(request)
+    if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
+    return ended === '' ? outcome : { kind: 'error', message: ended }
+  } catch (error) {
+    if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
+    if (signal.aborted) return { kind: 'cancelled' }
+    return { kind: 'error', message: messageOf(error) }
+  }
+}
+
+/** Stops waiting for a function when the run is cancelled, even if the function ignores the signal. */
+const untilAborted = async <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(new Error('cancelled'))
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const simpleScope = (
+  at: StepContext,
+  functions: ReadonlySet<string>,
+  extra: Readonly<Record<string, Json>>,
+  host: (name: string, args: Json[], signal: AbortSignal) => Promise<Json>,
+): SimpleScope => {
+  const signal = signalOf(at)
+  const unknown = (name: string) => new Error(`ReferenceError: '${name}' is not defined`)
+  return {
+    name(name) {
+      const given = extra[name]
+      if (given !== undefined) return given
+      const value = at.scope.get(name)
+      if (value === undefined) throw unknown(name)
+      return asBoolean(value)
+    },
+    hole(expr, quoted) {
+      const value = evaluateExpr(expr, at.scope)
+      return quoted ? toPlain(value) : inCode(value)
+    },
+    async call(name, args) {
+      if (!functions.has(name)) throw unknown(name)
+      return await untilAborted(host(name, args, signal), signal)
+    },
+  }
+}
+
+const valueOf = async (at: StepContext, source: string): Promise<Json> => {
+  const result = await evaluate(at, source)
+  if (result.kind === 'value') return result.value
+  throw new Error(result.kind === 'error' ? result.message : 'stopped')
+}
+
+const callFunction = async (
+  name: string,
+  args: Json[],
+  context: FunctionContext,
+  files: SharedFiles,
+): Promise<Json> => {
+  if (name === 'console') {
+    context.print(
+      'stdout',
+      `${args.map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' ')}\n`,
+    )
+    return true
+  }
+  const definition = FUNCTIONS.get(name)
+  if (definition === undefined) throw new Error(`there is no function ${name}`)
+  await files.beforeLocal()
+  try {
+    return await definition.run(args, context)
+  } catch (error) {
+    const answer = context.signal.aborted ? undefined : resultAfterError(error, definition)
+    if (answer === undefined) throw error
+    context.recorder.log('warn', `${definition.name}: ${messageOf(error)}`)
+    return answer
+  } finally {
+    files.afterLocal()
+  }
+}

@@ -1,0 +1,106 @@
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { type ExecResult, type FunctionContext, makeFolder } from '@scanfarm/functions'
+import { type Json, fromJson, toJson } from '@scanfarm/language'
+import { Capture } from '../runner/capture.ts'
+import { environmentOf, startFolder } from '../runner/command.ts'
+import type { StepContext } from './step-context.ts'
+import type { Run } from '../flow/run.ts'
+
+/** The context of the functions that a step calls. */
+export const functionContext = (
+  at: StepContext,
+  signal: AbortSignal,
+  evaluate: (expression: string) => Promise<Json>,
+): FunctionContext => {
+  const { run, scope, exported } = at.module
+  const { input } = run
+  return {
+    signal,
+    folders: input.folders,
+    env: environmentOf(run),
+    ports: run.ports,
+    services: input.services ?? {},
+    workspace: input.workspace,
+    target: input.target,
+    runUuid: input.runUuid,
+    stepPath: at.module.name === '' ? at.step.name : `${at.module.name}/${at.step.name}`,
+    recorder: input.recorder,
+    owner: input.owner,
+    paths: input.paths,
+    evaluate,
+    variable: (name) => {
+      const value = at.scope.get(name)
+      return value === undefined ? undefined : toJson(value)
+    },
+    setVariable: (name, value) => {
+      scope.set(name, fromJson(value))
+      at.scope.set(name, fromJson(value))
+      exported.add(name)
+    },
+    setEnv: (name, value) => {
+      run.env[name] = value
+    },
+    print: (stream, text) => {
+      if (at.step.suppress_details !== true) void input.recorder.output(at.key, stream, Buffer.from(text))
+    },
+    jq: async (text, filter) => await run.engine.jq.run(text, filter, signal),
+    exec: async (argv, options = {}) =>
+      await execOn(run, await run.runner({ type: 'host' }), argv, { ...options, signal }),
+    execOn: async (spec, command) => await execElsewhere(run, spec, command, signal),
+  }
+}
+
+const execElsewhere = async (
+  run: Run,
+  spec: RunnerSpec,
+  command: string,
+  signal: AbortSignal,
+): Promise<ExecResult> => {
+  const runner = await run.input.openRunner(spec)
+  try {
+    return await execOn(run, runner, ['/bin/sh', '-c', command], { signal })
+  } finally {
+    await runner[Symbol.asyncDispose]()
+  }
+}
+
+/** Runs a program for a function and captures the beginning of its output. */
+export const execOn = async (
+  run: Run,
+  runner: Runner,
+  argv: readonly string[],
+  { timeoutMs, cwd, signal }: { timeoutMs?: number; cwd?: string; signal: AbortSignal },
+): Promise<ExecResult> => {
+  const capture = new Capture(run.limits.captureBytes)
+  if (cwd !== undefined) await makeFolder(cwd, run.input)
+  const folder = cwd ?? (await startFolder(run, runner.type))
+  let pid = 0
+  const outcome = await runner.run(
+    {
+      argv,
+      env: environmentOf(run, runner.type),
+      graceMs: run.limits.graceMs,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(folder === undefined ? {} : { cwd: folder }),
+    },
+    {
+      signal,
+      onStart: (started) => {
+        pid = started
+        run.pidStarted(started)
+      },
+      onOutput: (stream, chunk) => capture.add(stream, chunk),
+    },
+  )
+  if (pid !== 0) run.pidEnded(pid)
+  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
+    for (const killed of outcome.killed) run.killed.add(killed)
+  }
+  const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : outcome.kind
+  return {
+    exitCode: outcome.kind === 'exited' ? outcome.code : -1,
+    stdout: capture.text('stdout'),
+    stderr: capture.text('stderr'),
+    problem: outcome.kind === 'exited' ? '' : reason,
+  }
+}

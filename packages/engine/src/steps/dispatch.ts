@@ -1,0 +1,62 @@
+import type { StepContext } from '../step/step-context.ts'
+import { renderAgent, runAgent } from './agent.ts'
+import { renderLlm, runLlm } from './llm.ts'
+import { renderCommands, runCommands } from './bash.ts'
+import { renderLoop, runForeach } from './foreach.ts'
+import { functionsOf, runFunctions } from './function.ts'
+import { renderHttp, runHttp } from './http.ts'
+import { runParallel } from './parallel.ts'
+import { renderRunner, runRemote } from './remote-bash.ts'
+import { failed, type StepEnd } from '../step/step-end.ts'
+
+/** A step with everything rendered and nothing executed. */
+export interface Prepared {
+  /** The command for the record. */
+  readonly command: string
+  run(): Promise<StepEnd>
+}
+
+const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
+  bash(at) {
+    const { module } = at
+    const commands = renderCommands(at)
+    return {
+      command: commands.list.join('\n'),
+      run: async () => await runCommands(at, await module.run.runner(module.runner), commands),
+    }
+  },
+  'remote-bash'(at) {
+    const commands = renderCommands(at)
+    const spec = renderRunner(at)
+    return { command: commands.list.join('\n'), run: async () => await runRemote(at, spec, commands) }
+  },
+  function: (at) => ({ command: functionsOf(at).list.join('\n'), run: async () => await runFunctions(at) }),
+  'parallel-steps': (at) => ({
+    command: (at.step.parallel_steps ?? []).map(({ name }) => name).join(', '),
+    run: async () => await runParallel(at),
+  }),
+  foreach(at) {
+    const loop = renderLoop(at)
+    return { command: `foreach ${loop.input}`, run: async () => await runForeach(at, loop) }
+  },
+  llm(at) {
+    const call = renderLlm(at)
+    const messages = 'messages' in call.body ? call.body['messages'] : call.body['input']
+    return { command: JSON.stringify(messages ?? []), run: async () => await runLlm(at, call) }
+  },
+  agent(at) {
+    const plan = renderAgent(at)
+    return { command: plan.goals.join('\n'), run: async () => await runAgent(at, plan) }
+  },
+  http(at) {
+    const call = renderHttp(at)
+    return { command: `${call.method} ${call.url}`, run: async () => await runHttp(at, call) }
+  },
+}
+
+/** Renders a step. Throws `RenderError`. */
+export const prepare = (at: StepContext): Prepared => {
+  const kind = Object.hasOwn(kinds, at.step.type) ? kinds[at.step.type] : undefined
+  if (kind !== undefined) return kind(at)
+  return { command: '', run: async () => failed(`steps of type ${at.step.type} are not supported`) }
+}

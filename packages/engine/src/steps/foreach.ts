@@ -1,0 +1,146 @@
+import { isThere, runPath, linesOf, type FileScope } from '@scanfarm/functions'
+import { authored, data, fromJson, type Value } from '@scanfarm/language'
+import { Capture } from '../runner/capture.ts'
+import { evaluate } from '../step/evaluate.ts'
+import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
+import { pool } from '../step/pool.ts'
+import { renderPlain } from '../step/render.ts'
+import { rowForFailures } from '../step/row.ts'
+import { Scope } from '../flow/scope.ts'
+import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
+import { teeFile, type TeeFile } from '../step/tee-file.ts'
+import { loopVariables, withLoopSyntax } from './loop-variables.ts'
+
+export interface Loop {
+  readonly input: string
+  readonly threads: number
+}
+
+/** Throws `RenderError`. An invalid number of threads is reported by `runForeach`. */
+export const renderLoop = ({ module, step, scope }: StepContext): Loop => {
+  const { run } = module
+  const threads = renderPlain(run.engine, step.threads ?? '1', scope).trim()
+  return {
+    input: renderPlain(run.engine, step.input ?? '', scope),
+    threads: threads === '' ? 1 : Number(threads),
+  }
+}
+
+const items = async function* (path: string, files: FileScope): AsyncGenerator<string> {
+  for await (const line of linesOf(path, files)) {
+    const item = line.trim()
+    if (item !== '') yield item
+  }
+}
+
+/** The value of the loop's variable: the line, or the result of the author's expression; the line if that fails. */
+const valueOf = async (at: StepContext, variable: string, item: string): Promise<Value> => {
+  const source = at.step.variable_pre_process
+  if (source === undefined || source === '') return data(item)
+  const scope = new Scope(at.scope)
+  scope.set(variable, data(item))
+  // In the loop's expression the line is a text, even without quotes.
+  const code = source.replaceAll(
+    new RegExp(String.raw`(["']?)\[\[\s*${variable}\s*\]\]\1`, 'g'),
+    ` ${variable} `,
+  )
+  const result = await evaluate({ ...at, scope }, code)
+  return result.kind === 'value' ? fromJson(result.value) : data(item)
+}
+
+class Tally {
+  completed = 0
+  failed = 0
+  skipped = 0
+  firstError = ''
+  skipModule: (StepOutcome & { kind: 'skip-module' }) | undefined
+
+  add(outcome: StepOutcome): void {
+    if (outcome.kind === 'completed') this.completed++
+    else if (outcome.kind === 'skipped') this.skipped++
+    else if (outcome.kind === 'skip-module') this.skipModule = outcome
+    else if (outcome.kind === 'failed') {
+      this.failed++
+      if (!outcome.continues && this.firstError === '') this.firstError = outcome.error
+    }
+  }
+
+  get total(): number {
+    return this.completed + this.failed + this.skipped
+  }
+
+  get line(): string {
+    return `${this.total} items: ${this.completed} completed, ${this.failed} failed, ${this.skipped} skipped`
+  }
+
+  get exports(): Record<string, Value> {
+    return { foreach_total: this.total, foreach_completed: this.completed, foreach_failed: this.failed }
+  }
+}
+
+/** Runs one step for each line of a file, several in parallel. Memory does not grow with the number of lines. */
+export const runForeach = async (at: StepContext, { input, threads }: Loop): Promise<StepEnd> => {
+  const { run } = at.module
+  if (!Number.isInteger(threads))
+    return failed(`threads must be a whole number, not ${at.step.threads ?? ''}`)
+  await run.files.beforeLocal()
+  const path = runPath(input, run.input)
+  if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
+  const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask)
+  try {
+    return await loop(at, path, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
+  } finally {
+    await file?.close()
+  }
+}
+
+const loop = async (
+  at: StepContext,
+  input: string,
+  threads: number,
+  file: TeeFile | undefined,
+): Promise<StepEnd> => {
+  const { run } = at.module
+  const variable = at.step.variable ?? 'item'
+  const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
+  const rows = rowForFailures(run.limits.foreachFailedRows)
+  const tally = new Tally()
+  const capture = new Capture(run.limits.captureBytes)
+  await pool(
+    items(input, run.input),
+    threads,
+    async (item, index) => {
+      const scope = new Scope(at.scope)
+      scope.setAll(loopVariables(variable, await valueOf(at, variable, item), index + 1))
+      const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
+      tally.add(outcome)
+      if (!('output' in outcome) || outcome.output === '') return
+      const chunk = Buffer.from(`${outcome.output}\n`)
+      capture.add('stdout', chunk)
+      await file?.write(chunk)
+    },
+    () => !signalOf(at).aborted && tally.skipModule === undefined,
+  )
+  if (run.signal.aborted) return run.interruption()
+  await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
+  if (signalOf(at).aborted) {
+    const end = interruption(at)
+    return end.kind === 'failed'
+      ? { ...end, error: `${end.error} (${tally.line})`, output: capture.output }
+      : end
+  }
+  if (tally.skipModule !== undefined) return tally.skipModule
+  const output = capture.output
+  if (tally.firstError !== '') return { kind: 'failed', error: `${tally.firstError} (${tally.line})`, output }
+  const streamed = at.step.exports?.['streaming_output']
+  return {
+    kind: 'done',
+    stdout: output,
+    output,
+    exports: {
+      ...tally.exports,
+      ...(streamed === undefined ? {} : { streaming_output: authored(streamed) }),
+    },
+  }
+}

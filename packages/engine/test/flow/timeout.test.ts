@@ -1,0 +1,86 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { useRuns } from '../harness/runs.ts'
+
+const { run, folder } = useRuns()
+
+/** Takes every request and never answers. */
+const silent = createServer(() => undefined)
+let silentUrl = ''
+beforeAll(async () => {
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const address = silent.address()
+  silentUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`
+})
+afterAll(() => {
+  silent.closeAllConnections()
+  silent.close()
+})
+
+const module = (step: string): string => `
+kind: module
+name: slow
+steps:
+  - ${step}
+`
+
+describe('the timeout of a step', () => {
+  const steps: Readonly<Record<string, () => string>> = {
+    'a function that waits': () => `{name: s, type: function, timeout: 0.3, function: sleep(60)}`,
+    'a function that runs a command': () =>
+      `{name: s, type: function, timeout: 0.3, function: exec_cmd("sleep 60")}`,
+    'functions one after the other': () =>
+      `{name: s, type: function, timeout: 0.3, functions: [sleep(0.2), sleep(60), sleep(60)]}`,
+    'functions side by side': () =>
+      `{name: s, type: function, timeout: 0.3, parallel_functions: [sleep(60), sleep(50)]}`,
+    'an expression of the engine': () =>
+      `{name: s, type: function, timeout: 0.3, function: 'let n = 0; while (true) n++'}`,
+    'steps side by side': () =>
+      `{name: s, type: parallel-steps, timeout: 0.3, parallel_steps: [{name: c, type: bash, command: sleep 60}]}`,
+    'a loop': () =>
+      `{name: s, type: foreach, timeout: 0.3, input: "${join(folder(), 'lines')}", variable: x, threads: 2, step: {name: c, type: bash, command: sleep 60}}`,
+    'a request': () => `{name: s, type: http, timeout: 0.3, url: "${silentUrl}"}`,
+    'a language model': () =>
+      `{name: s, type: llm, timeout: 0.3, messages: [{role: user, content: hi}], llm_config: {base_url: "${silentUrl}", model: m}}`,
+    'an agent': () =>
+      `{name: s, type: agent, timeout: 0.3, query: hi, agent_tools: [{preset: bash}], max_iterations: 2, llm_config: {base_url: "${silentUrl}", model: m}}`,
+  }
+  for (const [what, step] of Object.entries(steps)) {
+    test(`the timeout of a step applies to ${what}`, async () => {
+      writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
+      const { status, errorMessage, recorder } = await run(module(step()), {
+        paths: [{ path: folder(), write: false }],
+      })
+      expect(status).toBe('failed')
+      expect(errorMessage).toContain('step timed out after 0.3s')
+      expect(recorder.byName('s')).toMatchObject({ status: 'failed' })
+      expect(recorder.byName('s').durationMs).toBeLessThan(20_000)
+    })
+  }
+
+  test('the timeout of a step applies to each attempt, and not to its error actions', async () => {
+    const { status, recorder } = await run(
+      module(
+        `{name: s, type: function, timeout: 0.2, function: sleep(60), retry: {attempts: 2, delay: 10ms}, on_error: [{action: run, type: bash, command: 'sleep 0.4; echo done'}, {action: continue}]}`,
+      ),
+    )
+    expect(status).toBe('completed')
+    expect(recorder.byName('s').output).toContain('[retry 2/2 in 10ms: step timed out after 0.2s]')
+    expect(recorder.steps.find(({ name }) => name !== 's')).toMatchObject({ status: 'completed' })
+  })
+
+  test('a step within its timeout is not affected, nor one with an empty or negative timeout', async () => {
+    const { status, recorder } = await run(
+      module(`{name: s, type: function, timeout: 30, function: "1"}
+  - {name: t, type: function, timeout: -1, function: sleep(0.01)}
+  - {name: u, type: bash, timeout: 0, command: sleep 0.01}
+  - {name: v, type: function, timeout: '{{nothing}}', function: "1"}`),
+    )
+    expect(status).toBe('completed')
+    expect(recorder.story).toEqual(['s completed', 't completed', 'u completed', 'v completed'])
+  })
+})

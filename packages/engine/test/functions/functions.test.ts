@@ -1,0 +1,399 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { type FunctionServices, FUNCTION_GROUPS, FUNCTIONS } from '@scanfarm/functions'
+import type { Json } from '@scanfarm/language'
+import { useRuns, type Ran } from '../harness/runs.ts'
+
+const { run, folder } = useRuns()
+
+/** Evaluates expressions one after the other; the answer of each is the output of its step. */
+const evaluate = async (
+  expressions: readonly string[],
+  files: Record<string, string> = {},
+  services?: FunctionServices,
+): Promise<{ answers: string[]; ran: Ran; output: string }> => {
+  const output = join(folder(), `functions-${Math.random().toString(36).slice(2)}`)
+  mkdirSync(output)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(output, name)), { recursive: true })
+    writeFileSync(join(output, name), text)
+  }
+  const steps = expressions.map((expression, index) => ({
+    name: `s${index}`,
+    type: 'function',
+    function: expression,
+    on_error: [{ action: 'continue' }],
+  }))
+  const ran = await run(`kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\n`, {
+    folders: { output, temp: join(output, 'tmp') },
+    ...(services === undefined ? {} : { services }),
+  })
+  return {
+    answers: ran.recorder.steps.map(({ output: text, errorMessage }) => errorMessage || text.trim()),
+    ran,
+    output,
+  }
+}
+
+const check = async (
+  table: Record<string, string>,
+  files: Record<string, string> = {},
+  services?: FunctionServices,
+) => {
+  const { answers, output } = await evaluate(Object.keys(table), files, services)
+  expect(Object.fromEntries(Object.keys(table).map((key, index) => [key, answers[index]]))).toEqual(table)
+  return output
+}
+
+describe('events that functions emit', () => {
+  test('events that functions emit have limited data and names', async () => {
+    const { answers, ran } = await evaluate(
+      [
+        'generate_event("w", "custom.a", "s", "d", "x".repeat(70000))',
+        'generate_event("w", "t".repeat(257), "s", "d", "x")',
+        'generate_event("w", "custom.\\u0000", "s", "d", "x")',
+        'generate_event("w", "custom.b", "s", "d".repeat(257), "x")',
+        'generate_event_from_file("w", "custom.c", "s", "d", "large.txt")',
+        'generate_event("w", "custom.fits", "s", "d", "x".repeat(60000))',
+      ],
+      { 'large.txt': `${'x'.repeat(70_000)}\n` },
+    )
+    expect(answers).toEqual([
+      expect.stringContaining('the data of an event custom.a has 70012 bytes of JSON, more than 65536'),
+      expect.stringContaining('the topic of an event has at most 256 characters'),
+      expect.stringContaining('no control characters'),
+      expect.stringContaining('the data type of an event has at most 256 characters'),
+      expect.stringContaining('more than 65536'),
+      'true',
+    ])
+    expect(ran.recorder.events.map(({ topic }) => topic)).toEqual(['custom.fits'])
+  })
+
+  test('events from one file are limited in number', async () => {
+    const lines = `${'x'.repeat(60_000)}\n`.repeat(600)
+    const { answers } = await evaluate(['generate_event_from_file("w", "custom.d", "s", "d", "many.txt")'], {
+      'many.txt': lines,
+    })
+    expect(answers).toEqual([expect.stringContaining('more than 33554432 bytes of data')])
+  })
+})
+
+describe('functions', () => {
+  test('functions of texts return the documented results', async () => {
+    await check({
+      'trim("  a ")': 'a',
+      'trim_string("--a-", "-")': 'a',
+      'trim_left("xxa", "x") + trim_right("bxx", "x")': 'ab',
+      'split("a,b", ",")': '["a","b"]',
+      'join(split("a,b", ","), "+")': 'a+b',
+      'replace("a.b.c", ".", "$&")': 'a$&b$&c',
+      'contains("abc", "b") && !contains("abc", "d")': 'true',
+      'starts_with("abc", "a") && ends_with("abc", "c")': 'true',
+      'to_upper_case(to_lower_case("AbC"))': 'ABC',
+      'regex_match("^a.c$", "abc")': 'true',
+      'match("abc", "(?i)B")': 'true',
+      'regex_match("(", "x")': 'false',
+      'cut_with_delim("a:b:c", ":", 2) + cut_space(" x  y ", 2)': 'by',
+      'normalize_path("a/b:c")': 'a_b_c',
+      'get_target_space("example.com")': 'example.com',
+      'parse_int("42") + parse_float("0.5") + parse_int("x")': '42.5',
+      'to_boolean("Yes")': 'true',
+      'len("abc") + len(split("a,b", ","))': '5',
+      'is_empty(" ") && is_not_empty("x") && is_empty([])': 'true',
+      'pick_valid("", " ", "c", "d")': 'c',
+      'base64_decode(base64_encode("hé"))': 'hé',
+      'len(random_string(12)) == 12 && len(uuid()) == 36': 'true',
+      'toUpper("a") + fileLength("nowhere") + isEmpty("")': 'A0true',
+    })
+  })
+
+  test('functions of files return the documented results', async () => {
+    const output = await check(
+      {
+        'file_exists("a.txt") && !file_exists("b.txt")': 'true',
+        'file_length("a.txt")': '3',
+        'file_contains("a.txt", "(?m)^b")': 'true',
+        'regex_extract("a.txt", "^[ab]")': '["a1","b2"]',
+        'grep_string("a.txt", "c")': 'c3',
+        'create_folder("x/y") && is_dir("x/y") && is_file("a.txt")': 'true',
+        'append_file("x/all", "a.txt") && append_file("x/all", "a.txt") && !append_file("x/all", "none")':
+          'true',
+        'file_length("x/all")': '6',
+        'sort_unix("x/all") && file_length("x/all")': '3',
+        'grep_regex_to_file("x/g", "a.txt", "[12]$") && read_lines("x/g")': '["a1","b2"]',
+        'move_file("x/g", "moved/g") && dir_length("x")': '2',
+        'remove_blank_lines("a.txt") && read_file("a.txt") == "a1\\nb2\\nc3\\n"': 'true',
+        'chunk_file("a.txt", 2, "chunks") && file_length("chunks")': '2',
+        'cut_to_file("csv", ",", 2, "cut") && read_file("cut")': 'y\nz',
+        'glob("a.*").length': '1',
+        'extract_diff("x/all", "new.list")': 'd4',
+        'clean_sub("subs", "example.com") && read_file("subs")': 'example.com\na.example.com',
+        'rm_rf("x") && !file_exists("x")': 'true',
+        'read_file("nowhere") == "" && file_length("nowhere") == 0': 'true',
+        'save_content("héllo", "deep/down.txt") && read_file("deep/down.txt")': 'héllo',
+        'is_compress("a.tar.gz") && !is_compress("a.txt")': 'true',
+        'get_types("10.0.0.0/8") + get_types("1.2.3.4") + get_types("http://a/b") + get_types("a.example.com")':
+          'cidripurldomain',
+        'detect_language(".")': 'python',
+      },
+      {
+        'a.txt': 'a1\n\nb2\nc3\n',
+        csv: 'x,y\nw,z\n',
+        'new.list': 'a1\nd4\n',
+        subs: '*.Example.com\nhttps://a.example.com/x\nother.org\nA.example.com.\n',
+        'main.py': '',
+      },
+    )
+    expect(readFileSync(join(output, 'a.txt'), 'utf8')).toBe('a1\nb2\nc3\n')
+  })
+
+  test('functions of JSON, CSV and tool output return the documented results', async () => {
+    const nmap = `<?xml version="1.0"?><nmaprun><host><address addr="10.0.0.1" addrtype="ipv4"/><hostnames><hostname name="h.example.com"/></hostnames>
+      <ports><port protocol="tcp" portid="22"><state state="open"/><service name="ssh" product="Open&amp;SSH" version="9"/></port></ports></host></nmaprun>`
+    const output = await check(
+      {
+        'jq_all("{\\"a\\":[1,2]}", ".a[]")': '[1,2]',
+        'jq("{\\"a\\":{\\"b\\":\\"x\\"}}", ".a.b")': 'x',
+        'jsonl_filter("rows.jsonl", "f.jsonl", "a,n.m,missing") && file_length("f.jsonl")': '3',
+        'jq_all_from_file("f.jsonl", ".a").length': '3',
+        'jsonl_unique("rows.jsonl", "u.jsonl", "a") && file_length("u.jsonl")': '2',
+        'jsonl_rename_key("rows.jsonl", "r.jsonl", "a:alpha") && file_length("r.jsonl")': '3',
+        'jsonl_to_csv("rows.jsonl", "rows.csv") && file_length("rows.csv")': '4',
+        'csv_to_jsonl("rows.csv", "back.jsonl") && file_length("back.jsonl")': '3',
+        'nmap_ports_to_jsonl("scan.xml", "ports.jsonl")': '1',
+        'convert_jsonl_to_markdown("rows.jsonl", "rows.md")': 'true',
+        'convert_sarif_to_markdown("s.sarif", "s.md")': 'true',
+        'starts_with(convert_csv_to_markdown("rows.csv"), "| a | n |")': 'true',
+        'render_markdown_report("tpl.md", "out.md")': 'true',
+      },
+      {
+        'rows.jsonl': '{"a":1,"n":{"m":"x|<b>"}}\nnot json\n{"a":2}\n{"a":1,"n":{"m":"z, \\"q\\""}}\n',
+        'scan.xml': nmap,
+        's.sarif': JSON.stringify({
+          runs: [
+            {
+              tool: { driver: { name: 'lint' } },
+              results: [
+                {
+                  ruleId: 'R1',
+                  level: 'error',
+                  message: { text: 'bad | thing' },
+                  locations: [
+                    { physicalLocation: { artifactLocation: { uri: 'a.c' }, region: { startLine: 3 } } },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+        'tpl.md':
+          '# {{Target}}\n`file_length("rows.jsonl")`{.func}\n```func\n1 + 1\n```\n`no_such()`{.func}\n',
+      },
+    )
+    const read = (name: string) => readFileSync(join(output, name), 'utf8')
+    expect(read('f.jsonl')).toBe('{"a":1,"n.m":"x|<b>"}\n{"a":2}\n{"a":1,"n.m":"z, \\"q\\""}\n')
+    expect(read('ports.jsonl')).toContain('"host":"h.example.com","ip":"10.0.0.1","port":22')
+    expect(read('rows.md')).toContain(String.raw`x\|\<b\>`)
+    expect(read('s.md')).toContain('| high | `a.c:3` | R1 | bad \\| thing |')
+    expect(read('out.md')).toBe(
+      "# example.com\n4\n2\n<!-- ERROR: ReferenceError: 'no_such' is not defined -->\n",
+    )
+  })
+
+  test('functions evaluate the expressions of a report template, never those in the values of its variables', async () => {
+    const { answers, output } = await evaluate(
+      [
+        'set_var("found", read_file("banner")) && 1',
+        'render_markdown_report("tpl.md", "out.md")',
+        'file_exists("canary")',
+      ],
+      {
+        banner:
+          '`save_content("x", "canary")`{.func}\n```func\nsave_content("y", "canary")\n```\n") + save_content("z", "canary") + ("',
+        'tpl.md': '{{found}}\n`len("{{found}}")`{.func}\n`{{found}} == 2`{.func}\n',
+      },
+    )
+    expect(answers.slice(1)).toEqual(['true', 'false'])
+    const banner = readFileSync(join(output, 'banner'), 'utf8')
+    expect(readFileSync(join(output, 'out.md'), 'utf8')).toBe(`${banner}\n${banner.length}\nfalse\n`)
+  })
+
+  test('functions of jq log errors of a filter, and return an error text if the value does not fit', async () => {
+    const { answers, ran } = await evaluate(['jq("[]", "nope(")', 'jq("{\\"a\\":1}", ".a.b")'])
+    expect(answers).toEqual(['', expect.stringMatching(/^error: Cannot index number/)])
+    expect(ran.recorder.lines.join()).toContain('syntax error')
+  })
+
+  test('functions of addresses return the documented results', async () => {
+    await check(
+      {
+        'parse_url("https://u:p@a.b.example.co.uk:8443/x/y.php?q=1#f", "%s|%u|%d|%S|%r|%t|%P|%p|%e|%q|%f|%a|%:%@%?%#%%")':
+          'https|u:p|a.b.example.co.uk|a.b|example|co.uk|8443|/x/y.php|php|q=1|f|u:p@a.b.example.co.uk:8443|:@?#%',
+        'get_parent_url("http://a/x/y")': 'http://a/x/',
+        'query_replace("http://a/?x=1&y=2", "FUZZ")': 'http://a/?x=FUZZ&y=FUZZ',
+        'path_replace("http://a/x/y", "Z")': 'http://a/Z/y',
+        'parse_url_file_unique("urls", "%d", "hosts") && read_file("hosts")': 'a.example.com',
+        'interesting_urls("urls", "good") && file_length("good")': '2',
+        'is_url("http://a") && !is_url("a")': 'true',
+        'get_ip("127.0.0.1")': '127.0.0.1',
+        'is_repository("https://github.com/a/b")': 'true',
+      },
+      {
+        urls: 'http://a.example.com/logo.png\nhttp://a.example.com/i.php?id=1\nhttp://a.example.com/i.php?id=2\nhttp://a.example.com/api/v1\n',
+      },
+    )
+  })
+
+  test('functions that run programs return their output and exit code', async () => {
+    await check({
+      'exec_cmd("echo out; echo err >&2")': 'err\nout',
+      'exec_cmd("echo out; exit 3")': '',
+      'command_exists("sh") && !command_exists("no-such-program")': 'true',
+      'exec_python("print(6*7)")': '42',
+      'os_setenv("FROM_STEP", "yes") && exec_cmd("echo $FROM_STEP")': 'yes',
+      'zip_dir("nowhere", "x.zip")': 'false',
+      'tmux_run("x", "bad name;")': '',
+    }).catch((error: Error) => {
+      // Not every machine has zip.
+      if (!error.message.includes('zip')) throw error
+    })
+  })
+
+  test('functions whose service is missing fail with its name', async () => {
+    const { answers } = await evaluate([
+      'db_import_asset("", "{}")',
+      'notify_telegram("x")',
+      'cdn_list()',
+      'llm_invoke("x")',
+      'run_module("a", "b")',
+      'db_select("select 1", "jsonl")',
+      'nix_install("x")',
+    ])
+    expect(answers).toEqual([
+      expect.stringContaining('error: this function needs the database of a server; this run has none'),
+      expect.stringMatching(/notifications are not set up[^]*false$/),
+      expect.stringMatching(/object storage is not set up[^]*false$/),
+      '',
+      'run_module needs a server; this run has none',
+      expect.stringContaining('error: '),
+      'false',
+    ])
+  })
+
+  test('functions that start a run refuse params that exceed the limits', async () => {
+    const services: FunctionServices = { run: async () => ({}) }
+    const { answers } = await evaluate(['run_flow("a", "b", "a b=c")'], {}, services)
+    expect(answers).toEqual([expect.stringMatching(/^run_flow: the name of a param has 1 to 128 characters/)])
+  })
+
+  test('functions pass findings, messages and objects to their services', async () => {
+    const seen: Json[] = []
+    const stored = new Map<string, string>()
+    const services: FunctionServices = {
+      database: {
+        importAssets: async (workspace, assets) => {
+          seen.push([workspace, ...assets])
+          return { new: assets.length, updated: 0, unchanged: 0, errors: 0 }
+        },
+        importVulnerabilities: async (_workspace, items) => {
+          seen.push([...items])
+          return { new: 0, updated: items.length, unchanged: 0, errors: 0 }
+        },
+        importReport: async (workspace, format, report) => {
+          let text = ''
+          for await (const chunk of report) text += Buffer.from(chunk).toString()
+          seen.push([workspace, format, text])
+          return { new: 3, updated: 0, unchanged: 0, errors: 1 }
+        },
+        assets: async () => [{ asset_value: 'a', asset_type: 'http' }],
+        vulnerabilities: async (_workspace, filter) => [{ vuln_info: 'X', ...filter }],
+        count: async (_workspace, counter, add) => (add === 'reset' ? 0 : add + counter.length),
+        runStatus: async () => [],
+      },
+      notify: {
+        send: async ({ kind, channel, text, file, event }) => {
+          seen.push({ kind, channel, text, file: file ?? '', event: event?.data ?? null })
+        },
+      },
+      storage: {
+        upload: async (path, key) => void stored.set(key, readFileSync(path, 'utf8')),
+        download: async (key, path) => writeFileSync(path, stored.get(key) ?? ''),
+        remove: async (key) => void stored.delete(key),
+        stat: async (key) =>
+          stored.has(key) ? { key, size: 1, modified: '2026-01-01T00:00:00Z' } : undefined,
+        list: async (prefix) =>
+          [...stored.keys()]
+            .filter((key) => key.startsWith(prefix))
+            .map((key) => ({ key, size: 1, modified: '' })),
+        presign: async (key, minutes) => `https://store/${key}?m=${minutes}`,
+      },
+    }
+    const output = await check(
+      {
+        'db_import_asset_from_file("", "httpx.jsonl").new': '2',
+        'db_import_vuln_from_file("ws", "nuclei.jsonl").updated': '1',
+        'db_import_sarif("ws", "report.sarif").total': '4',
+        'db_import_sarif("ws", "empty").total': '0',
+        'db_import_sarif("ws", "not-there").total': '0',
+        'db_total_urls("httpx.jsonl")': '6',
+        'db_total_urls(0)': '0',
+        'db_vuln_high("nuclei.jsonl")': '10',
+        'db_select_vulnerabilities_filtered("", "high", "a", "jsonl")':
+          '{"vuln_info":"X","severity":"high","asset_value":"a"}',
+        'db_select_assets("", "markdown")': '| asset_value | asset_type |\n| --- | --- |\n| a | http |',
+        'send_telegram_file("nuclei.jsonl")': 'true',
+        'notify_webhook("hello")': 'true',
+        'cdn_upload("nuclei.jsonl", "a/n.jsonl") && cdn_exists("a/n.jsonl") && cdn_read("a/n.jsonl") == read_file("nuclei.jsonl")':
+          'true',
+        'cdn_sync_upload("dir", "up")': '1',
+        'cdn_ls_tree("", 3)': 'a/\n  n.jsonl\nup/\n  f',
+        'cdn_get_presigned_url("k", 5)': 'https://store/k?m=5',
+        'cdn_sync_download("up/", "down") && read_file("down/f")': 'F',
+        'register_artifact("nuclei.jsonl") && generate_event("", "vuln.found", "x", "y", "{\\"a\\":1}")':
+          'true',
+        'generate_event_from_file("", "assets.new", "x", "y", "httpx.jsonl")': '2',
+      },
+      {
+        'httpx.jsonl':
+          '{"url":"http://a","host":"a","status_code":200,"tech":["nginx"],"webserver":"x"}\n{"url":"http://b","host":"b"}\n',
+        'nuclei.jsonl':
+          '{"template-id":"cve-1","info":{"name":"Bad","severity":"high","tags":["x"]},"matched-at":"http://a/x"}\n',
+        'report.sarif': '{"runs":[]}',
+        'dir/f': 'F',
+        empty: '',
+      },
+      services,
+    )
+    expect(output).not.toBe('')
+    expect(seen[0]).toEqual([
+      'example.com',
+      expect.objectContaining({ asset_value: 'a', url: 'http://a', status_code: 200 }),
+      expect.anything(),
+    ])
+    expect(seen[1]).toEqual([
+      {
+        'template-id': 'cve-1',
+        info: { name: 'Bad', severity: 'high', tags: ['x'] },
+        'matched-at': 'http://a/x',
+      },
+    ])
+    expect(seen[2]).toEqual(['ws', 'sarif', '{"runs":[]}'])
+    expect(seen[3]).toEqual([])
+  })
+})
+
+describe('the table of functions', () => {
+  test('the function table lists every function once, with its arguments, result and description', () => {
+    const all = FUNCTION_GROUPS.flatMap(({ functions }) => functions)
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+    for (const { name, doc, returns } of all) {
+      expect(name).toMatch(/^[a-z][a-z0-9_]*$/)
+      expect(doc).toMatch(/[.?`]$|: /)
+      expect(returns).not.toBe('')
+    }
+    expect(all.length).toBeGreaterThan(200)
+    for (const alias of ['fileLength', 'isEmpty', 'createDir', 'appendFile', 'bash', 'cut'])
+      expect(FUNCTIONS.has(alias)).toBe(true)
+  })
+})

@@ -1,0 +1,207 @@
+// long
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { checkParams } from '../src/flow/params.ts'
+import { Engine } from '../src/engine.ts'
+import { execute } from '../src/execute.ts'
+import { openLibrary } from '../src/library/open-library.ts'
+import {
+  resolveWorkflow,
+  type Param,
+  type ResolvedWorkflow,
+  type Workflow,
+  type WorkflowLibrary,
+} from '@scanfarm/language'
+import { hostRunner } from './harness/host-runner.ts'
+import { MemoryRecorder } from './harness/recorder.ts'
+
+const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
+
+/** Notes its arguments, each with an end mark, and leaves files behind that the next module goes on with. */
+const RECORD = `#!/bin/sh
+{ printf '%s\\001' "\${0##*/}" "$@"; printf '\\002'; } >> "$CALLS"
+out= prev=
+for arg in "$@"; do
+  case $prev in -o|-oX) out=$arg ;; -oG) [ "$arg" = - ] || out=$arg ;; esac
+  prev=$arg
+done
+`
+const WRITES: Readonly<Record<string, string>> = {
+  subfinder: `echo localhost > "$out"`,
+  dnsx: `echo '{"host":"localhost","a":["127.0.0.1"],"status_code":"NOERROR"}' > "$out"`,
+  httpx: `[ "$1" != -version ] || { echo 'Current Version: v1.7.0'; exit; }; echo '{"url":"http://localhost","host":"h","status_code":200}' > "$out"`,
+  nmap: `case "$*" in *-sT*) printf 'Ports: 9/open/\\n# Nmap done at x -- 1 IP address\\n' > "$out" ;; *-oG*) printf 'Host: 127.0.0.7 ()\\tStatus: Up\\n# Nmap done at x -- 256 IP addresses\\n' > "$out" ;; *) echo '<nmaprun><runstats><finished exit="success"/><hosts up="1" down="0" total="1"/></runstats></nmaprun>' > "$out" ;; esac`,
+  katana: `echo http://localhost/a > "$out"`,
+  ffuf: `echo '{"results":[]}' > "$out"`,
+  nuclei: `: > "$out"`,
+  timeout: `shift; "$@"`,
+  curl: `printf 'HTTP/1.1 200 OK\\n\\n'`,
+  openssl: ':',
+}
+
+/** Their hosts are this machine: one that does not answer is waited for in each run. */
+const FLOWS: Readonly<Record<string, string>> = {
+  cidr: '192.0.2.0/24',
+  domain: 'example.com',
+  host: '127.0.0.10',
+  list: 'mine',
+  'service-survey': '127.0.0.1:9',
+  url: 'http://localhost',
+}
+
+let folder = ''
+let canary = ''
+let file = ''
+let library: WorkflowLibrary
+const engine = new Engine()
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-params-'))
+  canary = join(folder, 'canary')
+  file = join(folder, 'file.txt')
+  writeFileSync(file, 'localhost\n')
+  mkdirSync(join(folder, 'bin'))
+  for (const [name, body] of Object.entries(WRITES)) {
+    writeFileSync(join(folder, 'bin', name), `${RECORD}${body}\n`)
+    chmodSync(join(folder, 'bin', name), 0o755)
+  }
+  library = await openLibrary([WORKFLOWS])
+})
+afterAll(async () => {
+  await engine[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const workflowsOf = ({ root, modules }: ResolvedWorkflow): Workflow[] => [root, ...Object.values(modules)]
+
+/** All params that a caller of the flow can set. */
+const paramsOf = (resolved: ResolvedWorkflow): Param[] => [
+  ...new Map(
+    workflowsOf(resolved).flatMap(({ params = [] }) => params.map((one) => [one.name, one] as const)),
+  ).values(),
+]
+
+/** Without the types that keep hostile values out, what remains is where the values stand. */
+const untyped = (resolved: ResolvedWorkflow): ResolvedWorkflow => {
+  const strip = (workflow: Workflow): Workflow => ({
+    ...workflow,
+    params: (workflow.params ?? []).map(({ type, ...param }) =>
+      type === 'args' ? { ...param, type } : param,
+    ),
+  })
+  return {
+    ...resolved,
+    root: strip(resolved.root),
+    modules: Object.fromEntries(Object.entries(resolved.modules).map(([name, one]) => [name, strip(one)])),
+  }
+}
+
+/** The arguments of every call of a tool. */
+const callsOf = async (workflow: ResolvedWorkflow, target: string, params: Record<string, string>) => {
+  const output = mkdtempSync(join(folder, 'run-'))
+  const calls = join(output, 'calls')
+  writeFileSync(calls, '')
+  await execute({
+    workflow,
+    target,
+    params,
+    workspace: 'ws',
+    runUuid: '0c4c6c0e-7a0b-4d8e-9d5e-7c4f7a9f2c11',
+    runId: 1,
+    attempt: 1,
+    folders: { output, temp: join(output, 'tmp') },
+    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls },
+    openRunner: async () => hostRunner(),
+    recorder: new MemoryRecorder(),
+    signal: new AbortController().signal,
+    engine,
+  })
+  return readFileSync(calls, 'utf8')
+    .split('\u0002')
+    .slice(0, -1)
+    .map((call) => call.split('\u0001').slice(0, -1))
+}
+
+const hostile = () => [
+  `3 touch ${canary}`,
+  '-code --template evil.yaml',
+  `"'; touch ${canary} ; \`touch ${canary}\` $(touch ${canary})`,
+]
+
+const atOnce = async <T>(cases: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
+  const queue = cases.values()
+  const next = async () => {
+    for (const one of queue) await work(one)
+  }
+  await Promise.all(Array.from({ length: 4 }, next))
+}
+
+describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
+  const resolved = () => resolveWorkflow(library, { name, kind: 'flow' })
+  /** What lets all its modules run. */
+  const usual = (): Record<string, string> => ({
+    ...(name === 'domain' ? { with_ports: 'true' } : {}),
+    ...(name === 'list' ? { list_file: file } : {}),
+    ...(name === 'url' ? { wordlist: file } : {}),
+  })
+
+  test('declares a type for every param', () => {
+    for (const { params = [], name: workflow } of workflowsOf(resolved()))
+      for (const param of params) expect({ workflow, param }).toHaveProperty('param.type')
+  })
+
+  test('refuses at submission what is no number, choice or path', () => {
+    for (const param of paramsOf(resolved())) {
+      if (param.type === 'string' || param.type === 'args') continue
+      const value = '-code --template evil.yaml'
+      expect(checkParams(resolved(), { ...usual(), [param.name]: value })).toEqual([
+        { path: `/params/${param.name}`, message: expect.stringContaining(value) },
+      ])
+    }
+  })
+
+  test('hands a hostile value to its tools as one word, and runs nothing of it', async () => {
+    const bare = untyped(resolved())
+    const params = paramsOf(resolved()).filter(({ type }) => type !== 'args' && type !== 'bool')
+    const paths = params.filter(({ type }) => type === 'path').map((param) => param.name)
+    const others = params.filter(({ type }) => type !== 'path').map((param) => param.name)
+    const cases = [bare, resolved()].flatMap((workflow) =>
+      hostile().flatMap((value) =>
+        [others, ...(workflow === bare ? paths.map((one) => [one]) : [])].map((group) => ({
+          workflow,
+          value,
+          group,
+        })),
+      ),
+    )
+    await atOnce(cases, async ({ workflow, value, group }) => {
+      const given = Object.fromEntries(group.map((one) => [one, value]))
+      const calls = await callsOf(workflow, target, { ...usual(), ...given })
+      const fragments = value.split(' ')
+      const found = calls.flat().filter((argument) => fragments.includes(argument))
+      expect({ value, group, found }).toEqual({ value, group, found: [] })
+      expect({ value, group, ran: existsSync(canary) }).toEqual({ value, group, ran: false })
+    })
+  })
+
+  test('hands them over at all', async () => {
+    // Scripts of the survey name interpreters, and take letters, digits and a few signs only.
+    const value = name === 'service-survey' ? '3:touch' : '-code --template evil.yaml'
+    const others = paramsOf(resolved()).filter(({ type }) => type === 'int' || type === 'choice')
+    const given = Object.fromEntries(others.map((param) => [param.name, value]))
+    const calls = await callsOf(untyped(resolved()), target, { ...usual(), ...given })
+    expect(calls.flat()).toContain(value)
+  })
+
+  test('splits arguments by their quotes, and expands nothing', async () => {
+    const flags = paramsOf(resolved()).filter(({ type }) => type === 'args')
+    const value = `-a "b c" $HOME * $(touch ${canary})`
+    const given = Object.fromEntries(flags.map((param) => [param.name, value]))
+    const calls = await callsOf(resolved(), target, { ...usual(), ...given })
+    expect(existsSync(canary)).toBe(false)
+    const split = calls.filter((call) => call.join('|').includes('-a|b c|$HOME|*|$(touch|'))
+    expect(split.length > 0).toBe(flags.length > 0)
+  })
+})

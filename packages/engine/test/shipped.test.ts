@@ -1,0 +1,160 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Engine } from '../src/engine.ts'
+import { execute } from '../src/execute.ts'
+import { lintPaths } from '../src/lint/lint-paths.ts'
+import { openLibrary } from '../src/library/open-library.ts'
+import { requirements } from '../src/requirements.ts'
+import { resolveWorkflow, type WorkflowLibrary } from '@scanfarm/language'
+import { hostRunner } from './harness/host-runner.ts'
+import { MemoryRecorder } from './harness/recorder.ts'
+
+const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
+
+/**
+ * Stand-ins that behave like the tools as far as the workflows use them: they check that what they need is there,
+ * note how they were called, and write what the tool would write. `-o FILE` is found by hand, as each has its own.
+ */
+const HEAD = `#!/bin/sh
+[ "$*" != -version ] || { echo 'Current Version: v1.7.0'; exit; }
+echo "\${0##*/} $*" >> "$CALLS"
+out= list= xml= grep=
+prev=
+for arg in "$@"; do
+  case $prev in -o) out=$arg ;; -l|-list|-iL|-w) list=$arg ;; -oX) xml=$arg ;; -oG) grep=$arg ;; esac
+  prev=$arg
+done
+if [ -n "$list" ] && [ ! -r "$list" ]; then echo "no input $list" >&2; exit 2; fi
+`
+const TOOLS: Readonly<Record<string, string>> = {
+  subfinder: `printf 'WWW.Example.com\\n*.example.com\\nevil.org\\napi.example.com\\n' > "$out"`,
+  dnsx: `while read -r name; do printf '{"host":"%s","a":["127.0.0.1"],"status_code":"NOERROR"}\\n' "$name"; done < "$list" > "$out"`,
+  httpx: `while read -r name; do case $name in *:22) ;; http*) printf '{"url":"%s","host":"h","status_code":200,"title":"a | b","webserver":"nginx","tech":["PHP"]}\\n' "$name" ;; *) printf '{"url":"https://%s","host":"%s","status_code":200}\\n' "$name" "$name" ;; esac; done < "$list" > "$out"`,
+  nmap: `if [ -n "$grep" ]; then printf 'Host: 127.0.0.7 ()\\tStatus: Up\\nHost: 127.0.0.8 ()\\tStatus: Down\\n# Nmap done at x -- 256 IP addresses (1 host up)\\n' > "$grep"; exit; fi
+{ echo '<nmaprun>'; while read -r host; do printf '<host><address addr="%s" addrtype="ipv4"/><ports><port protocol="tcp" portid="22"><state state="open" reason="syn-ack"/><service name="ssh" product="OpenSSH"/></port><port protocol="tcp" portid="8443"><state state="open" reason="syn-ack"/><service name="https"/></port></ports></host>' "$host"; done < "$list"; echo '<runstats><finished time="1" exit="success"/><hosts up="1" down="0" total="1"/></runstats></nmaprun>'; } > "$xml"`,
+  katana: `while read -r url; do printf '%s/login.php?id=1\\n%s/logo.png\\n' "$url" "$url"; done < "$list" > "$out"`,
+  ffuf: `printf '{"results":[{"url":"http://found/admin","status":200,"length":5}]}' > "$out"`,
+  nuclei: `while read -r url; do printf '{"template-id":"t-1","info":{"name":"Bad <b>","severity":"high"},"matched-at":"%s"}\\n' "$url"; done < "$list" > "$out"`,
+}
+
+let folder = ''
+let library: WorkflowLibrary
+const engine = new Engine()
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-shipped-'))
+  for (const [name, body] of Object.entries(TOOLS)) {
+    mkdirSync(join(folder, 'bin'), { recursive: true })
+    writeFileSync(join(folder, 'bin', name), `${HEAD}${body}\n`)
+    chmodSync(join(folder, 'bin', name), 0o755)
+  }
+  library = await openLibrary([WORKFLOWS])
+})
+afterAll(async () => {
+  await engine[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const runFlow = async (name: string, target: string, params: Record<string, string> = {}) => {
+  const output = mkdtempSync(join(folder, `${name}-`))
+  const calls = join(output, 'calls')
+  writeFileSync(calls, '')
+  const recorder = new MemoryRecorder()
+  const result = await execute({
+    workflow: resolveWorkflow(library, { name, kind: 'flow' }),
+    target,
+    params,
+    workspace: 'ws',
+    runUuid: '0c4c6c0e-7a0b-4d8e-9d5e-7c4f7a9f2c11',
+    runId: 1,
+    attempt: 1,
+    folders: { output, temp: join(output, 'tmp') },
+    paths: [{ path: folder, write: false }],
+    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls },
+    openRunner: async () => hostRunner(),
+    recorder,
+    signal: new AbortController().signal,
+    engine,
+  })
+  const read = (file: string) => readFileSync(join(output, file), 'utf8')
+  const bad = recorder.steps.filter(({ status }) => status === 'failed')
+  expect(bad.map(({ name: step, errorMessage, output: text }) => ({ step, errorMessage, text }))).toEqual([])
+  expect(result).toMatchObject({ status: 'completed', errorMessage: '' })
+  expect(recorder.completed).toBe(recorder.total)
+  return { recorder, read, output, calls: read('calls').trim().replaceAll(output, 'OUT').split('\n') }
+}
+
+describe('the workflows that are shipped', () => {
+  test('have nothing that the checker would complain about', async () => {
+    const { files, problems } = await lintPaths([WORKFLOWS])
+    expect(problems).toEqual([])
+    expect(files).toBeGreaterThan(12)
+  })
+
+  test('can all be resolved, and say which programs they need', () => {
+    for (const { name, kind } of library.list()) resolveWorkflow(library, { name, kind })
+    expect(requirements(resolveWorkflow(library, { name: 'domain' }))).toEqual(
+      ['dnsx', 'httpx', 'katana', 'nmap', 'nuclei', 'subfinder'].map((tool) => `tool:${tool}`),
+    )
+  })
+
+  test('domain goes from names to findings', async () => {
+    const { calls, read, recorder } = await runFlow('domain', 'example.com', { with_ports: 'true' })
+    expect(calls).toEqual([
+      'subfinder -d example.com -silent -all -o OUT/subdomains/found.txt',
+      'dnsx -l OUT/subdomains/names.txt -silent -json -a -aaaa -cname -resp -t 10 -o OUT/subdomains/dns.jsonl',
+      'nmap -n -Pn -sV --top-ports 1000 -T4 -iL OUT/ports/hosts.txt -oX OUT/ports/nmap.xml',
+      'httpx -l OUT/web/input.txt -silent -json -title -tech-detect -status-code -server -threads 10 -follow-host-redirects -o OUT/web/httpx.jsonl',
+      expect.stringMatching(/^(katana -list|nuclei -l) /),
+      expect.stringMatching(/^(katana -list|nuclei -l) /),
+    ])
+    expect(read('hosts.txt')).toBe('api.example.com\nexample.com\nwww.example.com\n')
+    expect(read('urls.txt').split('\n')).toContain('https://api.example.com:8443')
+    expect(read('links.txt')).toContain('/login.php?id=1')
+    expect(read('links.txt')).not.toContain('logo.png')
+    expect(read('summary.md')).toContain('## vulnerabilities')
+    expect(read('summary.md')).toContain(String.raw`Bad \<b\>`)
+    expect(recorder.artifacts.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['hosts', 'ports', 'web', 'vulnerabilities', 'summary']),
+    )
+    // Events of findings come from the database, which knows what is new.
+    expect(recorder.events).toEqual([])
+  })
+
+  test('host goes from ports to findings, with ports as the caller wants them', async () => {
+    const { calls, read } = await runFlow('host', '127.0.0.10', { ports: '-p 22,8443', severity: 'high' })
+    expect(calls[0]).toBe('nmap -n -Pn -sV -p 22,8443 -T4 -iL OUT/ports/hosts.txt -oX OUT/ports/nmap.xml')
+    expect(calls[2]).toContain(
+      'nuclei -l OUT/vulnerabilities/input.txt -silent -jsonl -severity high -rate-limit 100',
+    )
+    expect(read('urls.txt')).toBe('https://127.0.0.10\nhttps://127.0.0.10:8443\n')
+  })
+
+  test('cidr scans only the hosts that answer', async () => {
+    const { calls, read } = await runFlow('cidr', '192.0.2.0/24')
+    expect(calls[0]).toBe('nmap -n -sn -T4 192.0.2.0/24 -oG OUT/hosts/ping.txt')
+    expect(read('hosts.txt')).toBe('127.0.0.7\n')
+    expect(read('ports/hosts.txt')).toBe('127.0.0.7\n')
+  })
+
+  test('url takes an address with an ampersand as what it is', async () => {
+    const words = join(folder, 'words.txt')
+    writeFileSync(words, 'admin\n')
+    const { calls, read } = await runFlow('url', 'https://www.example.com/a?b=1&c=2', { wordlist: words })
+    expect(read('web/input.txt')).toBe('https://www.example.com/a?b=1&c=2\n')
+    expect(calls.filter((call) => call.startsWith('ffuf'))).toEqual([
+      expect.stringContaining(`ffuf -s -u https://www.example.com/a/FUZZ -w ${words} -t 10`),
+    ])
+    expect(read('content.jsonl')).toContain('http://found/admin')
+  })
+
+  test('list takes its hosts from a file', async () => {
+    const hosts = join(folder, 'hosts.txt')
+    writeFileSync(hosts, '# mine\nb.example.com\r\n\na.example.com\nb.example.com\n')
+    const { read } = await runFlow('list', 'my-hosts', { list_file: hosts })
+    expect(read('hosts.txt')).toBe('a.example.com\nb.example.com\n')
+    expect(read('vulnerabilities.jsonl').trim().split('\n')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,200 @@
+import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
+import type { Folders, Owner, Ports } from './environment.ts'
+import { codeOf, messageOf, type KnownFunction, type Json } from '@scanfarm/language'
+import type { AllowedPath } from './paths/allowed.ts'
+import type { FunctionServices } from './services.ts'
+
+/** The interface of a function to the run that calls it. */
+export interface FunctionContext {
+  readonly signal: AbortSignal
+  readonly folders: Folders
+  readonly env: Readonly<Record<string, string>>
+  readonly ports: Ports
+  readonly services: FunctionServices
+  readonly workspace: string
+  readonly target: string
+  readonly runUuid: string
+  /** The calling step, with its module if it has one: `scan/ports`. */
+  readonly stepPath: string
+  readonly recorder: RunRecorder
+  /** The owner of new files; undefined: the user of this process. */
+  readonly owner: Owner | undefined
+  /** Paths outside the run's folders that the settings allow. */
+  readonly paths: readonly AllowedPath[] | undefined
+  /** As in `FileScope`. */
+  readonly shared?: readonly string[] | undefined
+  /** A variable as the step sees it. */
+  variable(name: string): Json | undefined
+  setVariable(name: string, value: Json): void
+  /** Sets an environment variable for all following commands. */
+  setEnv(name: string, value: string): void
+  /** Writes to the step's output. */
+  print(stream: OutputStream, text: string): void
+  /** Runs a program on the worker's machine, independent of the module's runner. */
+  exec(argv: readonly string[], options?: { timeoutMs?: number; cwd?: string }): Promise<ExecResult>
+  /** Runs a shell command with a runner that is opened for this command only. */
+  execOn(spec: RunnerSpec, command: string): Promise<ExecResult>
+  /** The results of a jq filter as JSON lines; rejects with the message of jq. */
+  jq(text: string, filter: string): Promise<string>
+  /** Evaluates further expressions, for reports that contain functions. */
+  evaluate(expression: string): Promise<Json>
+}
+
+export interface ExecResult {
+  /** -1 if the program did not exit by itself. */
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Why it did not start or end, or `""`. */
+  readonly problem: string
+}
+
+export interface FunctionDefinition extends KnownFunction {
+  /** As documented: `path, pattern?` */
+  readonly signature: string
+  readonly returns: string
+  readonly doc: string
+  /** Other names of the function. */
+  readonly aliases: readonly string[]
+  /** The result if the function cannot do its work; default: the empty value of `returns`. */
+  readonly otherwise?: Json
+  readonly run: (args: readonly Json[], context: FunctionContext) => Json | Promise<Json>
+}
+
+export interface FunctionGroup {
+  readonly title: string
+  readonly functions: readonly FunctionDefinition[]
+}
+
+type Run = FunctionDefinition['run']
+
+/** One function: `fn('file_exists(path)', 'bool', 'Is there…', run)`. */
+export const fn = (
+  head: string,
+  returns: string,
+  doc: string,
+  run: Run,
+  aliases: readonly string[] = [],
+): FunctionDefinition => {
+  const [, name = '', signature = ''] = /^(\w+)\((.*)\)$/.exec(head) ?? []
+  return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
+}
+
+/**
+ * A function of the language that Scanfarm does not support; the checker reports it. Its step fails, or continues with the
+ * result that means failure, if workflows test for it.
+ */
+export const refused = (head: string, why: string, instead = '', returns = 'never'): FunctionDefinition => {
+  const message = instead === '' ? why : `${why}; ${instead}`
+  const definition = fn(head, returns, `Not supported: ${message}.`, () => {
+    throw returns === 'never' ? new Error(message) : new NoResult(message)
+  })
+  return { ...definition, refused: { why, instead } }
+}
+
+/** Sets the result of a function that cannot do its work. */
+export const answering = (otherwise: Json, definition: FunctionDefinition): FunctionDefinition => ({
+  ...definition,
+  otherwise,
+})
+
+/** Older workflow files use `fileExists` for `file_exists`. */
+const camelCase = (name: string): string[] => {
+  const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+  return camel === name ? [] : [camel]
+}
+
+/**
+ * The function could not do its work: a file is missing, a program failed, a pattern is invalid. The step continues with a
+ * result that means failure (false, "", 0, an empty list), because workflows test for it; the reason is logged.
+ */
+export class NoResult extends Error {
+  override readonly name: string = 'NoResult'
+}
+
+/** An empty path, usually from an empty variable. The function returns the same as for a missing file. */
+export class NoPath extends NoResult {
+  override readonly name = 'NoPath'
+}
+
+/** File errors that are treated as a missing file, unlike a full disk or a refused path. */
+const NO_SUCH_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'ENAMETOOLONG'])
+
+const OTHERWISE: Readonly<Record<string, Json>> = {
+  bool: false,
+  true: false,
+  number: 0,
+  text: '',
+  list: [],
+  value: '',
+}
+
+/** The result of a function after an error, or undefined if the error fails the step. */
+export const resultAfterError = (
+  error: unknown,
+  { returns, otherwise = OTHERWISE[returns] }: FunctionDefinition,
+): Json | undefined => {
+  if (!(error instanceof NoResult) && !NO_SUCH_FILE.has(codeOf(error))) return undefined
+  return otherwise ?? `error: ${messageOf(error)}`
+}
+
+/** Converts a value to text: a list to its items with commas between them, an object to JSON. */
+const scriptText = (value: Json): string => {
+  if (Array.isArray(value)) return value.map((item) => (item === null ? '' : scriptText(item))).join(',')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
+/** Converts the failure of a service to `NoResult`; a cancellation is rethrown. */
+export const orNoResult = async <Result>(
+  { signal }: Pick<FunctionContext, 'signal'>,
+  work: Promise<Result>,
+): Promise<Result> =>
+  await work.catch((error: unknown) => {
+    if (signal.aborted || codeOf(error) === 'ERR_REFUSED_PATH') throw error
+    throw new NoResult(messageOf(error), { cause: error })
+  })
+
+/** Arguments come from expressions and may have any type; these functions convert them. */
+export const textArg = (args: readonly Json[], index: number, fallback = ''): string => {
+  const value = args[index]
+  return value === undefined || value === null ? fallback : scriptText(value)
+}
+
+export const numberArg = (args: readonly Json[], index: number, fallback: number): number => {
+  const value = args[index]
+  const number =
+    typeof value === 'number'
+      ? value
+      : value === undefined || value === null || value === ''
+        ? Number.NaN
+        : Number(value)
+  return Number.isFinite(number) ? number : fallback
+}
+
+export const listArg = (args: readonly Json[], index: number): string[] => {
+  const value = args[index]
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
+  const text = textArg(args, index)
+  return text === '' ? [] : text.split(',').map((item) => item.trim())
+}
+
+export const isObject = (value: unknown): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Wraps a function that needs an optional service. Without it, the function reports that to the output and the log and
+ * returns `otherwise`, so that workflows also run in installations without the service.
+ */
+export const needing =
+  (has: (services: FunctionServices) => boolean, missing: string, otherwise: (message: string) => Json) =>
+  (definition: FunctionDefinition): FunctionDefinition => ({
+    ...definition,
+    run: async (args, context) => {
+      if (has(context.services)) return await definition.run(args, context)
+      const message = `${definition.name}: ${missing}`
+      context.print('stderr', `${message}\n`)
+      context.recorder.log('warn', message)
+      return otherwise(missing)
+    },
+  })

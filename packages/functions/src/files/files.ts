@@ -1,0 +1,223 @@
+import {
+  constants,
+  copyFile,
+  lchown,
+  open,
+  opendir,
+  rename,
+  rm,
+  stat,
+  type FileHandle,
+} from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { once } from 'node:events'
+import { type Json, codeOf } from '@scanfarm/language'
+import { NoPath, NoResult, textArg, type FunctionContext } from '../define.ts'
+import { ForbiddenPath, RefusedPath, type FileScope } from '../paths/allowed.ts'
+import { descriptorPath, openSafePath, withAuthorsPath, withSafePath } from '../paths/safe-paths.ts'
+import { requireAccess } from '../paths/permission.ts'
+import { checkPath, statOf, openFile } from '../paths/run-folder.ts'
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+
+/** New files belong to the user of commands, so that the following commands can use them. */
+const own = async (file: FileHandle, { owner }: FileScope): Promise<void> => {
+  if (owner !== undefined) await file.chown(owner.uid, owner.gid).catch(() => undefined)
+}
+
+/** A path of the author, relative to the run's folder; empty stays empty. */
+export const runPath = (text: string, { folders }: FileScope): string =>
+  text === '' || isAbsolute(text) ? text : join(folders.output, text)
+
+/** Throws `NoPath` if it is empty. */
+export const pathArg = (args: readonly Json[], index: number, scope: FileScope): string => {
+  const text = textArg(args, index).trim()
+  if (text === '') throw new NoPath(`argument ${index + 1} must be a path`)
+  return runPath(text, scope)
+}
+
+/** A path for a program, which runs as commands do and opens the path itself. */
+export const programPath = async (
+  args: readonly Json[],
+  index: number,
+  context: FunctionContext,
+  access: 'read' | 'write' = 'read',
+): Promise<string> => {
+  const path = pathArg(args, index, context)
+  await checkPath(path, context, access)
+  return path
+}
+
+export const makeFolder = async (path: string, scope: FileScope): Promise<void> => {
+  const held = await openSafePath(join(path, 'made'), scope, { make: true, lastLink: 'keep' })
+  await held[Symbol.asyncDispose]()
+}
+
+/** Opens and truncates a file and creates its parent folders. A new file belongs to the owner. */
+export const openNew = async (path: string, scope: FileScope): Promise<FileHandle> =>
+  await openFile(path, scope, O_WRONLY | O_CREAT | O_TRUNC)
+
+export const writeText = async (path: string, text: string, scope: FileScope): Promise<void> => {
+  await using file = await openNew(path, scope)
+  await file.writeFile(text)
+}
+
+/** A file that is written line by line to a temporary file, which replaces the target at the end. The target can be read meanwhile. */
+export interface LineWriter {
+  write(line: string): Promise<void>
+  /** Replaces the target and returns the number of lines. */
+  finish(): Promise<number>
+  abandon(): Promise<void>
+}
+
+export const lineWriter = async (path: string, context: FunctionContext): Promise<LineWriter> => {
+  const held = await openSafePath(path, context, { make: true, lastLink: 'keep' })
+  const scratch = `${held.path}.${context.ports.uuid().slice(0, 8)}.tmp`
+  const file = await open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW).catch(async (error: unknown) => {
+    await held[Symbol.asyncDispose]()
+    throw withAuthorsPath(error, held.path, path)
+  })
+  await own(file, context)
+  const stream = file.createWriteStream()
+  let lines = 0
+  const end = async (): Promise<void> => {
+    stream.end()
+    if (!stream.closed) await once(stream, 'close')
+  }
+  return {
+    async write(line) {
+      lines++
+      if (!stream.write(`${line}\n`)) await once(stream, 'drain')
+    },
+    async finish() {
+      await end()
+      await rename(scratch, held.path).catch((error: unknown) => {
+        throw withAuthorsPath(error, held.path, path)
+      })
+      await held[Symbol.asyncDispose]()
+      return lines
+    },
+    async abandon() {
+      try {
+        await end()
+        await rm(scratch, { force: true })
+      } finally {
+        await held[Symbol.asyncDispose]()
+      }
+    },
+  }
+}
+
+/** Writes lines to a file, which is unchanged if that fails. */
+export const writeLines = async (
+  path: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+  context: FunctionContext,
+): Promise<number> => {
+  const writer = await lineWriter(path, context)
+  try {
+    for await (const line of lines) {
+      context.signal.throwIfAborted()
+      await writer.write(line)
+    }
+    return await writer.finish()
+  } catch (error) {
+    await writer.abandon()
+    throw error
+  }
+}
+
+export const isThere = async (path: string, scope: FileScope): Promise<boolean> =>
+  (await statOf(path, scope)) !== undefined
+
+/**
+ * The result of a function that tests for existence. Workflows look for word lists in several folders, so that a path
+ * that they may not use is reported as missing; the reason is logged.
+ */
+export const asking = async <Answer>(
+  { recorder }: Pick<FunctionContext, 'recorder'>,
+  ask: () => Promise<Answer>,
+  no: Answer,
+): Promise<Answer> => {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof ForbiddenPath)) throw error
+    recorder.log('warn', error.message)
+    return no
+  }
+}
+
+export const kindOf = async (path: string, scope: FileScope): Promise<'file' | 'folder' | undefined> => {
+  const facts = await statOf(path, scope)
+  if (facts === undefined) return undefined
+  return facts.isDirectory() ? 'folder' : 'file'
+}
+
+/** Throws `NoResult` if the path is not a file. */
+export const mustBeFile = async (path: string, scope: FileScope): Promise<void> => {
+  if ((await kindOf(path, scope)) !== 'file') throw new NoResult(`${path} is not a file`)
+}
+
+export const appendFile = async (dest: string, source: string, scope: FileScope): Promise<boolean> => {
+  if (!(await isThere(source, scope))) return false
+  await using from = await openFile(source, scope, O_RDONLY)
+  await using to = await openFile(dest, scope, O_WRONLY | O_CREAT | O_APPEND)
+  const buffer = Buffer.alloc(64 * 1024)
+  for (;;) {
+    const { bytesRead } = await from.read(buffer)
+    if (bytesRead === 0) break
+    await to.write(buffer, 0, bytesRead)
+  }
+  return true
+}
+
+/** A link is moved itself, if its target is allowed. */
+export const moveFile = async (source: string, dest: string, scope: FileScope): Promise<boolean> => {
+  if (!(await isThere(source, scope))) return false
+  return await withSafePath(source, scope, { lastLink: 'keep', write: true }, async (from) =>
+    withSafePath(dest, scope, { make: true, lastLink: 'keep' }, async (to) => {
+      await rename(from.path, to.path).catch(async (error: unknown) => {
+        if (codeOf(error) !== 'EXDEV') throw error
+        await copyAcross(source, to.path, scope)
+        await rm(from.path)
+      })
+      if (scope.owner) await lchown(to.path, scope.owner.uid, scope.owner.gid).catch(() => undefined)
+      return true
+    }),
+  )
+}
+
+const copyAcross = async (source: string, to: string, scope: FileScope): Promise<void> => {
+  const file = await openFile(source, scope, O_RDONLY)
+  try {
+    // The existing file is replaced, not overwritten: it may be a link.
+    await rm(to, { force: true })
+    await copyFile(descriptorPath(file), to, constants.COPYFILE_EXCL)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Names in a folder; none if it does not exist. */
+export const namesIn = async (path: string, scope: FileScope): Promise<string[]> => {
+  const names: string[] = []
+  for await (const { name } of entriesOf(path, scope)) names.push(name)
+  return names
+}
+
+/** Entries of a folder; none if it does not exist or is not a folder. */
+export const entriesOf = async function* (path: string, scope: FileScope) {
+  const held = await openSafePath(join(path, 'entry'), scope, { lastLink: 'keep' }).catch(
+    (error: unknown) => {
+      if (error instanceof RefusedPath) throw error
+      return undefined
+    },
+  )
+  if (held === undefined) return
+  await using _ = held
+  const folder = join(held.path, '..')
+  if (!held.own) requireAccess(await stat(folder), scope.owner, 'read', path)
+  const entries = await opendir(folder).catch(() => undefined)
+  if (entries !== undefined) yield* entries
+}

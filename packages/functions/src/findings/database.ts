@@ -1,0 +1,21 @@
+import { ARTIFACT_FUNCTIONS, EXPORT_FUNCTIONS } from './artifacts.ts'
+import { COUNTER_FUNCTIONS } from './counters.ts'
+import { NO_DATABASE } from './database-of.ts'
+import { needing, type FunctionGroup } from '../define.ts'
+import { IMPORT_FUNCTIONS } from './imports.ts'
+import { SELECT_FUNCTIONS } from './selects.ts'
+
+const orTell = needing(
+  (services) => services.database !== undefined,
+  NO_DATABASE,
+  (message) => `error: ${message}`,
+)
+
+export const DATABASE_FUNCTIONS: FunctionGroup = {
+  title: 'Artifacts and findings (findings need a server)',
+  functions: [
+    ...ARTIFACT_FUNCTIONS,
+    ...[...IMPORT_FUNCTIONS, ...COUNTER_FUNCTIONS, ...SELECT_FUNCTIONS].map(orTell),
+    ...EXPORT_FUNCTIONS,
+  ],
+}

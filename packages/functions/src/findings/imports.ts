@@ -1,0 +1,257 @@
+import { constants } from 'node:fs/promises'
+import type { Json } from '@scanfarm/language'
+import { databaseOf, workspaceArg } from './database-of.ts'
+import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
+import { isThere, pathArg } from '../files/files.ts'
+import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
+import { parseObject } from '../text/jsonl.ts'
+import { Distinct, linesOf } from '../files/lines.ts'
+import type { FileScope } from '../paths/allowed.ts'
+import { openFile } from '../paths/run-folder.ts'
+import { MAX_HOSTS, reachedIn } from '../network/reached.ts'
+import type { ImportCounts } from '../services.ts'
+
+/** Number of rows per database call. */
+const BATCH = 500
+
+const answer = (counts: ImportCounts): Json => ({
+  ...counts,
+  total: counts.new + counts.updated + counts.unchanged + counts.errors,
+})
+
+const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
+  new: a.new + b.new,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+  errors: a.errors + b.errors,
+})
+
+const NONE: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+
+type Write = (workspace: string, rows: readonly Row[]) => Promise<ImportCounts>
+
+const inBatches = async (
+  workspace: string,
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  write: Write,
+): Promise<Json> => {
+  let counts = NONE
+  let batch: Row[] = []
+  const flush = async () => {
+    if (batch.length > 0) counts = add(counts, await write(workspace, batch))
+    batch = []
+  }
+  for await (const row of rows) {
+    batch.push(row)
+    if (batch.length >= BATCH) await flush()
+  }
+  // Empty imports are reported too, so that missing records can be marked as gone.
+  if (batch.length > 0 || counts === NONE) counts = add(counts, await write(workspace, batch))
+  return answer(counts)
+}
+
+/** Objects of a JSONL file; a line of plain text becomes an object with a `value`. */
+const rowsOfFile = async function* (
+  path: string,
+  scope: FileScope,
+  change: (row: Row) => Row | undefined,
+): AsyncGenerator<Row> {
+  for await (const line of linesOf(path, scope)) {
+    if (line.trim() === '') continue
+    const row = change(parseObject(line) ?? { value: line.trim(), host: line.trim() })
+    if (row !== undefined) yield row
+  }
+}
+
+const writeTo = (
+  kind: 'assets' | 'vulnerabilities',
+  at: FunctionContext,
+  reached?: readonly string[],
+): Write => {
+  const database = databaseOf(at)
+  let by = { step: at.stepPath, reached }
+  return async (workspace, rows) => {
+    const counts =
+      kind === 'assets'
+        ? await database.importAssets(workspace, rows, by)
+        : await database.importVulnerabilities(workspace, rows, by)
+    // Only the first batch has the hosts.
+    by = { ...by, reached: reached && [] }
+    return counts
+  }
+}
+
+/** The hosts that a scan reached: from the file of the argument, otherwise as noted by a function of nmap. */
+const reachedHosts = async (
+  args: readonly Json[],
+  index: number,
+  path: string,
+  at: FunctionContext,
+): Promise<readonly string[] | undefined> => {
+  if (textArg(args, index) === '') return reachedIn(at, path)
+  const hosts = new Distinct()
+  let count = 0
+  for await (const line of linesOf(pathArg(args, index, at), at)) {
+    if (line.trim() === '' || !hosts.add(line.trim())) continue
+    if (++count > MAX_HOSTS) throw new Error(`more than ${MAX_HOSTS} hosts: import what was found in parts`)
+  }
+  return hosts.sorted()
+}
+
+/** If the file does not exist, the scan has no result, so that not even an empty import is made. */
+const whereWritten = async (path: string, scope: FileScope, work: () => Promise<Json>): Promise<Json> =>
+  (await isThere(path, scope)) ? await work() : answer(NONE)
+
+interface FileImport {
+  readonly kind: 'assets' | 'vulnerabilities'
+  /** The positions of the arguments for the file and for the reached hosts. */
+  readonly path?: number
+  readonly reached: number
+  /** Converts a row to a record, or returns undefined for an invalid row. */
+  readonly change: (row: Row, args: readonly Json[]) => Row | undefined
+}
+
+const importFile =
+  ({ kind, path = 1, reached, change }: FileImport) =>
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    databaseOf(at)
+    const file = pathArg(args, path, at)
+    const write = writeTo(kind, at, await reachedHosts(args, reached, file, at))
+    return await whereWritten(file, at, () =>
+      inBatches(
+        workspaceArg(args, 0, at),
+        rowsOfFile(file, at, (row) => change(row, args)),
+        write,
+      ),
+    )
+  }
+
+const objectArg = (args: readonly Json[], index: number): Row => {
+  const value = args[index]
+  const parsed = typeof value === 'string' ? parseObject(value) : value
+  if (isObject(parsed)) return parsed
+  throw new NoResult(`argument ${index + 1} must be a JSON object`)
+}
+
+const importOne =
+  (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row) =>
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    const { errors } = await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)])
+    if (errors > 0) throw new NoResult('the database refused the record; its log has the reason')
+    return true
+  }
+
+/** Imports of assets and findings. Findings are passed on unchanged: the server knows their formats. */
+export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
+  fn(
+    'db_import_asset(workspace, json)',
+    'bool or text',
+    'Adds or updates an asset; a text `error: …` if the row is invalid.',
+    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+  ),
+  fn(
+    'db_quick_import_asset(workspace, value, type?)',
+    'bool or text',
+    'Adds or updates an asset by its value.',
+    importOne('assets', (args) => ({
+      asset_value: textArg(args, 1),
+      asset_type: textArg(args, 2, 'subdomain'),
+      source: 'workflow',
+    })),
+  ),
+  fn(
+    'db_raw_insert_asset(workspace, json)',
+    'bool or text',
+    'The same as db_import_asset.',
+    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+  ),
+  fn(
+    'db_partial_import_asset(workspace, type, value)',
+    'bool or text',
+    'Adds or updates an asset by its value.',
+    importOne('assets', (args) => ({
+      asset_value: textArg(args, 2),
+      asset_type: textArg(args, 1),
+      source: 'workflow',
+    })),
+  ),
+  fn(
+    'db_partial_import_asset_file(workspace, type, path, reached?)',
+    'object',
+    'Adds or updates an asset for each line.',
+    importFile({
+      kind: 'assets',
+      path: 2,
+      reached: 3,
+      change: (row, args) => customAsset(row, textArg(args, 1), 'workflow'),
+    }),
+  ),
+  fn(
+    'db_import_asset_from_file(workspace, path, reached?)',
+    'object',
+    'Assets from the JSONL of httpx; returns {new, updated, unchanged, errors, total}.',
+    importFile({ kind: 'assets', reached: 2, change: httpAsset }),
+  ),
+  fn(
+    'db_import_dns_asset(workspace, path, reached?)',
+    'object',
+    'Assets from the JSONL of dnsx, or from host names.',
+    importFile({ kind: 'assets', reached: 2, change: dnsAsset }),
+  ),
+  fn(
+    'db_import_port_assets(workspace, path, source?, reached?)',
+    'object',
+    'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl. Rows of ports that are not open are left out.',
+    importFile({
+      kind: 'assets',
+      reached: 3,
+      change: (row, args) => portAsset(row, textArg(args, 2, 'nmap')),
+    }),
+  ),
+  fn(
+    'db_import_custom_asset(workspace, path, type?, source?, reached?)',
+    'object',
+    'Assets from any JSONL or list.',
+    importFile({
+      kind: 'assets',
+      reached: 4,
+      change: (row, args) => customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
+    }),
+  ),
+  fn(
+    'db_import_vuln(workspace, json)',
+    'bool or text',
+    'Adds or updates a finding in the format of nuclei.',
+    importOne('vulnerabilities', (args) => objectArg(args, 1)),
+  ),
+  fn(
+    'db_import_vuln_from_file(workspace, path, reached?)',
+    'object',
+    'Findings from the JSONL of nuclei.',
+    importFile({ kind: 'vulnerabilities', reached: 2, change: (row) => row }),
+  ),
+  fn(
+    'db_import_vigolium(workspace, path, source?, reached?)',
+    'object',
+    'Findings from the JSONL of other scanners.',
+    importFile({ kind: 'vulnerabilities', reached: 3, change: (row) => row }),
+  ),
+  fn(
+    'db_import_sarif(workspace, path, reached?)',
+    'object',
+    'Findings from a SARIF file.',
+    async (args, at) => {
+      const database = databaseOf(at)
+      const workspace = workspaceArg(args, 0, at)
+      const path = pathArg(args, 1, at)
+      const by = { step: at.stepPath, reached: await reachedHosts(args, 2, path, at) }
+      return await whereWritten(path, at, async () => {
+        await using file = await openFile(path, at, constants.O_RDONLY)
+        const { size } = await file.stat()
+        // Tools that find nothing write an empty file or a report without results.
+        if (size === 0) return answer(await database.importVulnerabilities(workspace, [], by))
+        return answer(await database.importReport(workspace, 'sarif', file.createReadStream(), by))
+      })
+    },
+  ),
+]

@@ -1,0 +1,146 @@
+import type { Json } from '@scanfarm/language'
+import { SEVERITY_WORDS } from './counters.ts'
+import { databaseOf, workspaceArg } from './database-of.ts'
+import { fn, refused, textArg, type FunctionDefinition } from '../define.ts'
+import { pathArg, writeLines } from '../files/files.ts'
+import type { Row } from './asset-rows.ts'
+
+const formatted = (rows: readonly Row[], format: string): string => {
+  if (format === 'jsonl' || format === 'json') return rows.map((row) => JSON.stringify(row)).join('\n')
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const cell = (value: Json | undefined) =>
+    (value === undefined || value === null
+      ? ''
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value)
+    ).replaceAll(/[|\n]/g, ' ')
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    line(columns),
+    line(columns.map(() => '---')),
+    ...rows.map((row) => line(columns.map((column) => cell(row[column])))),
+  ].join('\n')
+}
+
+const filterOf = (pairs: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== ''))
+
+const SELECTED = {
+  assets: 'How many of these the workspace has.',
+  vulnerabilities: 'How many of these the workspace has that are open.',
+}
+
+const selectTotal = (
+  name: string,
+  kind: 'assets' | 'vulnerabilities',
+  filter: Record<string, string>,
+): FunctionDefinition =>
+  fn(`${name}()`, 'number', SELECTED[kind], async (_args, at) => {
+    const database = databaseOf(at)
+    if (kind === 'assets') return (await database.assets(at.workspace, filter)).length
+    const found = await database.vulnerabilities(at.workspace, filter)
+    return found.filter(({ state }) => state !== 'gone').length
+  })
+
+/** SQL could read data of other runs and of the server, which no filter on its text can prevent. */
+const noSql = (head: string): FunctionDefinition =>
+  refused(
+    head,
+    'SQL of workflows is not supported',
+    'use db_select_assets_filtered or db_select_vulnerabilities_filtered, whose JSONL jq takes further',
+  )
+
+const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition =>
+  fn(
+    toFile ? `db_${kind}_diff_to_file(workspace, dest)` : `db_${kind}_diff(workspace)`,
+    toFile ? 'bool' : 'text',
+    `Records that this run found first, as JSONL.`,
+    async (args, at) => {
+      const database = databaseOf(at)
+      const filter = { first_seen_run: at.runUuid }
+      const workspace = workspaceArg(args, 0, at)
+      const rows =
+        kind === 'asset'
+          ? await database.assets(workspace, filter)
+          : await database.vulnerabilities(workspace, filter)
+      if (!toFile) return formatted(rows, 'jsonl')
+      await writeLines(
+        pathArg(args, 1, at),
+        rows.map((row) => JSON.stringify(row)),
+        at,
+      )
+      return true
+    },
+  )
+
+/** Queries of the database. */
+export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
+  fn('db_select_assets(workspace, format)', 'text', 'The assets, as markdown or jsonl.', async (args, at) =>
+    formatted(await databaseOf(at).assets(workspaceArg(args, 0, at), {}), textArg(args, 1, 'markdown')),
+  ),
+  fn(
+    'db_select_assets_filtered(workspace, status, type, format)',
+    'text',
+    'The assets with this HTTP status and type.',
+    async (args, at) =>
+      formatted(
+        await databaseOf(at).assets(
+          workspaceArg(args, 0, at),
+          filterOf({ status_code: textArg(args, 1), asset_type: textArg(args, 2) }),
+        ),
+        textArg(args, 3, 'markdown'),
+      ),
+  ),
+  fn(
+    'db_select_vulnerabilities(workspace, format)',
+    'text',
+    'The findings, as markdown or jsonl.',
+    async (args, at) =>
+      formatted(
+        await databaseOf(at).vulnerabilities(workspaceArg(args, 0, at), {}),
+        textArg(args, 1, 'markdown'),
+      ),
+  ),
+  fn(
+    'db_select_vulnerabilities_filtered(workspace, severity, asset, format)',
+    'text',
+    'The findings of these severities on this asset.',
+    async (args, at) =>
+      formatted(
+        await databaseOf(at).vulnerabilities(
+          workspaceArg(args, 0, at),
+          filterOf({ severity: textArg(args, 1), asset_value: textArg(args, 2) }),
+        ),
+        textArg(args, 3, 'markdown'),
+      ),
+  ),
+  noSql('db_select(sql, format)'),
+  noSql('db_select_to_file(sql, dest)'),
+  noSql('db_select_to_jsonl(sql, fields, dest)'),
+  refused(
+    'db_update(table, key, field, value)',
+    'tables are not changed by workflows',
+    'use db_import_asset or db_import_vuln, which update the record that is there',
+  ),
+  selectTotal('db_select_total_assets', 'assets', {}),
+  selectTotal('db_select_total_subdomains', 'assets', { asset_type: 'subdomain' }),
+  selectTotal('db_select_total_urls', 'assets', { asset_type: 'url' }),
+  selectTotal('db_select_total_vulns', 'vulnerabilities', {}),
+  ...SEVERITY_WORDS.map((severity) =>
+    selectTotal(`db_select_vuln_${severity}`, 'vulnerabilities', { severity }),
+  ),
+  difference('asset', false),
+  difference('asset', true),
+  difference('vuln', false),
+  difference('vuln', true),
+  fn('run_status(workspace, format)', 'text', 'The runs of the workspace.', async (args, at) =>
+    formatted(
+      await databaseOf(at).runStatus({ workspace: workspaceArg(args, 0, at) }),
+      textArg(args, 1, 'markdown'),
+    ),
+  ),
+  fn('run_status_by_uuid(uuid, format)', 'text', 'One run.', async (args, at) =>
+    formatted(await databaseOf(at).runStatus({ runUuid: textArg(args, 0) }), textArg(args, 1, 'markdown')),
+  ),
+]

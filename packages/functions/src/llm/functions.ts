@@ -1,0 +1,69 @@
+import { askLlm, toChatAnswer } from './client.ts'
+import type { Json } from '@scanfarm/language'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { parseObject } from '../text/jsonl.ts'
+
+const TIMEOUT_MS = 120_000
+const TRIES = 3
+const ROLES = new Set(['system', 'user', 'assistant'])
+
+const chat = async (body: { [key: string]: Json }, { services, signal }: FunctionContext): Promise<Json> => {
+  const outcome = await askLlm(services.llm?.providers ?? [], {
+    path: '/chat/completions',
+    body,
+    timeoutMs: TIMEOUT_MS,
+    tries: TRIES,
+    signal,
+  })
+  if (outcome.kind === 'answer') return toChatAnswer(outcome.json).content
+  throw new NoResult(outcome.kind === 'error' ? outcome.message : 'cancelled')
+}
+
+/** The message, escaped for a JSON string. */
+const insideJson = (message: string): string => JSON.stringify(message).slice(1, -1)
+
+const messageArg = (args: readonly Json[]): string => {
+  const message = textArg(args, 0)
+  if (message === '') throw new NoResult('there is no message')
+  return message
+}
+
+export const LLM_FUNCTIONS: FunctionGroup = {
+  title: 'Language models (need a provider in the settings)',
+  functions: [
+    fn(
+      'llm_invoke(message)',
+      'text',
+      'The answer of the model, or ""; the reason for "" is logged.',
+      async (args, at) => await chat({ messages: [{ role: 'user', content: messageArg(args) }] }, at),
+    ),
+    fn(
+      'llm_invoke_custom(message, body)',
+      'text',
+      'The same with more fields of the request, as JSON, in which `{{message}}` is the message.',
+      async (args, at) => {
+        const [message, text] = [messageArg(args), textArg(args, 1)]
+        const body = parseObject(text.replaceAll('{{message}}', () => insideJson(message)))
+        if (body === undefined) throw new NoResult('the second argument must be a JSON object')
+        return await chat({ messages: [{ role: 'user', content: message }], ...body }, at)
+      },
+    ),
+    fn(
+      'llm_conversations("role:text", …)',
+      'text',
+      'The answer to a whole conversation of the roles system, user and assistant.',
+      async (args, at) => {
+        const messages = args.flatMap((_, index): Json[] => {
+          const text = textArg(args, index)
+          if (text === '') return []
+          const end = text.indexOf(':')
+          const role = text.slice(0, Math.max(0, end)).trim().toLowerCase()
+          if (ROLES.has(role)) return [{ role, content: text.slice(end + 1).trim() }]
+          throw new NoResult(`argument ${index + 1} must begin with system:, user: or assistant:`)
+        })
+        if (messages.length === 0) throw new NoResult('there is no message')
+        return await chat({ messages }, at)
+      },
+    ),
+  ],
+}

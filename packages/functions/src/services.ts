@@ -1,0 +1,108 @@
+import type { Json } from '@scanfarm/language'
+
+/** Services outside the worker's machine. All are optional; functions report a missing one. */
+export interface FunctionServices {
+  readonly database?: DatabaseService
+  readonly notify?: NotifyService
+  readonly storage?: StorageService
+  readonly llm?: LlmSettings
+  /** Starts another workflow and resolves with its outcome: `run_module`, `run_flow`. */
+  run?(request: {
+    kind: 'module' | 'flow'
+    name: string
+    target: string
+    params: Record<string, string>
+  }): Promise<Json>
+}
+
+/** Findings and assets of a workspace. */
+export interface DatabaseService {
+  /** Adds or updates assets; returns the number of new, changed and unchanged ones. */
+  importAssets(
+    workspace: string,
+    assets: readonly Record<string, Json>[],
+    by: ImportedBy,
+  ): Promise<ImportCounts>
+  /** Rows in the format of scanners. */
+  importVulnerabilities(
+    workspace: string,
+    items: readonly Record<string, Json>[],
+    by: ImportedBy,
+  ): Promise<ImportCounts>
+  /** Imports a whole report. Rejects if it does not have the format. */
+  importReport(
+    workspace: string,
+    format: 'sarif',
+    report: AsyncIterable<Uint8Array>,
+    by: ImportedBy,
+  ): Promise<ImportCounts>
+  assets(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
+  vulnerabilities(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>
+  /** Adds to a counter of the workspace, or sets it to 0; returns its value. */
+  count(workspace: string, counter: string, add: number | 'reset'): Promise<number>
+  runStatus(filter: { workspace?: string; runUuid?: string }): Promise<Record<string, Json>[]>
+}
+
+/** The step that imports records. Records that it does not import in a later run are gone, also if it imports none. */
+export interface ImportedBy {
+  readonly step: string
+  /** Hosts that the scan reached: only their records can be gone. Default: all hosts. */
+  readonly reached?: readonly string[] | undefined
+}
+
+export interface ImportCounts {
+  readonly new: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly errors: number
+}
+
+export interface NotifyService {
+  /** Sends a text and optionally a file to a channel of the settings (`""`: the default one). */
+  send(message: {
+    kind: 'telegram' | 'webhook'
+    channel: string
+    text: string
+    /** The name and path of the file. */
+    file?: { readonly name: string; readonly path: string }
+    event?: { type: string; data: Json }
+  }): Promise<void>
+}
+
+export interface StoredFile {
+  readonly key: string
+  readonly size: number
+  /** ISO 8601. */
+  readonly modified: string
+}
+
+/** The object store of the settings; keys are separated by `/`. */
+export interface StorageService {
+  /** Uploads a regular file whose real path is in one of `roots`. */
+  upload(path: string, key: string, signal: AbortSignal, roots: readonly string[]): Promise<void>
+  /** The file belongs to `owner`. */
+  download(
+    key: string,
+    path: string,
+    signal: AbortSignal,
+    owner?: { readonly uid: number; readonly gid: number },
+  ): Promise<void>
+  remove(key: string): Promise<void>
+  stat(key: string): Promise<StoredFile | undefined>
+  list(prefix: string, limit: number): Promise<StoredFile[]>
+  /** A URL that allows to read the object for some minutes. */
+  presign(key: string, minutes: number): Promise<string>
+}
+
+export interface LlmProvider {
+  readonly name: string
+  /** Including `/v1`. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly model: string
+}
+
+export interface LlmSettings {
+  /** Tried in this order. */
+  readonly providers: readonly LlmProvider[]
+}

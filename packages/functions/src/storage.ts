@@ -1,0 +1,191 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import type { Json } from '@scanfarm/language'
+import {
+  fn,
+  needing,
+  NoResult,
+  numberArg,
+  orNoResult,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
+import { MAX_TEXT_BYTES } from './files/file.ts'
+import { entriesOf, mustBeFile, pathArg } from './files/files.ts'
+import type { FileScope } from './paths/allowed.ts'
+import { patternOf, type Pattern } from './text/pattern.ts'
+import { checkPath, inRunFolder, rootsOf } from './paths/run-folder.ts'
+import type { StorageService, StoredFile } from './services.ts'
+
+const MISSING = 'object storage is not set up in the settings'
+
+/** The store; its failures become `NoResult`. */
+const service = (context: FunctionContext): StorageService => {
+  const { storage } = context.services
+  if (storage === undefined) throw new Error(MISSING)
+  return {
+    upload: async (...args) => await orNoResult(context, storage.upload(...args)),
+    download: async (...args) => await orNoResult(context, storage.download(...args)),
+    remove: async (...args) => await orNoResult(context, storage.remove(...args)),
+    stat: async (...args) => await orNoResult(context, storage.stat(...args)),
+    list: async (...args) => await orNoResult(context, storage.list(...args)),
+    presign: async (...args) => await orNoResult(context, storage.presign(...args)),
+  }
+}
+
+/** Maximum number of objects that one call may list or transfer. */
+const MAX_OBJECTS = 10_000
+
+const keyArg = (args: readonly Json[], index: number): string => {
+  const key = textArg(args, index).replace(/^\/+/, '')
+  if (key === '') throw new NoResult(`argument ${index + 1} must be a key of the object store`)
+  return key
+}
+
+/** Regular files below a folder, without links. */
+const filesBelow = async (folder: string, scope: FileScope): Promise<string[]> => {
+  const files: string[] = []
+  const folders = [folder]
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    for await (const item of entriesOf(next, scope)) {
+      if (item.isFile()) files.push(join(next, item.name))
+      if (item.isDirectory()) folders.push(join(next, item.name))
+      if (files.length + folders.length > MAX_OBJECTS)
+        throw new Error(`${folder} holds more than ${MAX_OBJECTS} files: upload it as an archive`)
+    }
+  }
+  return files
+}
+
+const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
+  await checkPath(path, at, 'read')
+  await mustBeFile(path, at)
+  await service(at).upload(path, key, at.signal, await rootsOf(at))
+}
+
+const download = async (key: string, path: string, at: FunctionContext): Promise<void> =>
+  await inRunFolder(path, at, async (inside) => await service(at).download(key, inside, at.signal, at.owner))
+
+const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
+
+const matcher = (glob: string): Pattern =>
+  patternOf(
+    `(?s)^${glob
+      .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  )
+
+const list = async (pattern: string, context: FunctionContext): Promise<StoredFile[]> => {
+  const files = await service(context).list(pattern.replace(/[*?].*$/, ''), MAX_OBJECTS)
+  if (!/[*?]/.test(pattern)) return files
+  const matches = matcher(pattern)
+  return files.filter(({ key }) => matches.test(key))
+}
+
+/** Formats keys as an indented tree. */
+const tree = (keys: readonly string[], prefix: string, depth: number): string => {
+  const lines = new Set<string>()
+  for (const key of keys) {
+    const parts = key.slice(prefix.length).replace(/^\//, '').split('/')
+    for (const [level, part] of parts.slice(0, depth).entries()) {
+      lines.add(`${'  '.repeat(level)}${part}${level < parts.length - 1 ? '/' : ''}`)
+    }
+  }
+  return [...lines].join('\n')
+}
+
+export const STORAGE_FUNCTIONS: FunctionGroup = {
+  title: 'Object store (needs one in the settings)',
+  functions: [
+    fn('cdn_upload(path, key)', 'bool', 'Uploads a file of the run’s folders.', async (args, at) => {
+      await upload(pathArg(args, 0, at), keyArg(args, 1), at)
+      return true
+    }),
+    fn('cdn_download(key, path)', 'bool', 'Downloads an object into the run’s folders.', async (args, at) => {
+      await download(keyArg(args, 0), pathArg(args, 1, at), at)
+      return true
+    }),
+    fn(
+      'cdn_exists(key)',
+      'bool',
+      'Whether the object exists.',
+      async (args, at) => (await service(at).stat(keyArg(args, 0))) !== undefined,
+    ),
+    fn('cdn_delete(key)', 'bool', 'Removes an object.', async (args, at) => {
+      await service(at).remove(keyArg(args, 0))
+      return true
+    }),
+    fn(
+      'cdn_sync_upload(folder, prefix)',
+      'number',
+      'Uploads all files below a folder; returns the number.',
+      async (args, at) => {
+        const folder = pathArg(args, 0, at)
+        const files = await filesBelow(folder, at)
+        const prefix = keyArg(args, 1).replace(/\/$/, '')
+        for (const path of files)
+          await upload(path, `${prefix}/${relative(folder, path).split(sep).join('/')}`, at)
+        return files.length
+      },
+    ),
+    fn(
+      'cdn_sync_download(prefix, folder)',
+      'number',
+      'Downloads all objects of a prefix; returns the number.',
+      async (args, at) => {
+        const [prefix, folder] = [keyArg(args, 0), pathArg(args, 1, at)]
+        const files = await service(at).list(prefix, MAX_OBJECTS)
+        for (const { key } of files) {
+          const path = join(folder, key.slice(prefix.length))
+          if (relative(folder, path).startsWith('..'))
+            throw new Error(`the key ${key} leads out of the folder`)
+          await download(key, path, at)
+        }
+        return files.length
+      },
+    ),
+    fn(
+      'cdn_get_presigned_url(key, minutes?)',
+      'text',
+      'A URL that allows anyone to read the object for a limited time.',
+      async (args, at) => await service(at).presign(keyArg(args, 0), Math.max(1, numberArg(args, 1, 60))),
+    ),
+    fn('cdn_list(pattern?)', 'list', 'Objects with key, size and last_modified.', async (args, at) =>
+      (await list(textArg(args, 0), at)).map(shown),
+    ),
+    fn('cdn_stat(key)', 'object', 'Key, size and last_modified, or null.', async (args, at) => {
+      const found = await service(at).stat(keyArg(args, 0))
+      return found === undefined ? null : shown(found)
+    }),
+    fn('cdn_read(key)', 'text', 'The text of an object.', async (args, at) => {
+      const key = keyArg(args, 0)
+      const { size = 0 } = (await service(at).stat(key)) ?? {}
+      if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
+      const folder = await mkdtemp(join(tmpdir(), 'scanfarm-object-'))
+      try {
+        const path = join(folder, 'object')
+        await service(at).download(key, path, at.signal)
+        return await readFile(path, 'utf8')
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    }),
+    fn('cdn_ls_tree(prefix?, depth?)', 'text', 'The keys as a tree.', async (args, at) => {
+      const prefix = textArg(args, 0)
+      return tree(
+        (await list(prefix, at)).map(({ key }) => key),
+        prefix,
+        Math.max(1, numberArg(args, 1, 10)),
+      )
+    }),
+  ].map(
+    needing(
+      (services) => services.storage !== undefined,
+      MISSING,
+      () => false,
+    ),
+  ),
+}

@@ -1,0 +1,167 @@
+import type { Json } from '@scanfarm/language'
+import { fn, numberArg, textArg, type FunctionGroup } from '../define.ts'
+import { patternOf } from './pattern.ts'
+import { targetSpace } from '../network/target.ts'
+
+/** Maximum number of characters of a text, and items of a list, that a function returns. */
+const MAX_CHARS = 1 << 24
+const MAX_PARTS = 1_000_000
+
+const bounded = (size: number): void => {
+  if (size > MAX_CHARS) throw new Error(`the text would have more than ${MAX_CHARS} characters`)
+}
+
+const replaced = (text: string, old: string, by: string): string => {
+  const matches = old === '' ? text.length + 1 : countOf(text, old)
+  bounded(text.length + matches * (by.length - old.length))
+  return text.replaceAll(old, () => by)
+}
+
+const countOf = (text: string, part: string): number => {
+  let count = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
+
+const splitText = (text: string, delimiter: string): string[] => {
+  const parts = text.split(delimiter, MAX_PARTS + 1)
+  if (parts.length > MAX_PARTS) throw new Error(`the text has more than ${MAX_PARTS} parts`)
+  return parts
+}
+
+const joinTexts = (texts: readonly string[], delimiter: string): string => {
+  bounded(texts.reduce((sum, text) => sum + text.length + delimiter.length, 0))
+  return texts.join(delimiter)
+}
+
+const trimChars = (text: string, characters: string, left: boolean, right: boolean): string => {
+  const cut = new Set(characters)
+  const parts = [...text]
+  let [from, to] = [0, parts.length]
+  while (left && from < to && cut.has(parts[from] ?? '')) from++
+  while (right && to > from && cut.has(parts[to - 1] ?? '')) to--
+  return parts.slice(from, to).join('')
+}
+
+/** A field, counted from 1. */
+const fieldAt = (fields: readonly string[], args: readonly Json[], index: number): string =>
+  fields[Math.trunc(numberArg(args, index, 0)) - 1] ?? ''
+
+/** Whether both arguments are given. */
+const given = (args: readonly Json[]): boolean => args[0] !== undefined && args[1] !== undefined
+
+const INTEGER = /^[+-]?\d+$/
+const FLOAT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
+
+const numberOf = (text: string, shape: RegExp): number => {
+  const trimmed = text.trim()
+  const number = shape.test(trimmed) ? Number(trimmed) : 0
+  return Number.isFinite(number) ? number : 0
+}
+
+/** Truth in JavaScript. */
+const isTruthy = (value: Json | undefined): boolean => !!value
+
+export const TEXT_FUNCTIONS: FunctionGroup = {
+  title: 'Text',
+  functions: [
+    fn('trim(text)', 'text', 'Without blanks at both ends.', (args) => textArg(args, 0).trim()),
+    fn('trim_string(text, characters)', 'text', 'Without these characters at both ends.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1), true, true),
+    ),
+    fn('trim_left(text, characters)', 'text', 'Without these characters at the beginning.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1), true, false),
+    ),
+    fn('trim_right(text, characters)', 'text', 'Without these characters at the end.', (args) =>
+      trimChars(textArg(args, 0), textArg(args, 1), false, true),
+    ),
+    fn('split(text, delimiter)', 'list', 'The parts between the delimiters.', (args) =>
+      given(args) ? splitText(textArg(args, 0), textArg(args, 1)) : [],
+    ),
+    fn('join(list, delimiter)', 'text', 'The items with the delimiter between them.', (args) =>
+      joinTexts(
+        (Array.isArray(args[0]) ? args[0] : []).map((_, index, list) => textArg(list, index)),
+        textArg(args, 1),
+      ),
+    ),
+    fn('replace(text, old, new)', 'text', 'Every occurrence replaced.', (args) =>
+      given(args) ? replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)) : textArg(args, 0),
+    ),
+    fn(
+      'contains(text, part)',
+      'bool',
+      'Whether the text contains the other one. A list is its items with commas between them.',
+      (args) => given(args) && textArg(args, 0).includes(textArg(args, 1)),
+    ),
+    fn(
+      'starts_with(text, part)',
+      'bool',
+      'Whether the text begins with the prefix.',
+      (args) => given(args) && textArg(args, 0).startsWith(textArg(args, 1)),
+    ),
+    fn(
+      'ends_with(text, part)',
+      'bool',
+      'Whether the text ends with the suffix.',
+      (args) => given(args) && textArg(args, 0).endsWith(textArg(args, 1)),
+    ),
+    fn('to_lower_case(text)', 'text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
+      'to_lower',
+      'toLower',
+    ]),
+    fn('to_upper_case(text)', 'text', 'In upper case.', (args) => textArg(args, 0).toUpperCase(), [
+      'to_upper',
+      'toUpper',
+    ]),
+    fn(
+      'match(text, pattern)',
+      'bool',
+      'Whether the regular expression occurs in the text. False for an invalid one.',
+      (args) => given(args) && patternOf(textArg(args, 1)).test(textArg(args, 0)),
+    ),
+    fn(
+      'regex_match(pattern, text)',
+      'bool',
+      'Whether the regular expression occurs in the text. The pattern comes first; false for an invalid one.',
+      (args) => given(args) && patternOf(textArg(args, 0)).test(textArg(args, 1)),
+    ),
+    fn(
+      'cut_with_delim(text, delimiter, field)',
+      'text',
+      'One field, counted from 1.',
+      (args) => (given(args) ? fieldAt(splitText(textArg(args, 0), textArg(args, 1)), args, 2) : ''),
+      ['cut'],
+    ),
+    fn('cut_space(text, field)', 'text', 'One field between blanks, counted from 1.', (args) =>
+      fieldAt(textArg(args, 0).trim().split(/\s+/, MAX_PARTS), args, 1),
+    ),
+    fn('normalize_path(text)', 'text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
+      textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),
+    ),
+    fn('get_target_space(target)', 'text', 'The workspace name of a target.', (args) =>
+      targetSpace(textArg(args, 0)),
+    ),
+    fn('parse_int(value)', 'number', 'The whole number that a text is, or 0.', (args) =>
+      numberOf(textArg(args, 0), INTEGER),
+    ),
+    fn('parse_float(value)', 'number', 'The number that a text is, or 0.', (args) =>
+      numberOf(textArg(args, 0), FLOAT),
+    ),
+    fn('leading_int(text)', 'number', 'The whole number a text begins with, or 0.', (args) => {
+      const number = Number.parseInt(textArg(args, 0), 10)
+      return Number.isNaN(number) ? 0 : number
+    }),
+    fn('to_string(value)', 'text', 'As text; a list is its items with commas between them.', (args) =>
+      textArg(args, 0, args[0] === null ? 'null' : ''),
+    ),
+    fn(
+      'to_boolean(value)',
+      'bool',
+      'Truth in JavaScript: every text except "" is true, also "false".',
+      (args) => isTruthy(args[0]),
+    ),
+    fn('is_true(value)', 'bool', 'True for true, 1, yes and on.', (args) =>
+      ['true', '1', 'yes', 'on'].includes(textArg(args, 0).trim().toLowerCase()),
+    ),
+  ],
+}

@@ -1,0 +1,229 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { StopProgram } from './program-errors.ts'
+import { paramsProblems } from '@scanfarm/contracts'
+import type { Json } from '@scanfarm/language'
+import {
+  fn,
+  isObject,
+  NoResult,
+  numberArg,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+} from './define.ts'
+import { readText } from './files/file.ts'
+import { pathArg, programPath, writeText } from './files/files.ts'
+import { join } from 'node:path'
+
+const isBlank = (value: Json): boolean =>
+  typeof value === 'string' && ['', 'undefined'].includes(value.trim())
+
+const isEmpty = (value: Json | undefined): boolean =>
+  value === undefined || value === null || isBlank(value) || (Array.isArray(value) && value.length === 0)
+
+const isValid = (value: Json): boolean =>
+  !isEmpty(value) && value !== false && !(isObject(value) && Object.keys(value).length === 0)
+
+/** Maximum number of values for `pick_valid`. */
+const MAX_PICKED = 10
+
+const execute = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', textArg(args, 0)])
+  if (stderr !== '') context.print('stderr', stderr)
+  if (exitCode !== 0) throw new NoResult(problem || `the command ended with exit code ${exitCode}`)
+  return stdout.trim()
+}
+
+/** Runs a program of another language and returns its output. */
+const script =
+  (candidates: readonly (readonly string[])[], extension: string, fromFile: boolean) =>
+  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+    const path = fromFile
+      ? await programPath(args, 0, context)
+      : join(context.folders.temp, `script-${context.ports.uuid()}${extension}`)
+    if (!fromFile) await writeText(path, textArg(args, 0), context)
+    for (const command of candidates) {
+      const [program = ''] = command
+      const found = await context.exec(['/bin/sh', '-c', 'command -v "$0"', program])
+      if (found.exitCode !== 0) continue
+      const { exitCode, stdout, stderr, problem } = await context.exec([...command, path])
+      if (stderr !== '') context.print('stderr', stderr)
+      if (exitCode !== 0) throw new NoResult(problem || `the program ended with exit code ${exitCode}`)
+      return stdout.trim()
+    }
+    throw new NoResult(`none of these programs is installed: ${candidates.map(([name]) => name).join(', ')}`)
+  }
+
+const PYTHON = [['python3'], ['uv', 'run']] as const
+const TYPESCRIPT = [['bun', 'run'], ['deno', 'run'], ['node']] as const
+
+const startRun =
+  (kind: 'module' | 'flow') =>
+  async (args: readonly Json[], { services }: FunctionContext): Promise<Json> => {
+    if (services.run === undefined) throw new Error(`run_${kind} needs a server; this run has none`)
+    const params = Object.fromEntries(
+      textArg(args, 2)
+        .split(',')
+        .filter((pair) => pair.includes('='))
+        .map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]),
+    )
+    const [problem] = paramsProblems(params)
+    if (problem !== undefined) throw new Error(`run_${kind}: ${problem.message}`)
+    return await services.run({ kind, name: textArg(args, 0), target: textArg(args, 1), params })
+  }
+
+/** Ends the module with the status skipped. */
+export class SkipModule extends StopProgram {}
+
+/** Ends the module: with code 0 as skipped, otherwise as failed. */
+export class EndRun extends StopProgram {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message || `exit(${code})`)
+    this.code = code
+  }
+}
+
+const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Maximum length of a random text. */
+const MAX_RANDOM = 4096
+const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+export const UTILITY_FUNCTIONS: FunctionGroup = {
+  title: 'Utilities',
+  functions: [
+    fn(
+      'len(value)',
+      'number',
+      'Bytes of a text in UTF-8, items of a list, 0 for anything else.',
+      ([value]) =>
+        typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
+    ),
+    fn(
+      'is_empty(value)',
+      'bool',
+      'Whether the value is null, a blank text, the text "undefined" or an empty list.',
+      (args) => isEmpty(args[0]),
+    ),
+    fn('is_not_empty(value)', 'bool', 'The opposite of `is_empty`.', (args) => !isEmpty(args[0])),
+    fn(
+      'exec_cmd(command)',
+      'text',
+      'Runs a shell command on the executor and returns its stdout without blanks at both ends; "" if it fails; the reason is logged.',
+      execute,
+      ['bash'],
+    ),
+    fn('exec_python(code)', 'text', 'Runs Python and returns its output.', script(PYTHON, '.py', false)),
+    fn(
+      'exec_python_file(path)',
+      'text',
+      'Runs a Python file and returns its output.',
+      script(PYTHON, '.py', true),
+    ),
+    fn(
+      'exec_ts(code)',
+      'text',
+      'Runs TypeScript with bun, deno or node and returns its output.',
+      script(TYPESCRIPT, '.ts', false),
+    ),
+    fn(
+      'exec_ts_file(path)',
+      'text',
+      'Runs a TypeScript file and returns its output.',
+      script(TYPESCRIPT, '.ts', true),
+    ),
+    fn('command_exists(name)', 'bool', 'Whether the program is on PATH.', async (args, { exec }) => {
+      const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', textArg(args, 0)])
+      // Builtins of the shell have no path.
+      return exitCode === 0 && stdout.includes('/')
+    }),
+    fn('sleep(seconds)', 'nothing', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
+      await pause(Math.min(numberArg(args, 0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
+      return null
+    }),
+    fn('skip(message?)', 'never', 'Ends the module with the status skipped; the flow continues.', (args) => {
+      throw new SkipModule(textArg(args, 0))
+    }),
+    fn(
+      'exit(code?, message?)',
+      'never',
+      'Ends the module: with 0 as `skip` does, otherwise the step fails, and its error is the message.',
+      (args) => {
+        throw new EndRun(numberArg(args, 0, 0), textArg(args, 1))
+      },
+    ),
+    fn(
+      'pick_valid(a, b, …)',
+      'value',
+      'The first of at most ten values that is not empty, false or an object without keys.',
+      (args) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
+    ),
+    fn('cat_file(path)', 'text', 'Prints a file and returns its text.', async (args, context) => {
+      const text = await readText(pathArg(args, 0, context), context)
+      context.print('stdout', text.endsWith('\n') || text === '' ? text : `${text}\n`)
+      return text
+    }),
+    fn('set_var(name, value)', 'value', 'Sets a variable of the module.', (args, context) => {
+      context.setVariable(textArg(args, 0), args[1] ?? null)
+      return args[1] ?? null
+    }),
+    fn(
+      'get_var(name)',
+      'value',
+      'Reads a variable; nothing if it does not exist.',
+      (args, context) => context.variable(textArg(args, 0)) ?? '',
+    ),
+    fn(
+      'run_module(name, target, params?)',
+      'object',
+      'Starts a module; params are `key=value` separated by commas.',
+      startRun('module'),
+    ),
+    fn(
+      'run_flow(name, target, params?)',
+      'object',
+      'Starts a flow; params are `key=value` separated by commas.',
+      startRun('flow'),
+    ),
+    fn('uuid()', 'text', 'A random UUID.', (_args, { ports }) => ports.uuid()),
+    fn('random_string(length?)', 'text', 'Random letters and digits, 16 by default.', (args, { ports }) =>
+      Array.from(
+        { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(numberArg(args, 0, 0))) || 16) },
+        () => ALPHANUMERIC[Math.floor(ports.random() * ALPHANUMERIC.length)],
+      ).join(''),
+    ),
+    fn('base64_encode(text)', 'text', 'As Base64.', (args) =>
+      Buffer.from(textArg(args, 0)).toString('base64'),
+    ),
+    fn('base64_decode(text)', 'text', 'From Base64; "" for a text that is none.', (args) => {
+      const text = textArg(args, 0).replaceAll(/[\r\n]/g, '')
+      return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
+    }),
+    fn(
+      'os_getenv(name)',
+      'text',
+      'An environment variable of commands.',
+      (args, { env }) => env[textArg(args, 0)] ?? '',
+    ),
+    fn(
+      'os_setenv(name, value)',
+      'bool',
+      'Sets an environment variable for the following commands.',
+      (args, context) => {
+        if (!/^[A-Za-z_]\w*$/.test(textArg(args, 0)))
+          throw new NoResult('an environment variable needs a plain name')
+        context.setEnv(textArg(args, 0), textArg(args, 1))
+        return true
+      },
+    ),
+    fn(
+      'sudo_auth(password?, keepalive?)',
+      'bool',
+      'True when commands run as root or sudo asks for no password; passwords are not taken.',
+      async (_args, { exec }) =>
+        (await exec(['/bin/sh', '-c', '[ "$(id -u)" = 0 ] || sudo -n true'])).exitCode === 0,
+    ),
+  ],
+}

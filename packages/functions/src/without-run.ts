@@ -1,0 +1,54 @@
+import type { Json } from '@scanfarm/language'
+import { resultAfterError, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { TEXT_FUNCTIONS } from './text/text.ts'
+
+const names = (list: string): string[] => list.split(' ')
+
+/** Functions that depend only on their arguments. */
+export const COMPUTING: readonly string[] = [
+  ...TEXT_FUNCTIONS.functions.map(({ name }) => name),
+  ...names('len is_empty is_not_empty pick_valid uuid random_string base64_encode base64_decode'),
+  ...names('is_url is_compress parse_url query_replace path_replace get_parent_url'),
+]
+
+/** Functions that only read files. */
+export const READING: readonly string[] = names(
+  'file_exists file_length dir_length file_contains regex_extract read_file read_lines glob grep_string grep_regex ' +
+    'get_types is_file is_dir is_git detect_language',
+)
+
+const AROUND = {
+  ports: {
+    now: () => new Date(),
+    monotonic: () => performance.now(),
+    random: Math.random,
+    uuid: () => crypto.randomUUID(),
+  },
+  /** There is no run log. */
+  recorder: { log: () => undefined },
+}
+
+/**
+ * Calls a function without a run. `known` is the part of the context that the caller has; a function that needs more
+ * fails.
+ */
+export const callWithoutRun = async (
+  definition: FunctionDefinition,
+  args: readonly Json[],
+  known: Partial<FunctionContext>,
+): Promise<Json> => {
+  const all = { ...AROUND, ...known }
+  const context = new Proxy({} as FunctionContext, {
+    get(_, key): unknown {
+      if (Object.hasOwn(all, key)) return Reflect.get(all, key)
+      throw new Error('this function needs a run')
+    },
+  })
+  try {
+    return await definition.run(args, context)
+  } catch (error) {
+    const answer = known.signal?.aborted === true ? undefined : resultAfterError(error, definition)
+    if (answer === undefined) throw error
+    return answer
+  }
+}

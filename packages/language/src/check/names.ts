@@ -1,0 +1,90 @@
+import type { Workflow } from '../model.ts'
+import { everyStep } from './walk.ts'
+
+/** Variables that every run has; a test compares this list with what a run really sets. */
+export const BUILTIN_NAMES: readonly string[] = [
+  'BaseFolder', 'Binaries', 'Data', 'ExternalData', 'ExternalConfigs', 'ExternalAgentConfigs', 'ExternalAgents', 'ExternalScripts',
+  'Workflows', 'MarkdownTemplates', 'ExternalMarkdowns', 'SnapshotsFolder', 'Workspaces', 'Output', 'TargetSpace', 'Workspace',
+  'space_name', 'TempDir', 'TempFile', 'StateExecutionLog', 'StateConsoleLog', 'StateCompletedFile', 'StateFile',
+  'StateWorkflowFile', 'StateWorkflowFolder', 'Target', 'target', 'TargetFile', 'PlatformOS', 'PlatformArch', 'HeuristicsCheck',
+  'RunUUID', 'TaskDate', 'Today', 'CurrentTime', 'RandomString', 'FlowName', 'flow_name', 'ModuleName', 'threads', 'baseThreads',
+  'DBRunID', 'TimeStamp', 'HooksEnabled', 'Version',
+] // prettier-ignore
+
+/** Variables that exist only for some targets or some ways to start a run. */
+export const SOMETIMES_NAMES: readonly string[] = [
+  'TargetType', 'TargetBaseURL', 'TargetRootURL', 'TargetHostname', 'TargetHost', 'TargetPort', 'TargetPath', 'TargetFileExt',
+  'TargetScheme', 'TargetRootDomain', 'TargetTLD', 'TargetSLD', 'Org', 'TargetRepoSlug', 'TargetIsWildcard', 'TargetResolvedIP',
+  'TargetStatusCode', 'TargetContentLength', 'EventEnvelope', 'EventTopic', 'EventSource', 'EventDataType', 'EventTimestamp',
+  'EventData', 'ChunkIndex', 'ChunkSize', 'TotalChunks', 'ChunkStart', 'ChunkEnd', 'PlatformInDocker', 'PlatformInKubernetes',
+  'PlatformCloudProvider', 'target_file', 'tactic', 'threads_hold', 'exclude_modules', 'fuzzy_exclude_modules',
+  'workspaces_folder', 'heuristics_check', 'org_uuid',
+] // prettier-ignore
+
+/** Variables that steps set without an export. */
+const RESULT_NAMES: readonly string[] = [
+  'stdout', 'StepOutput', 'output', 'result', 'exit_code', 'foreach_total', 'foreach_completed', 'foreach_failed',
+  'agent_content', 'agent_history', 'agent_iterations', 'agent_total_tokens', 'agent_prompt_tokens', 'agent_completion_tokens',
+  'agent_tool_results', 'agent_plan', 'agent_goal_results', 'args', 'event', 'tool', 'iteration',
+] // prettier-ignore
+
+const ownExports = (name = ''): string[] => {
+  const base = name.replaceAll(/\W/g, '_')
+  return [`${base}_http_resp`, `${base}_llm_resp`, `${base}_content`]
+}
+
+/** All names that the texts of the workflow may refer to. */
+export const definedNames = (workflow: Workflow): Set<string> => {
+  const names = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES, ...RESULT_NAMES])
+  for (const { name = '' } of workflow.params ?? []) names.add(name)
+  for (const ref of workflow.modules ?? []) for (const name of Object.keys(ref.params ?? {})) names.add(name)
+  for (const { input = {} } of [...(workflow.triggers ?? []), ...(workflow.override?.triggers ?? [])]) {
+    for (const name of Object.keys(input)) names.add(name)
+    // The older form: `{type: event_data, field, name}`.
+    if (typeof input['name'] === 'string') names.add(input['name'])
+  }
+  for (const name of Object.keys(workflow.override?.params ?? {})) names.add(name)
+  for (const { step } of everyStep(workflow)) {
+    for (const name of Object.keys(step.exports ?? {})) names.add(name)
+    for (const name of ownExports(step.name)) names.add(name)
+    for (const action of [...(step.on_success ?? []), ...(step.on_error ?? [])]) {
+      if (action.action === 'export' && action.name !== undefined) names.add(action.name)
+    }
+  }
+  // A param without a name.
+  names.delete('')
+  return names
+}
+
+/** Globals of JavaScript that expressions may use. */
+export const SCRIPT_GLOBALS: ReadonlySet<string> = new Set(
+  (
+    'Array BigInt Boolean Date Error Function Infinity JSON Map Math NaN Number Object Promise Proxy RangeError Reflect RegExp Set ' +
+    'String Symbol SyntaxError TypeError Uint8Array WeakMap WeakSet console decodeURI decodeURIComponent encodeURI ' +
+    'encodeURIComponent escape unescape globalThis isFinite isNaN parseFloat parseInt undefined'
+  ).split(' '),
+)
+
+const KEYWORDS = new Set(
+  (
+    'if else for while do switch case default break continue return throw try catch finally function var let const new typeof ' +
+    'void delete in of instanceof this class extends super yield async await true false null import export'
+  ).split(' '),
+)
+
+/** Names that an expression defines itself, and keywords. An approximation that prefers missing a problem to a false alarm. */
+export const ownNames = (code: string): Set<string> => {
+  const names = new Set(KEYWORDS)
+  for (const [, name = ''] of code.matchAll(
+    /\b(?:var|let|const|function|class|catch\s*\()\s*([A-Za-z_$][\w$]*)/g,
+  ))
+    names.add(name)
+  for (const [, list = ''] of code.matchAll(/\(([\w$,\s]*)\)\s*(?:=>|\{)/g))
+    for (const name of list.split(',')) names.add(name.trim())
+  for (const [, name = ''] of code.matchAll(/\b([A-Za-z_$][\w$]*)\s*=>/g)) names.add(name)
+  for (const [, name = ''] of code.matchAll(/\b([A-Za-z_$][\w$]*)\s*=[^=>]/g)) names.add(name)
+  for (const [, name = ''] of code.matchAll(/[{,]\s*([A-Za-z_$][\w$]*)\s*:/g)) names.add(name)
+  for (const [, list = ''] of code.matchAll(/\b(?:var|let|const)\s*[{[]([^}\]]*)[}\]]/g))
+    for (const name of list.split(',')) names.add(name.trim())
+  return names
+}

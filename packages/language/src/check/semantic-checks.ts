@@ -1,0 +1,330 @@
+import { messageOf } from '../error.ts'
+import { looksLikeCall, unknownCall } from '../expression/calls.ts'
+import { prepareProgram, type Program } from '../expression/source.ts'
+import type { FunctionTable } from '../function-table.ts'
+import type { ReadLimits } from '../limits.ts'
+import type { Workflow } from '../model.ts'
+import { typeOf } from '../params/check-value.ts'
+import { functionsOf } from '../shell/argument-position.ts'
+import { HARMLESS_TEXT, codeSinksOf, INSTEAD, type FilesRun } from '../shell/safety.ts'
+import { ShellLexer } from '../shell/lexer.ts'
+import { mayRunCode, type CodeSink } from '../shell/code-sinks.ts'
+import { didYouMean } from '@scanfarm/contracts'
+import { FILTERS } from '../template/filters.ts'
+import { TemplateError, variablesOf, type Expr } from '../template/expression.ts'
+import {
+  holesOf,
+  isTemplate,
+  namesOf,
+  parseTemplate,
+  tagExprsOf,
+  type Hole,
+  type Template,
+} from '../template/parse.ts'
+import { injectedCode } from './injection-checks.ts'
+import { filesRunIn, unknownPieces } from './files-run.ts'
+import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
+import type { Report } from './report.ts'
+import { nestedCode } from './nested-code.ts'
+import { tagOffset } from './tag-offset.ts'
+import { partsOf } from '../template/parts.ts'
+import type { Path } from './walk.ts'
+import { authorTexts, type AuthorText } from './texts.ts'
+
+const filtersOf = (expr: Expr): string[] => {
+  switch (expr.kind) {
+    case 'filter':
+      return [
+        expr.name,
+        ...filtersOf(expr.of),
+        ...(expr.argument === undefined ? [] : filtersOf(expr.argument)),
+      ]
+    case 'not':
+    case 'negative':
+      return filtersOf(expr.of)
+    case 'binary':
+      return [...filtersOf(expr.left), ...filtersOf(expr.right)]
+    default:
+      return []
+  }
+}
+
+const callsOf = (expr: Expr): string[] => {
+  switch (expr.kind) {
+    case 'call':
+      return [expr.name]
+    case 'filter':
+    case 'not':
+    case 'negative':
+      return callsOf(expr.of)
+    case 'binary':
+      return [...callsOf(expr.left), ...callsOf(expr.right)]
+    default:
+      return []
+  }
+}
+
+/** Maximum number of name comparisons for the suggestions of one file; further problems get no suggestion. */
+const MAX_COMPARED = 200_000
+
+/** Rules about the contents of texts: templates, expressions, and values in shell commands. */
+class SemanticChecks {
+  readonly #report: Report
+  readonly #defined: ReadonlySet<string>
+  readonly #isFlow: boolean
+  /** Params of type `args`. */
+  readonly #args: ReadonlySet<string>
+  readonly #limits: ReadLimits
+  readonly #suggested = new Map<string, string>()
+  #compared = 0
+  readonly used = new Set<string>()
+  readonly #filesRun: FilesRun
+  readonly #functions: FunctionTable
+
+  constructor(workflow: Workflow, report: Report, functions: FunctionTable, limits: ReadLimits) {
+    this.#functions = functions
+    this.#report = report
+    this.#limits = limits
+    this.#defined = definedNames(workflow)
+    this.#isFlow = workflow.kind === 'flow'
+    let files: ReturnType<FilesRun> | undefined
+    this.#filesRun = () => (files ??= filesRunIn([workflow]))
+    const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
+    this.#args = new Set(args.map(({ name }) => name))
+  }
+
+  check(text: AuthorText): void {
+    try {
+      if (
+        text.kind === 'expression' ||
+        (text.kind === 'export' && looksLikeCall(text.text, this.#functions))
+      ) {
+        if (this.#fits(text)) this.#expression(text)
+      } else {
+        const template = parseTemplate(text.text)
+        if (text.kind === 'export') this.#export(text)
+        this.#template(text, template)
+        if (text.kind === 'shell') this.#shell(text, template)
+      }
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error
+      const hint = text.text.includes('{{.') ? 'To pass braces to another program, write {{ "{{" }}.' : ''
+      const inside = { text: text.text, offset: error.offset }
+      this.#report(text.path, 'template-syntax', 'error', error.message, hint, inside)
+    }
+  }
+
+  /** A text that looks like a call of an unknown function stays text. It is most likely a misspelt name. */
+  #export({ path, text }: AuthorText): void {
+    const name = unknownCall(text, this.#functions)
+    if (name === undefined) return
+    const hint = didYouMean(name, this.#functions.keys())
+    const message = `there is no function "${name}"; the export would be the literal text`
+    this.#report(path, 'unknown-function', hint === '' ? 'warning' : 'error', message, hint)
+  }
+
+  #fits({ path, text }: AuthorText): boolean {
+    const { expressionChars } = this.#limits
+    if (text.length <= expressionChars) return true
+    const message = `the expression has ${text.length} characters; at most ${expressionChars} are possible`
+    this.#report(path, 'too-big', 'error', message, 'Split it, or put the data into a file.')
+    return false
+  }
+
+  #suggest(name: string, names: readonly string[]): string {
+    const known = this.#suggested.get(name)
+    if (known !== undefined || this.#compared >= MAX_COMPARED) return known ?? ''
+    this.#compared += this.#defined.size
+    const hint = didYouMean(name, [...this.#defined, ...names])
+    this.#suggested.set(name, hint)
+    return hint
+  }
+
+  #use(name: string, { path, names }: AuthorText): void {
+    this.used.add(name)
+    if (this.#defined.has(name) || names.includes(name)) return
+    const hint = this.#suggest(name, names)
+    // The exports of a flow's modules are in other files, so that only near misses are reported.
+    if (this.#isFlow && hint === '') return
+    this.#report(
+      path,
+      'undefined-variable',
+      'warning',
+      `the variable "${name}" is not defined in this file`,
+      hint,
+    )
+  }
+
+  #hole(expr: Expr, text: AuthorText): void {
+    for (const name of variablesOf(expr)) this.#use(name, text)
+    for (const name of filtersOf(expr)) {
+      if (Object.hasOwn(FILTERS, name)) continue
+      const hint = () => didYouMean(name, Object.keys(FILTERS))
+      this.#report(text.path, 'unknown-filter', 'error', `there is no filter "${name}"`, hint)
+    }
+    for (const name of callsOf(expr)) {
+      const message = `"${name}(…)" is not called in a template; it renders as nothing`
+      this.#report(
+        text.path,
+        'call-in-template',
+        'warning',
+        message,
+        'Call it in exports or in a function step.',
+      )
+    }
+  }
+
+  #template(text: AuthorText, { nodes }: Template): void {
+    const inside = { ...text, names: [...text.names, ...namesOf(nodes)] }
+    for (const expr of [...holesOf(nodes).map(({ expr }) => expr), ...tagExprsOf(nodes)])
+      this.#hole(expr, inside)
+    if (!isTemplate(text.text)) this.#tagsStay(text, 'a text without {{ }}')
+  }
+
+  #tagsStay({ path, text }: AuthorText, where: string): void {
+    const offset = tagOffset(text)
+    if (offset === -1) return
+    const message = `template tags are not supported in ${where}; they stay unchanged`
+    const hint = 'Use pre_condition, or a filter such as {{ x | default:"y" }} or {{ x | yesno:"a,b" }}.'
+    this.#report(path, 'template-tag', 'warning', message, hint, { text, offset })
+  }
+
+  /** Puts `1` into every hole: a place that refuses even this value refuses all values. */
+  #shell({ path, text }: AuthorText, { nodes }: Template): void {
+    const lexer = new ShellLexer(functionsOf(text))
+    const parts = partsOf(nodes)
+    const nestings: number[] = []
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string') {
+        lexer.feed(part)
+        continue
+      }
+      const following = parts[index + 1]
+      const next = typeof following === 'string' ? following : ''
+      const isArgs = variablesOf(part.expr).some((name) => this.#args.has(name))
+      try {
+        if (isArgs) lexer.args('1', next)
+        else lexer.value('1', next)
+        nestings[index] = lexer.nesting
+      } catch (error) {
+        const message = `{{${part.source}}}: ${messageOf(error)}`
+        const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
+        const rule = isArgs ? 'args-position' : 'unsafe-interpolation'
+        const hint = isArgs ? 'Declare the param as string if its value is one word.' : ''
+        this.#report(path, rule, 'error', message, hint, inside)
+        return
+      }
+    }
+    this.#sinks(path, text, parts, nestings)
+  }
+
+  /** Reports values that an interpreter would read as code. */
+  #sinks(path: Path, text: string, parts: readonly (string | Hole)[], nestings: readonly number[]): void {
+    const sinks = mayRunCode(text)
+      ? codeSinksOf(unknownPieces(text), this.#filesRun)
+      : new Map<number, CodeSink>()
+    for (const [index, part] of parts.entries()) {
+      if (typeof part === 'string') continue
+      const sink = sinks.get(index)
+      // Paths of scripts are common and allowed.
+      const isCode = sink !== undefined && !sink.namesFile && (nestings[index] ?? 0) < sink.depth
+      if (!isCode) continue
+      const message = `{{${part.source}}} becomes code in ${sink.place}: a value with other characters than ${HARMLESS_TEXT} is refused there`
+      const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
+      this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
+      return
+    }
+    const nested = nestedCode(parts)
+    if (nested === undefined) return
+    const message = `{{${nested.source}}} becomes part of a program in another language`
+    const inside = { text, offset: text.indexOf(`{{${nested.source}}}`) }
+    this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
+  }
+
+  #expression(text: AuthorText): void {
+    const program = prepareProgram(text.text)
+    this.#tagsStay(text, 'an expression')
+    for (const { expr } of program.holes) this.#hole(expr, text)
+    this.#brackets(text, program)
+    this.#handed(text, program)
+    const own = ownNames(program.code)
+    for (const name of program.names) {
+      if (name === '$hole' || name === '$text' || own.has(name) || SCRIPT_GLOBALS.has(name)) continue
+      const called = program.calls.has(name)
+      const known = this.#functions.get(name)
+      if (called && known?.refused !== undefined) this.#refused(text, name, known.refused)
+      if (known !== undefined) continue
+      if (!called) this.#use(name, text)
+      else if (!this.#defined.has(name)) {
+        const hint = () => didYouMean(name, this.#functions.keys())
+        this.#report(text.path, 'unknown-function', 'error', `there is no function "${name}"`, hint)
+      }
+    }
+  }
+
+  #handed({ path, text }: AuthorText, { code }: Program): void {
+    const handed = injectedCode(code)
+    if (handed === undefined) return
+    const { name, toShell } = handed
+    const message = toShell
+      ? `"${name}" gets a command that is joined from values: they become code of the shell`
+      : `"${name}" gets a program that is joined from values: they become code of the program`
+    const hint = toShell
+      ? 'Write {{ }} around them in the text of the command: there they are escaped.'
+      : 'Save them to a file, or set them with os_setenv, and let the program read them there.'
+    this.#report(path, 'nested-code', 'warning', message, hint, {
+      text,
+      offset: Math.max(0, text.indexOf(name)),
+    })
+  }
+
+  #refused({ path, text }: AuthorText, name: string, refused: { why: string; instead: string }): void {
+    const { why, instead } = refused
+    const hint = instead === '' ? '' : `${instead.slice(0, 1).toUpperCase()}${instead.slice(1)}.`
+    const inside = { text, offset: Math.max(0, text.indexOf(name)) }
+    this.#report(path, 'refused-function', 'warning', `"${name}" always fails: ${why}`, hint, inside)
+  }
+
+  #brackets({ path }: AuthorText, { code }: Program): void {
+    const plain = code.replaceAll(
+      /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/(?![/*\s])(?:[^/\\\n[]|\\.|\[[^\]]*\])+\/[a-z]*/g,
+      '""',
+    )
+    const stack: string[] = []
+    const pairs: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
+    for (const char of plain) {
+      if ('([{'.includes(char)) stack.push(char)
+      else if (char in pairs && stack.pop() !== pairs[char]) {
+        return this.#report(
+          path,
+          'expression-syntax',
+          'error',
+          `"${char}" has no opening bracket in this expression`,
+        )
+      }
+    }
+    const open = stack.at(-1)
+    if (open !== undefined)
+      this.#report(path, 'expression-syntax', 'error', `"${open}" is never closed in this expression`)
+  }
+}
+
+/** Reports unused params. Exports are not checked, because other modules may read them. */
+const unused = (workflow: Workflow, used: ReadonlySet<string>, report: Report): void => {
+  if (workflow.kind === 'flow' || workflow.extends !== undefined) return
+  for (const [index, { name }] of (workflow.params ?? []).entries()) {
+    if (!used.has(name))
+      report(['params', index], 'unused-variable', 'info', `the param "${name}" is never used`)
+  }
+}
+
+export const checkSemantics = (
+  workflow: Workflow,
+  report: Report,
+  functions: FunctionTable,
+  limits: ReadLimits,
+): void => {
+  const checks = new SemanticChecks(workflow, report, functions, limits)
+  for (const text of authorTexts(workflow)) checks.check(text)
+  unused(workflow, checks.used, report)
+}

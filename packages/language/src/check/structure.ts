@@ -1,0 +1,181 @@
+import { didYouMean } from '@scanfarm/contracts'
+import type { Step, Workflow } from '../model.ts'
+import { REFUSED_STEP_TYPES } from '../read/step-spec.ts'
+import { findCircle } from './graph.ts'
+import { checkDeclarations } from './params.ts'
+import type { Report } from './report.ts'
+import { everyStep, ofSiblings, type Path, type StepPosition } from './walk.ts'
+
+const ONE_OF: Readonly<Record<string, readonly (keyof Step)[]>> = {
+  bash: ['command', 'commands', 'parallel_commands'],
+  'remote-bash': ['command', 'commands', 'parallel_commands'],
+  function: ['function', 'functions', 'parallel_functions'],
+  'parallel-steps': ['parallel_steps'],
+  http: ['url'],
+  llm: ['messages', 'embedding_input'],
+}
+
+const NEEDED: Readonly<Record<string, readonly (keyof Step)[]>> = {
+  foreach: ['input', 'variable', 'step'],
+  'remote-bash': ['step_runner'],
+  agent: ['agent_tools'],
+}
+
+const stepContent = ({ step, path }: StepPosition, report: Report): void => {
+  if (REFUSED_STEP_TYPES.includes(step.type)) {
+    const hint = 'Use an agent step with a model of an OpenAI-compatible endpoint instead.'
+    report(
+      [...path, 'type'],
+      'unsupported-step-type',
+      'error',
+      `Steps of type ${step.type} are not supported.`,
+      hint,
+    )
+    return
+  }
+  const one = ONE_OF[step.type]
+  if (one !== undefined && !one.some((key) => step[key] !== undefined)) {
+    const message = `step '${step.name}': ${step.type} needs ${one.join(' or ')}`
+    report(path, 'missing-required-field', 'error', message)
+  }
+  for (const key of NEEDED[step.type] ?? []) {
+    if (step[key] !== undefined) continue
+    report(path, 'missing-required-field', 'error', `step '${step.name}': ${step.type} needs ${key}`)
+  }
+  if (step.type === 'remote-bash' && step.step_runner === 'host') {
+    report(
+      [...path, 'step_runner'],
+      'wrong-value',
+      'error',
+      'step_runner must be docker or ssh',
+      'Use a bash step.',
+    )
+  }
+  if (step.type === 'agent') agentContent(step, path, report)
+}
+
+const agentContent = (step: Step, path: Path, report: Report): void => {
+  if ((step.query === undefined) === (step.queries === undefined)) {
+    report(
+      path,
+      'missing-required-field',
+      'error',
+      `step '${step.name}': agent needs exactly one of query and queries`,
+    )
+  }
+  if (step.max_iterations !== undefined && step.max_iterations <= 0) {
+    report([...path, 'max_iterations'], 'wrong-value', 'error', 'max_iterations must be greater than 0')
+  }
+}
+
+const names = (
+  items: readonly { name: string }[],
+  path: Path,
+  what: string,
+  report: Report,
+  later: string,
+): void => {
+  const seen = new Set<string>()
+  for (const [index, { name }] of items.entries()) {
+    if (name !== '' && seen.has(name)) {
+      report(
+        [...path, index, 'name'],
+        `duplicate-${what}-name`,
+        'warning',
+        `${what} name '${name}' occurs twice`,
+        later,
+      )
+    }
+    seen.add(name)
+  }
+}
+
+const LATER = {
+  param: 'The later one is used.',
+  step: 'Both run; goto and depends_on mean the later one.',
+  module: 'Only the later one runs.',
+} as const
+
+const dependencies = (
+  items: readonly { name: string; depends_on?: string[] }[],
+  path: Path,
+  what: string,
+  report: Report,
+): void => {
+  const known = new Set(items.map(({ name }) => name))
+  for (const [index, item] of items.entries()) {
+    for (const [position, wanted] of (item.depends_on ?? []).entries()) {
+      if (known.has(wanted)) continue
+      const message = `${what} '${item.name}' depends on non-existent ${what} '${wanted}'`
+      const hint = () => didYouMean(wanted, known)
+      report([...path, index, 'depends_on', position], 'invalid-depends-on', 'error', message, hint)
+    }
+  }
+  const circle = findCircle(items)
+  if (circle !== undefined) {
+    report(path, 'circular-dependency', 'error', `circular dependency: ${circle.join(' -> ')}`)
+  }
+}
+
+const gotos = ({ step, path }: StepPosition, known: ReadonlySet<string>, report: Report): void => {
+  const check = (target: string | undefined, at: Path): void => {
+    if (target === undefined || known.has(target)) return
+    report(at, 'invalid-goto', 'warning', `goto names no step of this module: '${target}'`, () =>
+      didYouMean(target, known),
+    )
+  }
+  const { cases, default: otherwise, conditions } = step.decision ?? {}
+  for (const [key, branch] of Object.entries(cases ?? {})) {
+    check(branch.goto, [...path, 'decision', 'cases', key, 'goto'])
+  }
+  check(otherwise?.goto, [...path, 'decision', 'default', 'goto'])
+  for (const [index, branch] of (conditions ?? []).entries()) {
+    check(branch.goto, [...path, 'decision', 'conditions', index, 'goto'])
+  }
+}
+
+const top = (workflow: Workflow, report: Report): void => {
+  const inherits = workflow.extends !== undefined
+  if (workflow.kind === 'module' && (workflow.steps ?? []).length === 0 && !inherits) {
+    report(['steps'], 'empty-workflow', 'error', 'module must have at least one step')
+  }
+  if (workflow.kind === 'flow' && (workflow.modules ?? []).length === 0 && !inherits) {
+    report(['modules'], 'empty-workflow', 'error', 'flow must have at least one module reference')
+  }
+  for (const [index, ref] of (workflow.modules ?? []).entries()) {
+    if (ref.path === undefined && (ref.steps ?? []).length === 0) {
+      report(
+        ['modules', index],
+        'missing-required-field',
+        'error',
+        `module '${ref.name}' needs path or steps`,
+      )
+    }
+  }
+  if (workflow.override?.steps !== undefined && workflow.kind !== 'module') {
+    report(['override', 'steps'], 'wrong-value', 'error', 'override.steps is for modules only')
+  }
+  if (workflow.override?.modules !== undefined && workflow.kind !== 'flow') {
+    report(['override', 'modules'], 'wrong-value', 'error', 'override.modules is for flows only')
+  }
+}
+
+/** Rules about the structure of a workflow. */
+export const checkStructure = (workflow: Workflow, report: Report): void => {
+  top(workflow, report)
+  names(workflow.params ?? [], ['params'], 'param', report, LATER.param)
+  checkDeclarations(workflow, report)
+  names(workflow.steps ?? [], ['steps'], 'step', report, LATER.step)
+  dependencies(workflow.steps ?? [], ['steps'], 'step', report)
+  names(workflow.modules ?? [], ['modules'], 'module', report, LATER.module)
+  dependencies(workflow.modules ?? [], ['modules'], 'module', report)
+  for (const [index, ref] of (workflow.modules ?? []).entries()) {
+    names(ref.steps ?? [], ['modules', index, 'steps'], 'step', report, LATER.step)
+    dependencies(ref.steps ?? [], ['modules', index, 'steps'], 'step', report)
+  }
+  const targets = ofSiblings((siblings) => new Set(['_end', ...siblings.map(({ name }) => name)]))
+  for (const at of everyStep(workflow)) {
+    stepContent(at, report)
+    if (at.position === 'module') gotos(at, targets(at), report)
+  }
+}

@@ -1,0 +1,283 @@
+import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type LineCounter, type Node } from 'yaml'
+import type { ReadLimits } from '../limits.ts'
+import type { Json } from '../model.ts'
+import type { Severity } from '../problem.ts'
+import type { Hint, ProblemList } from '../problem-list.ts'
+import { didYouMean } from '@scanfarm/contracts'
+import type { Field, FieldType, ObjectSpec } from './field.ts'
+
+type Fields = Record<string, unknown>
+
+const TRUE = new Set(['true', 'yes', 'on', '1'])
+const FALSE = new Set(['false', 'no', 'off', '0'])
+
+/** Thrown when a document exceeds the limits after expansion. Nothing of it is used then. */
+class TooBigError extends Error {
+  override readonly name = 'TooBigError'
+  readonly hint: string
+
+  constructor(message: string, hint = 'Aliases that expand to many copies are refused.') {
+    super(message)
+    this.hint = hint
+  }
+}
+
+const isNothing = (node: Node | null | undefined): boolean =>
+  node === null || node === undefined || (isScalar(node) && node.value === null)
+
+export interface ReaderOptions {
+  readonly file: string
+  readonly document: Document.Parsed
+  readonly lines: LineCounter
+  readonly limits: ReadLimits
+  readonly targets: ReadonlyMap<Alias, Node>
+  readonly list: ProblemList
+}
+
+/**
+ * Converts YAML nodes to the model by the field tables. Never throws: an invalid value becomes a problem with
+ * its position, and the rest is still read. Unknown keys are warnings.
+ */
+export class Reader {
+  readonly #options: ReaderOptions
+  readonly #limits: ReadLimits
+  #nodes = 0
+  #chars = 0
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+    this.#limits = options.limits
+  }
+
+  read(spec: ObjectSpec): Fields | undefined {
+    try {
+      const root = this.#options.document.contents
+      if (isMap(root)) return this.#object(root, spec, '', 0)
+      this.report(root, 'parse-error', 'error', 'A workflow is a map of keys such as kind, name and steps.')
+    } catch (error) {
+      if (!(error instanceof TooBigError)) throw error
+      this.report(null, 'too-big', 'error', error.message, error.hint)
+    }
+    return undefined
+  }
+
+  report(
+    node: Node | null | undefined,
+    rule: string,
+    severity: Severity,
+    message: string,
+    hint: Hint = '',
+  ): void {
+    const { file, lines, list } = this.#options
+    list.add(severity, hint, () => {
+      const offset = node?.range?.[0]
+      const { line, col } = offset === undefined ? { line: 1, col: 1 } : lines.linePos(offset)
+      return { file, line, column: col, rule, message }
+    })
+  }
+
+  #count(depth: number): void {
+    this.#nodes++
+    if (this.#nodes > this.#limits.nodes) {
+      throw new TooBigError(`The file expands to more than ${this.#limits.nodes} values.`)
+    }
+    if (depth > this.#limits.depth)
+      throw new TooBigError(`The file is nested deeper than ${this.#limits.depth} levels.`)
+  }
+
+  /** Counts the characters of a text, which an alias can repeat. */
+  #countChars(text: string): string {
+    this.#chars += text.length
+    if (this.#chars > this.#limits.chars)
+      throw new TooBigError(`The file expands to more than ${this.#limits.chars} characters.`)
+    return text
+  }
+
+  #countEntries(items: readonly unknown[], path: string): void {
+    const { entries } = this.#limits
+    if (items.length > entries)
+      throw new TooBigError(
+        `${path === '' ? 'The file' : path} has ${items.length} entries; at most ${entries} are possible.`,
+        'Split the workflow.',
+      )
+  }
+
+  #follow(node: unknown): Node | null {
+    if (isAlias(node)) return this.#options.targets.get(node) ?? null
+    return isMap(node) || isSeq(node) || isScalar(node) ? node : null
+  }
+
+  #object(node: Node, spec: ObjectSpec, path: string, depth: number): Fields {
+    const fields: Fields = {}
+    if (!isMap(node)) return fields
+    this.#count(depth)
+    this.#countEntries(node.items, path)
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : ''
+      if (key === '<<') {
+        const merged = this.#follow(pair.value)
+        if (merged !== null)
+          Object.assign(fields, { ...this.#object(merged, spec, path, depth + 1), ...fields })
+        continue
+      }
+      const field = Object.hasOwn(spec.fields, key) ? spec.fields[key] : undefined
+      const where = path === '' ? key : `${path}.${key}`
+      if (field === undefined) {
+        this.report(
+          isScalar(pair.key) ? pair.key : node,
+          'unknown-key',
+          'warning',
+          `${spec.name === 'workflow' ? 'A workflow' : `"${spec.name}"`} has no key "${key}"; it is ignored.`,
+          () => didYouMean(key, Object.keys(spec.fields)),
+        )
+        continue
+      }
+      const value = this.#value(this.#follow(pair.value), field.type, where, depth + 1)
+      if (value !== undefined) fields[key] = value
+    }
+    for (const [key, field] of Object.entries(spec.fields)) {
+      if ((field.required ?? false) === false || fields[key] !== undefined) continue
+      // A value of the wrong type has already been reported.
+      if (isNothing(this.#follow(node.get(key, true)))) this.#missing(node, spec, path, key, field)
+    }
+    return fields
+  }
+
+  #missing(node: Node, spec: ObjectSpec, path: string, key: string, { required }: Field): void {
+    const what = path === '' ? spec.name : path
+    if (required === 'wanted')
+      return this.report(node, 'missing-field', 'warning', `${what} has no "${key}"; it is ignored.`)
+    this.report(node, 'missing-field', 'error', `${what} needs "${key}".`)
+  }
+
+  /** Undefined means "not given": an empty value in YAML is the same as a missing key. */
+  #value(node: Node | null, type: FieldType, path: string, depth: number): unknown {
+    if (node === null || isNothing(node)) return undefined
+    this.#count(depth)
+    switch (type.kind) {
+      case 'text':
+        return this.#text(node, type, path)
+      case 'flag':
+        return this.#flag(node, path)
+      case 'number':
+        return this.#number(node, path)
+      case 'json':
+        return this.#json(node, depth)
+      case 'list':
+        return this.#list(node, type, path, depth)
+      case 'map':
+        return this.#map(node, type.of, path, depth)
+      case 'object':
+        if (isMap(node)) return this.#object(node, type.spec(), path, depth)
+        if (type.shorthand !== undefined && isScalar(node)) {
+          const inner = type.spec().fields[type.shorthand]
+          if (inner !== undefined) return { [type.shorthand]: this.#value(node, inner.type, path, depth + 1) }
+        }
+        this.#wrong(node, path, 'a map')
+        return undefined
+    }
+  }
+
+  #wrong(node: Node, path: string, wanted: string): void {
+    this.report(node, 'wrong-type', 'error', `${path} must be ${wanted}.`)
+  }
+
+  #text(
+    node: Node,
+    { oneOf, lenient = false }: FieldType & { kind: 'text' },
+    path: string,
+  ): string | undefined {
+    if (!isScalar(node)) {
+      this.#wrong(node, path, 'a text')
+      return undefined
+    }
+    const text = typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
+    if (oneOf !== undefined && !oneOf.includes(text)) {
+      this.report(
+        node,
+        'wrong-value',
+        lenient ? 'warning' : 'error',
+        `invalid ${path.split('.').at(-1) ?? path}: ${text}, must be ${oneOf.map((word) => `'${word}'`).join(' or ')}`,
+        () => didYouMean(text, oneOf),
+      )
+      return undefined
+    }
+    return this.#countChars(text)
+  }
+
+  #flag(node: Node, path: string): boolean | undefined {
+    const text = isScalar(node) ? String(node.value).toLowerCase() : ''
+    if (TRUE.has(text)) return true
+    if (FALSE.has(text)) return false
+    this.#wrong(node, path, 'true or false')
+    return undefined
+  }
+
+  #number(node: Node, path: string): number | undefined {
+    const value = isScalar(node) && node.value !== '' ? Number(node.value) : Number.NaN
+    if (Number.isFinite(value)) return value
+    this.#wrong(node, path, 'a number')
+    return undefined
+  }
+
+  #json(node: Node | null, depth: number): Json {
+    this.#count(depth)
+    if (isSeq(node)) return node.items.map((item) => this.#json(this.#follow(item), depth + 1))
+    if (isMap(node)) {
+      return Object.fromEntries(
+        node.items.map((pair) => [
+          isScalar(pair.key) ? String(pair.key.value) : '',
+          this.#json(this.#follow(pair.value), depth + 1),
+        ]),
+      )
+    }
+    const value = isScalar(node) ? node.value : null
+    if (typeof value === 'string') return this.#countChars(value)
+    if (typeof value === 'boolean' || value === null) return value
+    if (typeof value === 'number') return Number.isFinite(value) ? value : value.toString()
+    return typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? null)
+  }
+
+  #list(node: Node, type: FieldType & { kind: 'list' }, path: string, depth: number): unknown[] | undefined {
+    if (isSeq(node)) {
+      this.#countEntries(node.items, path)
+      return node.items.flatMap((item, index) => {
+        const value = this.#value(this.#follow(item), type.of, `${path}[${index}]`, depth + 1)
+        return value === undefined ? [] : [value]
+      })
+    }
+    if (isScalar(node) && type.comma === true) {
+      return String(node.value)
+        .split(',')
+        .flatMap((word) => (word.trim() === '' ? [] : [word.trim()]))
+    }
+    if (isScalar(node) && (type.of.kind === 'text' || type.of.kind === 'number')) {
+      if (node.value === '') return []
+      const value = this.#value(node, type.of, path, depth + 1)
+      return value === undefined ? undefined : [value]
+    }
+    if (isScalar(node) && type.of.kind === 'object' && type.of.shorthand !== undefined) {
+      return [this.#value(node, type.of, path, depth + 1)]
+    }
+    this.#wrong(node, path, 'a list')
+    return undefined
+  }
+
+  #map(node: Node, of: FieldType, path: string, depth: number): Fields | undefined {
+    if (!isMap(node)) {
+      this.#wrong(node, path, 'a map')
+      return undefined
+    }
+    this.#countEntries(node.items, path)
+    const fields: Fields = {}
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : ''
+      // Empty texts are values here: `default: ""` in a map of params.
+      const item = this.#follow(pair.value)
+      const value =
+        item === null && of.kind === 'text' ? '' : this.#value(item, of, `${path}.${key}`, depth + 1)
+      if (value !== undefined) fields[key] = value
+    }
+    return fields
+  }
+}

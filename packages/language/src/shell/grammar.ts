@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { Language, Parser, type Node } from 'web-tree-sitter'
+
+/** A node of the syntax tree of a shell command. */
+export interface ShellNode {
+  readonly type: string
+  readonly text: string
+  readonly children: readonly ShellNode[]
+}
+
+export const GRAMMAR_LIMITS = { chars: 65_536, timeMs: 250, nodes: 50_000, depth: 200 } as const
+
+const require = createRequire(import.meta.url)
+await Parser.init()
+const parser = new Parser()
+parser.setLanguage(
+  await Language.load(await readFile(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))),
+)
+
+class TooBig extends Error {}
+
+const copied = (root: Node): ShellNode => {
+  let left: number = GRAMMAR_LIMITS.nodes
+  const copy = (node: Node, depth: number): ShellNode => {
+    if (left-- <= 0 || depth > GRAMMAR_LIMITS.depth) throw new TooBig()
+    return {
+      type: node.type,
+      text: node.text,
+      children: node.namedChildren.map((child) => copy(child, depth + 1)),
+    }
+  }
+  return copy(root, 0)
+}
+
+/** The grammar fails on escapes in the pattern of `${x%\]}`, which contains no code. */
+const PATTERN = /(\$\{[A-Za-z_]\w*(?:##?|%%?))(?:\\[^\n]|[^\n{}\\'"$`;|&<>()])*\}/g
+
+const withoutPatterns = (text: string): string =>
+  text.replaceAll(PATTERN, (whole, name: string) => (whole.includes('SCANFARMVALUE') ? whole : `${name}x}`))
+
+/** The syntax tree of a command; undefined if the grammar cannot parse it within its limits. */
+export const parseShell = (text: string): ShellNode | undefined => {
+  if (text.length > GRAMMAR_LIMITS.chars) return undefined
+  const until = performance.now() + GRAMMAR_LIMITS.timeMs
+  const tree = parser.parse(withoutPatterns(text), null, {
+    progressCallback: () => performance.now() > until,
+  })
+  if (tree === null) {
+    parser.reset()
+    return undefined
+  }
+  try {
+    return tree.rootNode.hasError ? undefined : copied(tree.rootNode)
+  } catch (error) {
+    if (error instanceof TooBig) return undefined
+    throw error
+  } finally {
+    tree.delete()
+  }
+}

@@ -1,0 +1,29 @@
+/** Escaping for POSIX sh, one function for each quoting context. */
+
+/** Reserved words of the shell. */
+const RESERVED = new Set(
+  'if then else elif fi do done case esac while until for in function select time coproc'.split(' '),
+)
+
+/** Characters without a special meaning anywhere in a word. */
+const PLAIN = /^[A-Za-z0-9_@%+:./-]+$/
+
+export const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** Quotes a text as one word. `first`: it may be read as a command name, a keyword or an assignment. */
+export const bareWord = (text: string, first: boolean): string => {
+  const plain = PLAIN.test(text) && !RESERVED.has(text) && (!first || text.includes('/'))
+  return plain ? text : singleQuoted(text)
+}
+
+export const insideDouble = (text: string): string => text.replaceAll(/[\\"$`]/g, String.raw`\$&`)
+
+export const insideSingle = (text: string): string => text.replaceAll("'", String.raw`'\''`)
+
+/** Inside `"${name:-…}"` a brace also ends the expansion. */
+export const insideQuotedBrace = (text: string): string => text.replaceAll(/[\\"$`}]/g, String.raw`\$&`)
+
+export const insideHereDocument = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)
+
+/** Backquotes remove one level of backslashes before the shell reads their content. */
+export const insideBackquotes = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)

@@ -1,0 +1,370 @@
+import { parseExpr, TemplateError, type Expr } from './expression.ts'
+
+export interface Hole {
+  readonly expr: Expr
+  /** As written, without the braces. */
+  readonly source: string
+}
+
+/** A part of a template. The `source` of a tag is the text between `{%` and `%}`. */
+export type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'hole' } & Hole)
+  | { readonly kind: 'if'; readonly branches: readonly Branch[] }
+  | {
+      readonly kind: 'for'
+      readonly variable: string
+      /** For objects: `variable` is the key then. */
+      readonly member?: string
+      readonly order?: 'reversed' | 'sorted'
+      readonly of: Expr
+      readonly body: readonly Node[]
+      /** The part after `{% empty %}`. */
+      readonly empty: readonly Node[]
+    }
+  | { readonly kind: 'set'; readonly variable: string; readonly to: Expr }
+  /** Variables up to `{% endwith %}`. */
+  | {
+      readonly kind: 'with'
+      readonly sets: readonly (readonly [string, Expr])[]
+      readonly body: readonly Node[]
+    }
+  /** The current time, by a layout like `2006-01-02 15:04:05`. */
+  | { readonly kind: 'now'; readonly layout: string }
+
+/** `when` is undefined for `{% else %}`. */
+export interface Branch {
+  readonly when?: Expr
+  readonly body: readonly Node[]
+}
+
+export interface Template {
+  readonly source: string
+  readonly nodes: readonly Node[]
+}
+
+interface Token {
+  readonly kind: 'text' | 'hole' | 'tag'
+  readonly text: string
+  readonly at: number
+  readonly name: string
+}
+
+/** Tags of the template language that existing files use; any other `{%` is text. */
+const KNOWN_TAGS =
+  'autoescape block comment cycle elif else empty endautoescape endblock endcomment endfilter endfor endif endifchanged endifequal endifnotequal endmacro endspaceless endwith exec extends filter firstof for if ifchanged ifequal ifnotequal import include lorem macro now set spaceless ssi templatetag widthratio with'
+const TAG = new RegExp(
+  String.raw`\{%-?\s*(${KNOWN_TAGS.replaceAll(' ', '|')})\b((?:(?!%\})[^\n])*?)-?%\}`,
+  'y',
+)
+/** `${#name}` belongs to the shell. */
+const COMMENT = /(?<!\$)\{#(?:(?!#\})[^])*#\}/y
+
+/** Maximum nesting of tags. */
+const MAX_DEPTH = 20
+
+/** The offset of a hole's closing braces, with respect to quotes. */
+const closing = (source: string, from: number): number => {
+  let quote = ''
+  for (let i = from; i < source.length; i++) {
+    const char = source[i] ?? ''
+    if (quote !== '') {
+      if (char === '\\') i++
+      else if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") quote = char
+    else if (char === '}' && source[i + 1] === '}') return i
+  }
+  // An unpaired apostrophe must not hide the end.
+  return source.indexOf('}}', from)
+}
+
+const matchAt = (pattern: RegExp, source: string, at: number): RegExpExecArray | undefined => {
+  pattern.lastIndex = at
+  return pattern.exec(source) ?? undefined
+}
+
+/** Finds the next `mark` from increasing offsets, and searches each part of the text once. */
+const finder = (source: string, mark: string): ((from: number) => number) => {
+  let found = -2
+  return (from) => {
+    if (found !== -1 && found < from) found = source.indexOf(mark, from)
+    return found
+  }
+}
+
+const tokensOf = function* (source: string): Generator<Token> {
+  let from = 0
+  const before = (at: number): Token => ({ kind: 'text', text: source.slice(from, at), at: from, name: '' })
+  const tagEnd = finder(source, '%}')
+  const commentEnd = finder(source, '#}')
+  for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at)) {
+    const next = source[at + 1]
+    const tag = next === '%' && tagEnd(at) !== -1 ? matchAt(TAG, source, at) : undefined
+    const comment = next === '#' && commentEnd(at) !== -1 ? matchAt(COMMENT, source, at) : undefined
+    if (next !== '{' && tag === undefined && comment === undefined) {
+      at += 1
+      continue
+    }
+    if (at > from) yield before(at)
+    if (next === '{') {
+      const end = closing(source, at + 2)
+      if (end === -1) throw new TemplateError('"{{" without "}}"', at)
+      yield { kind: 'hole', text: source.slice(at + 2, end), at, name: '' }
+      from = end + 2
+    } else {
+      if (tag !== undefined) yield { kind: 'tag', text: (tag[2] ?? '').trim(), at, name: tag[1] ?? '' }
+      from = at + (tag ?? comment ?? [''])[0].length
+    }
+    at = from
+  }
+  if (from < source.length) yield before(source.length)
+}
+
+const FOR = /^([A-Za-z_]\w*)(?:\s*,\s*([A-Za-z_]\w*))?\s+in\s+(.+?)(?:\s+(reversed|sorted))?$/
+const SET = /^([A-Za-z_]\w*)\s*=\s*(.+)$/
+
+/** Values separated by blanks: quoted texts, and names with filters. */
+const WORDS = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"'])+/g
+const WITH = /^([A-Za-z_]\w*)=(.+)$/
+const WITH_AS = /^(.+)\s+as\s+([A-Za-z_]\w*)$/
+
+/** The output of `{% templatetag … %}`. */
+const BRACES: Readonly<Record<string, string>> = {
+  openblock: '{%',
+  closeblock: '%}',
+  openvariable: '{{',
+  closevariable: '}}',
+  openbrace: '{',
+  closebrace: '}',
+  opencomment: '{#',
+  closecomment: '#}',
+}
+
+class TemplateParser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(source: string) {
+    this.#tokens = [...tokensOf(source)]
+  }
+
+  parse(): Node[] {
+    const nodes = this.#body(0)
+    const rest = this.#tokens[this.#at]
+    if (rest !== undefined)
+      throw new TemplateError(`{% ${rest.name} %} does not belong to any tag before it`, rest.at)
+    return nodes
+  }
+
+  /** Parses up to a tag that continues or ends another one, which is not consumed. */
+  #body(depth: number): Node[] {
+    const nodes: Node[] = []
+    for (let token = this.#tokens[this.#at]; token !== undefined; token = this.#tokens[this.#at]) {
+      if (token.kind === 'tag' && isPart(token.name)) break
+      this.#at += 1
+      if (token.kind === 'text') nodes.push({ kind: 'text', text: token.text })
+      else if (token.kind === 'hole') nodes.push(holeOf(token))
+      else nodes.push(...this.#tag(token, depth + 1))
+    }
+    return nodes
+  }
+
+  #tag(token: Token, depth: number): Node[] {
+    if (depth > MAX_DEPTH)
+      throw new TemplateError('The tags of the template are nested too deeply.', token.at)
+    switch (token.name) {
+      case 'if':
+        return [this.#if(token, depth)]
+      case 'for':
+        return [this.#for(token, depth)]
+      case 'set': {
+        const [, variable = '', to = ''] = SET.exec(token.text) ?? misread(token)
+        return [{ kind: 'set', variable, to: exprOf(token, to) }]
+      }
+      case 'with': {
+        const body = this.#body(depth)
+        this.#close('endwith', token)
+        return [{ kind: 'with', sets: setsOf(token), body }]
+      }
+      case 'now': {
+        const [, , layout = misread(token)] = /^(["'])(.*)\1$/.exec(token.text) ?? []
+        return [{ kind: 'now', layout }]
+      }
+      case 'firstof':
+        return [firstOf(token)]
+      case 'ifequal':
+      case 'ifnotequal':
+        return [this.#ifEqual(token, depth)]
+      case 'templatetag':
+        return [{ kind: 'text', text: BRACES[token.text] ?? misread(token) }]
+      case 'comment':
+        this.#body(depth)
+        this.#close('endcomment', token)
+        return []
+      default:
+        throw new TemplateError(
+          `the template tag {% ${token.name} %} is not supported; supported are if, ifequal, for, set, with, firstof, now, templatetag and comment`,
+          token.at,
+        )
+    }
+  }
+
+  #if(opening: Token, depth: number): Node {
+    const branches: Branch[] = []
+    let at: Token | undefined = opening
+    while (at !== undefined && at.name !== 'endif') {
+      const when = at.name === 'else' ? {} : { when: exprOf(at, at.text) }
+      branches.push({ ...when, body: this.#body(depth) })
+      const next = this.#tokens[this.#at]
+      if (at.name === 'else' || !['elif', 'else'].includes(next?.name ?? '')) break
+      this.#at += 1
+      at = next
+    }
+    this.#close('endif', opening)
+    return { kind: 'if', branches }
+  }
+
+  #ifEqual(opening: Token, depth: number): Node {
+    const words = opening.text.match(WORDS) ?? []
+    const [left, right, ...more] = words.map((word) => exprOf(opening, word))
+    if (left === undefined || right === undefined || more.length > 0) return misread(opening)
+    const op = opening.name === 'ifequal' ? '==' : '!='
+    const branches: Branch[] = [{ when: { kind: 'binary', op, left, right }, body: this.#body(depth) }]
+    if (this.#tokens[this.#at]?.name === 'else') {
+      this.#at += 1
+      branches.push({ body: this.#body(depth) })
+    }
+    this.#close(`end${opening.name}`, opening)
+    return { kind: 'if', branches }
+  }
+
+  #for(opening: Token, depth: number): Node {
+    const [, variable = '', member, list = '', order] = FOR.exec(opening.text) ?? misread(opening)
+    const of = exprOf(opening, list)
+    const body = this.#body(depth)
+    const hasEmpty = this.#tokens[this.#at]?.name === 'empty'
+    if (hasEmpty) this.#at += 1
+    const empty = hasEmpty ? this.#body(depth) : []
+    this.#close('endfor', opening)
+    return {
+      kind: 'for',
+      variable,
+      ...(member === undefined ? {} : { member }),
+      ...(order === 'reversed' || order === 'sorted' ? { order } : {}),
+      of,
+      body,
+      empty,
+    }
+  }
+
+  #close(name: string, opening: Token): void {
+    if (this.#tokens[this.#at]?.name !== name)
+      throw new TemplateError(`{% ${opening.name} %} without {% ${name} %}`, opening.at)
+    this.#at += 1
+  }
+}
+
+/** Tags that only continue or end another one. */
+const isPart = (name: string): boolean => ['elif', 'else', 'empty'].includes(name) || name.startsWith('end')
+
+const exprOf = ({ name, text, at }: Token, source: string): Expr =>
+  parseExpr(source, at, `{% ${name} ${text} %}`)
+
+const holeOf = ({ text, at }: Token): Node => ({
+  kind: 'hole',
+  source: text,
+  expr: parseExpr(text, at, `{{${text}}}`),
+})
+
+/** `{% with a=1 b=name|upper %}`, or `{% with 1 as a %}`. */
+const setsOf = (token: Token): (readonly [string, Expr])[] => {
+  const [, source, name] = WITH_AS.exec(token.text) ?? []
+  if (source !== undefined && name !== undefined) return [[name, exprOf(token, source)]]
+  const words = token.text.match(WORDS) ?? misread(token)
+  return words.map((word) => {
+    const [, variable = '', to = ''] = WITH.exec(word) ?? misread(token)
+    return [variable, exprOf(token, to)]
+  })
+}
+
+/** The first non-empty value: all of them joined by `or`. */
+const firstOf = (token: Token): Node => {
+  const [first, ...more] = (token.text.match(WORDS) ?? misread(token)).map((word) => exprOf(token, word))
+  if (first === undefined) return misread(token)
+  const nothing: Expr = { kind: 'literal', value: '' }
+  const expr = [...more, nothing].reduce<Expr>(
+    (left, right) => ({ kind: 'binary', op: 'or', left, right }),
+    first,
+  )
+  return { kind: 'hole', expr, source: `% firstof ${token.text} %` }
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  for: '{% for NAME in LIST %}',
+  set: '{% set NAME = VALUE %}',
+  with: '{% with NAME=VALUE %}',
+  now: '{% now "2006-01-02 15:04:05" %}',
+  firstof: '{% firstof VALUE VALUE %}',
+  ifequal: '{% ifequal VALUE VALUE %}',
+  ifnotequal: '{% ifnotequal VALUE VALUE %}',
+  templatetag: '{% templatetag openvariable %}',
+}
+
+const misread = ({ name, text, at }: Token): never => {
+  const form = FORMS[name] ?? ''
+  throw new TemplateError(`"{% ${name} ${text} %}" is not understood; it is written ${form}`, at)
+}
+
+/** Whether a text is a template: only if it contains `{{`. Its tags are then evaluated too. */
+export const isTemplate = (text: string): boolean => text.includes('{{')
+
+/** Throws `TemplateError` with the offset of the syntax error. */
+export const parseTemplate = (source: string): Template => ({
+  source,
+  nodes: isTemplate(source) ? new TemplateParser(source).parse() : [{ kind: 'text', text: source }],
+})
+
+/** All holes in source order, including those of branches that may not be taken. */
+export const holesOf = (nodes: readonly Node[]): Hole[] =>
+  nodes.flatMap((node) => {
+    if (node.kind === 'hole') return [node]
+    if (node.kind === 'if') return node.branches.flatMap(({ body }) => holesOf(body))
+    if (node.kind === 'with') return holesOf(node.body)
+    return node.kind === 'for' ? [...holesOf(node.body), ...holesOf(node.empty)] : []
+  })
+
+/** The expressions of the tags. */
+export const tagExprsOf = (nodes: readonly Node[]): Expr[] =>
+  nodes.flatMap((node) => {
+    switch (node.kind) {
+      case 'if':
+        return node.branches.flatMap(({ when, body }) => [
+          ...(when === undefined ? [] : [when]),
+          ...tagExprsOf(body),
+        ])
+      case 'for':
+        return [node.of, ...tagExprsOf(node.body), ...tagExprsOf(node.empty)]
+      case 'set':
+        return [node.to]
+      case 'with':
+        return [...node.sets.map(([, to]) => to), ...tagExprsOf(node.body)]
+      default:
+        return []
+    }
+  })
+
+/** Names that tags define for the rest of the template. */
+export const namesOf = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap((node) => {
+    if (node.kind === 'if') return node.branches.flatMap(({ body }) => namesOf(body))
+    if (node.kind === 'for')
+      return [
+        node.variable,
+        ...(node.member === undefined ? [] : [node.member]),
+        'forloop',
+        ...namesOf(node.body),
+        ...namesOf(node.empty),
+      ]
+    if (node.kind === 'with') return [...node.sets.map(([name]) => name), ...namesOf(node.body)]
+    return node.kind === 'set' ? [node.variable] : []
+  })

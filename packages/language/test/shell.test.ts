@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { renderCommand } from '../src/shell/render.ts'
+import { UnsafeContextError } from '../src/shell/lexer.ts'
+import type { Origin, Piece } from '../src/template/value.ts'
+
+/** `X` marks the place of the value. */
+const pieces = (command: string, text: string, origin: Origin = 'data'): Piece[] =>
+  command
+    .split('X')
+    .flatMap((part, index) => [
+      ...(index === 0 ? [] : [{ text, origin }]),
+      ...(part === '' ? [] : [{ text: part, origin: 'author' as const }]),
+    ])
+
+const sh = (command: string): string =>
+  execFileSync('/bin/sh', ['-c', command], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', HOME: '/home/somebody' },
+  })
+
+const END = '\u0002'
+
+/** What each command prints, in a shell of its own; one process for all starts them much sooner than one for each. */
+const shEach = (commands: readonly string[]): string[] =>
+  sh(commands.map((command) => `(\n${command}\n)\nprintf '\\002'\n`).join(''))
+    .split(END)
+    .slice(0, -1)
+
+/** Texts made of what shells trip over. */
+const nasty = fc
+  .array(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...' \t\n\'"\\$`;&|<>(){}[]*?!#~=%^-+,.:/@') },
+      { weight: 3, arbitrary: fc.constantFrom('a', 'b', '0', '1', 'EOF', 'X', 'é', '…', 'END') },
+      {
+        weight: 3,
+        arbitrary: fc.constantFrom(
+          '$(echo INJECTED)', '`echo INJECTED`', '; echo INJECTED', '\nEOF\necho INJECTED\n', '${HOME}', '$HOME', "'; echo INJECTED; '",
+          '"; echo INJECTED; "', '}', '))', '*)', ';;', 'esac', '\\\n', '\\', '&& echo INJECTED', '\nEND\n', 'case', 'done', '$((1+1))', '\tEOF', 'A=b',
+        ), // prettier-ignore
+      },
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''))
+
+const AT_ONCE = 10
+const manyNasty = fc.array(nasty, { minLength: AT_ONCE, maxLength: AT_ONCE })
+
+/** A command that prints each of its words with a delimiter, the value's place, and what a correct shell prints. */
+const PLACES: Readonly<Record<string, readonly [command: string, expected: (value: string) => string]>> = {
+  'bare word': [`printf '%s\\001' X`, (value) => `${value}\u0001`],
+  'bare word between others': [`printf '%s\\001' a X b`, (value) => `a\u0001${value}\u0001b\u0001`],
+  'inside a word': [`printf '%s\\001' pre/X.txt`, (value) => `pre/${value}.txt\u0001`],
+  'before a redirection': [`printf '%s\\001' X>&1`, (value) => `${value}\u0001`],
+  'double quotes': [`printf '%s\\001' "aXb"`, (value) => `a${value}b\u0001`],
+  'double quotes after a backslash': [`printf '%s\\001' "a\\Xb"`, (value) => `a\\${value}b\u0001`],
+  'bare after a backslash': [`printf '%s\\001' \\X`, (value) => `${value}\u0001`],
+  'after a dollar sign': [`printf '%s\\001' $X "$X"`, (value) => `$${value}\u0001$${value}\u0001`],
+  'single quotes': [`printf '%s\\001' 'aXb'`, (value) => `a${value}b\u0001`],
+  assignment: [`v=X; printf '%s\\001' "$v"`, (value) => `${value}\u0001`],
+  'command substitution': [`printf '%s\\001' "$(printf '%s.' X)"`, (value) => `${value}.\u0001`],
+  'quotes in a substitution in quotes': [
+    `printf '%s\\001' "$(printf '%s.' "X")"`,
+    (value) => `${value}.\u0001`,
+  ],
+  'single quotes in a substitution': [`printf '%s\\001' "$(printf '%s.' 'X')"`, (value) => `${value}.\u0001`],
+  'nested substitutions': [
+    `printf '%s\\001' "$(printf '%s' "$(printf '%s.' X)")"`,
+    (value) => `${value}.\u0001`,
+  ],
+  backquotes: ["v=`printf '%s.' X`; printf '%s\\001' \"$v\"", (value) => `${value}.\u0001`],
+  'backquotes in quotes': ["printf '%s\\001' \"`printf '%s.' X`\"", (value) => `${value}.\u0001`],
+  'quotes in backquotes': ['v=`printf \'%s.\' "X"`; printf \'%s\\001\' "$v"', (value) => `${value}.\u0001`],
+  'backquotes in backquotes': [
+    "v=`printf '%s.' \"\\`printf '%s,' 'X'\\`\"`; printf '%s\\001' \"$v\"",
+    (value) => `${value},.\u0001`,
+  ],
+  'default of a parameter': [`printf '%s\\001' \${NOT_SET:-X}`, (value) => `${value}\u0001`],
+  'default of a parameter in quotes': [`printf '%s\\001' "\${NOT_SET:-X}"`, (value) => `${value}\u0001`],
+  'pattern of a parameter': [
+    `v=keep; printf '%s\\001' \${v#X}`,
+    (value) => `${'keep'.startsWith(value) ? 'keep'.slice(value.length) : 'keep'}\u0001`,
+  ],
+  'here-document': [`cat <<EOF\nX\nEOF\nprintf '%s\\001' X`, (value) => `${value}\n${value}\u0001`],
+  'inside a line of a here-document': [
+    `cat <<EOF\nEX\nXOF\naXb\nEOF\necho done`,
+    (value) => `E${value}\n${value}OF\na${value}b\ndone\n`,
+  ],
+  'indented here-document': [`cat <<-EOF\n\tX\n\tEOF\necho done`, (value) => `${value}\ndone\n`],
+  'here-document in a substitution': [
+    `printf '%s\\001' "$(cat <<END\nX.\nEND\n)"`,
+    (value) => `${value}.\u0001`,
+  ],
+  'two here-documents': [
+    `cat <<A; cat <<B\nX\nA\nX\nB\nprintf '%s\\001' X`,
+    (value) => `${value}\n${value}\n${value}\u0001`,
+  ],
+  'here-document before a subshell': [
+    `(cat <<EOF)\nX\nEOF\nprintf '%s\\001' X`,
+    (value) => `${value}\n${value}\u0001`,
+  ],
+  'script of another shell in double quotes': [
+    `sh -c "printf '%s\\001' X"; bash -ec "printf '%s\\001' X"`,
+    (value) => `${value}\u0001${value}\u0001`,
+  ],
+  'script of another shell in single quotes': [
+    `sh -c 'printf "%s\\001" "X" X; :'`,
+    (value) => `${value}\u0001${value}\u0001`,
+  ],
+  'quotes in the script of another shell': [
+    `v=1; sh -c "printf '%s|' \\"X\\" 'X' $v"`,
+    (value) => `${value}|${value}|1|`,
+  ],
+  eval: [`eval "printf '%s\\001' X" && eval 'printf "%s\\001" X'`, (value) => `${value}\u0001${value}\u0001`],
+  comment: [`# about X\nprintf '%s\\001' X`, (value) => `${value}\u0001`],
+  'behind a case': [
+    `printf '%s\\001' "$(case a in a) printf '%s.' X ;; (b) echo "b)" ;; esac)" X`,
+    (value) => `${value}.\u0001${value}\u0001`,
+  ],
+  'subject and pattern of a case': [
+    `case X in X) printf '%s\\001' X ;; *) echo no ;; esac`,
+    (value) => `${value}\u0001`,
+  ],
+  'loop over words': [
+    `for i in a X b; do printf '%s\\001' "$i"; done`,
+    (value) => `a\u0001${value}\u0001b\u0001`,
+  ],
+  'subshell and function': [`f() { printf '%s\\001' "$1"; }; (f X)`, (value) => `${value}\u0001`],
+  'behind a hash in a word': [`printf '%s\\001' a#X b`, (value) => `a#${value}\u0001b\u0001`],
+}
+
+describe('a value in a shell command', () => {
+  for (const [place, [command, expected]] of Object.entries(PLACES)) {
+    test(`arrives unchanged and as one word: ${place}`, () => {
+      fc.assert(
+        fc.property(manyNasty, (values) => {
+          const printed = shEach(values.map((value) => renderCommand(pieces(command, value))))
+          expect(printed).toEqual(values.map(expected))
+        }),
+        { numRuns: 40 / AT_ONCE },
+      )
+    })
+  }
+
+  test('arrives unchanged in a here-document with a quoted delimiter, or is refused', () => {
+    fc.assert(
+      fc.property(nasty, (value) => {
+        let command: string
+        try {
+          command = renderCommand(pieces(`cat <<'EOF'\nX\nEOF\necho done`, value))
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnsafeContextError)
+          expect(value).toMatch(/^E(OF)?$|^E[^\n -~]|^EOF[^ -~]/m)
+          return
+        }
+        expect(sh(command)).toBe(`${value}\ndone\n`)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('cannot become a command, a keyword, an assignment or a file descriptor', () => {
+    expect(renderCommand(pieces('X', 'if'))).toBe("'if'")
+    expect(renderCommand(pieces('X=1 env', 'PATH'))).toBe("'PATH'=1 env")
+    expect(renderCommand(pieces('X', 'A=b'))).toBe("'A=b'")
+    expect(renderCommand(pieces('echo X>f', '2'))).toBe("echo '2'>f")
+    expect(renderCommand(pieces('X -v', '/opt/bin/nmap'))).toBe('/opt/bin/nmap -v')
+  })
+
+  test('is not quoted if it has no special characters', () => {
+    expect(renderCommand(pieces('nmap -p- X -o "X/a" > X.txt', 'a.example.com'))).toBe(
+      'nmap -p- a.example.com -o "a.example.com/a" > a.example.com.txt',
+    )
+  })
+
+  test('is refused in arithmetic and in names of variables', () => {
+    const refused = [
+      'echo $((X+1))',
+      'echo ${X}',
+      'echo ${aX}',
+      'cat <<X\n',
+      "echo $'aX'",
+      '(( X > 1 ))',
+      'echo "${v#X}"',
+      'echo "${v:-"X"}"',
+    ]
+    for (const command of refused) {
+      expect(() => renderCommand(pieces(command, 'a'))).toThrow(UnsafeContextError)
+    }
+    expect(sh(renderCommand(pieces('echo $((X+1))', '41')))).toBe('42\n')
+    expect(() => renderCommand(pieces('echo X', 'a\0b'))).toThrow('NUL')
+  })
+
+  test('cannot be the whole script of another shell', () => {
+    expect(renderCommand(pieces('sh -c X', 'id; id'))).toBe(`sh -c ''\\''id; id'\\'''`)
+    expect(renderCommand(pieces('timeout 5 bash -c "nmap X"', 'a b'))).toBe(`timeout 5 bash -c "nmap 'a b'"`)
+  })
+
+  test("leaves the author's own text as it is", () => {
+    const command = 'a `b \\`c\\` "$d"` "`e \\"f\\"`" $(g) ${h:-"i"} $((1+2)) <<X # j\nk\nX\n'
+    expect(
+      renderCommand([
+        { text: command, origin: 'author' },
+        { text: 'v', origin: 'data' },
+        { text: ' l', origin: 'author' },
+      ]),
+    ).toBe(`${command}'v' l`)
+  })
+})
+
+describe("a caller's param in a shell command", () => {
+  test('is split only at blanks if it is not quoted', () => {
+    fc.assert(
+      fc.property(manyNasty, (values) => {
+        const words = (value: string) => value.split(/[ \t\r\n]+/).filter((word) => word !== '')
+        const command = (value: string) =>
+          renderCommand(pieces(`printf '%s\\001' start X end`, value, 'param'))
+        expect(shEach(values.map(command))).toEqual(
+          values.map((value) => ['start', ...words(value), 'end'].map((word) => `${word}\u0001`).join('')),
+        )
+      }),
+      { numRuns: 100 / AT_ONCE },
+    )
+  })
+
+  test('is one text inside quotes', () => {
+    fc.assert(
+      fc.property(manyNasty, (values) => {
+        const command = (value: string) => renderCommand(pieces(`printf '%s\\001' "X" 'X'`, value, 'param'))
+        expect(shEach(values.map(command))).toEqual(values.map((value) => `${value}\u0001${value}\u0001`))
+      }),
+      { numRuns: 40 / AT_ONCE },
+    )
+  })
+
+  test('adds no word if it is empty', () => {
+    expect(renderCommand(pieces('tool X -v', '', 'param'))).toBe('tool  -v')
+    expect(renderCommand(pieces('tool X -v', ''))).toBe("tool '' -v")
+  })
+})
