@@ -1,0 +1,181 @@
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, openSync, unlinkSync, type WriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { ArtifactStore, StoredObject } from '@scanfarm/contracts'
+import { storable } from './row-values.ts'
+
+const MAX_CHUNKS = 256
+
+/** The last bytes of a stream, in less than twice their memory. */
+export class OutputTail {
+  readonly #limit: number
+  #chunks: Buffer[] = []
+  #held = 0
+  #total = 0
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes
+  }
+
+  /** Bytes written so far. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** No byte has been dropped yet. */
+  get whole(): boolean {
+    return this.#total <= this.#limit
+  }
+
+  push(chunk: Buffer): void {
+    this.#total += chunk.length
+    const replaces = chunk.length >= this.#limit
+    if (replaces) this.#chunks = []
+    // A copy: a short chunk may be a slice of a large buffer and would keep it in memory.
+    this.#chunks.push(Buffer.from(chunk.subarray(-this.#limit)))
+    this.#held = replaces ? this.#limit : this.#held + chunk.length
+    if (this.#held > this.#limit * 2 || this.#chunks.length > MAX_CHUNKS) this.#compact()
+  }
+
+  /** At most the limit. */
+  bytes(): Buffer {
+    this.#compact()
+    return this.#chunks[0] ?? Buffer.alloc(0)
+  }
+
+  /** Text that Postgres accepts: valid UTF-8 of at most the limit in bytes, whole characters, no NUL. */
+  text(): string {
+    if (this.#total === 0) return ''
+    const bytes = this.bytes()
+    const text = storable(bytes.subarray(this.whole ? 0 : firstCharacter(bytes)).toString('utf8'))
+    const encoded = Buffer.byteLength(text)
+    if (encoded <= this.#limit) return text
+    // Each invalid byte has become a replacement character of three bytes.
+    const longer = Buffer.from(text)
+    const tail = longer.subarray(longer.length - this.#limit)
+    return tail.subarray(firstCharacter(tail)).toString('utf8')
+  }
+
+  #compact(): void {
+    if (this.#chunks.length <= 1 && this.#held <= this.#limit) return
+    const all = Buffer.concat(this.#chunks)
+    const rest = Buffer.from(all.subarray(-this.#limit))
+    this.#chunks = [rest]
+    this.#held = rest.length
+  }
+}
+
+/** Offset of the first whole character. */
+const firstCharacter = (bytes: Buffer): number => {
+  const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
+  let start = 0
+  while (start < 3 && isContinuation(bytes[start])) start += 1
+  return start
+}
+
+/**
+ * The complete output of a step whose output is too long for its row, in an unlinked file: commands cannot replace it,
+ * and it is freed when this process ends.
+ */
+export class StepLog {
+  readonly #limit: number
+  readonly #descriptor: number
+  readonly #file: WriteStream
+  #written = 0
+  #dropped = 0
+  #ended: Promise<void> | undefined
+  #failure: Error | undefined
+  #room: PromiseWithResolvers<void> | undefined
+
+  /** `path` must not exist; the file is unlinked at once. */
+  constructor(path: string, limitBytes: number) {
+    this.#limit = limitBytes
+    this.#descriptor = openSync(path, 'wx+', 0o600)
+    unlinkSync(path)
+    this.#file = createWriteStream(path, { fd: this.#descriptor, autoClose: false, emitClose: true })
+    this.#file.on('error', (error) => (this.#failure = error))
+    for (const event of ['drain', 'error', 'close'])
+      this.#file.on(event, () => {
+        this.#room?.resolve()
+        this.#room = undefined
+      })
+  }
+
+  /** A promise is back-pressure: the disk is slower than the command. */
+  write(chunk: Buffer): void | Promise<void> {
+    const room = Math.max(0, this.#limit - this.#written)
+    const part = chunk.length > room ? chunk.subarray(0, room) : chunk
+    this.#dropped += chunk.length - part.length
+    this.#written += part.length
+    if (part.length === 0 || this.#failure !== undefined || this.#file.write(part)) return
+    this.#room ??= Promise.withResolvers()
+    return this.#room.promise
+  }
+
+  /** Closes the file for writing. May be called again. */
+  end(): Promise<void> {
+    return (this.#ended ??= this.#end())
+  }
+
+  /** Call it after `end`; may be repeated. Rejects when the disk or the store fails. */
+  async store(store: ArtifactStore, key: string): Promise<StoredObject> {
+    if (this.#failure !== undefined) throw this.#failure
+    return await store.put(key, createReadStream('', { fd: this.#descriptor, start: 0, autoClose: false }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Closes the descriptor too, despite `autoClose`.
+    this.#file.destroy()
+    if (!this.#file.closed) await once(this.#file, 'close')
+  }
+
+  async #end(): Promise<void> {
+    if (this.#dropped > 0)
+      this.#file.write(
+        `\n[${this.#dropped} more bytes were dropped: the log of a step keeps ${this.#limit} bytes]\n`,
+      )
+    this.#file.end()
+    await finished(this.#file)
+  }
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** The log of a run: lines of its workflow and of the engine. Kept in memory up to a bound, then counted. */
+export class RunLog {
+  readonly #limit: number
+  readonly #lines: string[] = []
+  #bytes = 0
+  #dropped = 0
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes
+  }
+
+  get empty(): boolean {
+    return this.#lines.length === 0
+  }
+
+  add(at: Date, level: LogLevel, text: string): void {
+    const line = `${at.toISOString()} ${level.toUpperCase().padEnd(5)} ${text.replaceAll(/\r?\n/g, '\n  ')}\n`
+    const bytes = Buffer.byteLength(line)
+    if (this.#bytes + bytes > this.#limit) this.#dropped += 1
+    else {
+      this.#bytes += bytes
+      this.#lines.push(line)
+    }
+  }
+
+  get lineCount(): number {
+    return this.#content().reduce((sum, line) => sum + line.split('\n').length - 1, 0)
+  }
+
+  stream(): Readable {
+    return Readable.from(this.#content().map((line) => Buffer.from(line)))
+  }
+
+  #content(): string[] {
+    return this.#dropped === 0 ? this.#lines : [...this.#lines, `${this.#dropped} more lines were dropped\n`]
+  }
+}

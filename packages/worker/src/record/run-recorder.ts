@@ -1,0 +1,159 @@
+import {
+  type ArtifactFound,
+  type EventRaised,
+  NO_WORK,
+  type OutputStream,
+  type RunKey,
+  type RunRecorder as Recorder,
+  type RunStore,
+  type RunTally,
+  type StepClosed,
+  type StepOpened,
+} from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
+import { RunLog, type LogLevel, type StepLog } from './logs.ts'
+import { attemptIds, clipped, storableJson, type AttemptIds } from './row-values.ts'
+import { StepBuffer } from './step-buffer.ts'
+import { WriteBuffer } from './write-buffer.ts'
+
+export interface RunRecorderOptions extends ArtifactSource {
+  readonly run: RunKey & { readonly runUuid: string }
+  /** Where files of long outputs are made. */
+  readonly folder: string
+}
+
+/** Records what happens in one attempt, bounded and in order, in a buffer that a writer empties to Postgres. */
+export class RunRecorder implements Recorder {
+  readonly buffer: WriteBuffer
+  readonly #options: RunRecorderOptions
+  readonly #ids: AttemptIds
+  readonly #runLog: RunLog
+  readonly #uploader: ArtifactUploader
+  readonly #openSteps = new Map<string, StepBuffer>()
+  /** Open steps beyond the limit of rows. */
+  readonly #stepsWithoutRow = new Set<string>()
+  readonly #stepLogs = new Set<StepLog>()
+  #tally = NO_WORK
+  #steps = 0
+  #events = 0
+
+  constructor(options: RunRecorderOptions) {
+    this.#options = options
+    this.#ids = attemptIds(options.run.runUuid, options.run.attempt)
+    this.buffer = new WriteBuffer(options.run, options)
+    this.#runLog = new RunLog(options.limits.runLogBytes)
+    this.#uploader = new ArtifactUploader({
+      ...options,
+      ids: this.#ids,
+      buffer: this.buffer,
+      warn: (line) => this.log('warn', line),
+    })
+  }
+
+  plan(totalSteps: number): void {
+    this.buffer.counters({ totalSteps })
+  }
+
+  facts(facts: Readonly<Record<string, string>>): void {
+    if (Object.keys(facts).length > 0) this.buffer.facts(facts)
+  }
+
+  stepOpened(opened: StepOpened): void {
+    const { limits, folder } = this.#options
+    this.#steps += 1
+    if (this.#steps > limits.steps) {
+      this.#stepsWithoutRow.add(opened.key)
+      if (this.#steps === limits.steps + 1)
+        this.log(
+          'warn',
+          `a run has rows for at most ${limits.steps} steps; all further ones are only counted`,
+        )
+      return
+    }
+    const step = new StepBuffer(opened, { id: this.#ids.uuid('step', opened.key), limits, folder })
+    this.#openSteps.set(opened.key, step)
+    this.buffer.step(step)
+  }
+
+  output(stepKey: string, _stream: OutputStream, chunk: Buffer): void | Promise<void> {
+    const step = this.#openSteps.get(stepKey)
+    if (step === undefined || chunk.length === 0) return
+    this.buffer.output(step)
+    try {
+      const pressure = step.write(chunk)
+      if (step.log !== undefined) this.#stepLogs.add(step.log)
+      return pressure
+    } catch (error) {
+      this.log('warn', `the log of step ${step.opened.name} cannot be written: ${errorText(error)}`)
+    }
+  }
+
+  stepClosed(closed: StepClosed, counts: boolean): void {
+    const step = this.#openSteps.get(closed.key)
+    if (this.#stepsWithoutRow.delete(closed.key) && counts) this.buffer.countStep()
+    if (step === undefined) return
+    this.#openSteps.delete(closed.key)
+    step.close(closed, step.log === undefined ? '' : this.#uploader.addStepLog(step.opened, step.log))
+    this.buffer.step(step)
+    if (counts) this.buffer.countStep()
+  }
+
+  tally(tally: RunTally): void {
+    this.#tally = tally
+    this.buffer.counters({ tally })
+  }
+
+  /** The figures that decide the outcome so far. */
+  get tallied(): RunTally {
+    return this.#tally
+  }
+
+  currentPid(pid: number): void {
+    this.buffer.counters({ currentPid: pid })
+  }
+
+  artifact(found: ArtifactFound): void {
+    this.#uploader.add(found)
+  }
+
+  event(event: EventRaised): void {
+    const { limits } = this.#options
+    this.#events += 1
+    if (this.#events > limits.events) {
+      if (this.#events === limits.events + 1)
+        this.log('warn', `a run raises at most ${limits.events} events; all further ones are left out`)
+      return
+    }
+    this.buffer.event({
+      eventId: this.#ids.eventId(this.#events),
+      topic: event.topic,
+      name: clipped(event.name, limits.nameChars),
+      source: event.source,
+      dataType: event.dataType,
+      data: storableJson(event.data),
+    })
+  }
+
+  log(level: LogLevel, line: string): void {
+    this.#runLog.add(new Date(), level, line)
+  }
+
+  /** Call it after the last fact: resolves when every file is uploaded, to the first problem or `""`. */
+  async settle(): Promise<string> {
+    await this.#uploader.settled()
+    if (!this.#runLog.empty) this.#uploader.addRunLog(this.#runLog)
+    return this.#uploader.settled()
+  }
+
+  /** Removes uploads that have no row. Call it after disposing. */
+  discardUploads(store: Pick<RunStore, 'strayKeys'>): Promise<void> {
+    return this.#uploader.discard(store)
+  }
+
+  /** Ends uploads and frees the files of step logs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#uploader.close()
+    for (const log of this.#stepLogs) await log[Symbol.asyncDispose]()
+  }
+}

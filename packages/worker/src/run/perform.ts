@@ -1,0 +1,197 @@
+import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { errorText, retry, type Backoff } from '@scanfarm/platform'
+import { Engine, execute, runnerOf } from '@scanfarm/engine'
+import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
+import { DEFAULT_PATH, environmentOf } from './environment.ts'
+import { findingsService } from './findings-service.ts'
+import type { WorkFolders } from '../workspaces/work-folders.ts'
+import type { ExecutorLimits } from '../slots/limits.ts'
+import type { ExecutorOptions } from '../slots/options.ts'
+import type { Session, Verdict } from '../slots/session.ts'
+import { fetchTarget } from './target-file.ts'
+import { sharedUser } from '../users/command-users.ts'
+import { markedUsers } from '../workspaces/marked-users.ts'
+import { WorkspaceUses } from '../workspaces/workspace-uses.ts'
+
+export interface Performer extends AsyncDisposable {
+  /** Executes one run. Never rejects: an unexpected error fails the run. */
+  perform(session: Session): Promise<Verdict>
+}
+
+/** Attempts to read the pinned workflow of a run. */
+const WORKFLOW_TRIES = 5
+
+export function createPerformer(
+  options: ExecutorOptions,
+  workFolders: WorkFolders,
+  limits: ExecutorLimits,
+  backoff: Backoff,
+): Performer {
+  const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
+    parseResolved(await options.store.workflow(hash)),
+  )
+  const engine = new Engine(
+    options.expressionMs === undefined ? {} : { limits: { timeMs: options.expressionMs } },
+  )
+  let uses: WorkspaceUses | undefined
+  const users = markedUsers(
+    options.users ?? sharedUser(undefined),
+    () => (uses ??= new WorkspaceUses(workFolders.base)),
+  )
+  const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
+    const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
+    try {
+      return await retry(() => workflows.get(run.workflowHash), { backoff, signal, shouldRetry })
+    } catch (error) {
+      throw new Error(`the workflow of the run could not be read: ${errorText(error)}`, { cause: error })
+    }
+  }
+  return {
+    async perform(session) {
+      if (session.signal.aborted) return CANCELLED
+      try {
+        const workflow = await workflowOf(session)
+        session.lease = await users.acquire(session.folders.workspace, session.signal)
+        workFolders.make(session.folders, session.run.workspace, session.lease.owner)
+        return await perform(session, workflow, { engine, workFolders, options })
+      } catch (error) {
+        if (session.signal.aborted) return CANCELLED
+        if (!isUnavailable(error))
+          options.log.error('a run failed outside its steps', { run_id: session.key.runId, error })
+        return { status: 'failed', errorMessage: errorText(error) }
+      }
+    },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  }
+}
+
+const isUnavailable = (error: unknown): boolean =>
+  Error.isError(error) && error.name === 'RunnerUnavailableError'
+
+interface PerformContext {
+  readonly engine: Engine
+  readonly workFolders: WorkFolders
+  readonly options: ExecutorOptions
+}
+
+const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
+
+const perform = async (
+  session: Session,
+  workflow: ResolvedWorkflow,
+  { engine, workFolders, options }: PerformContext,
+): Promise<Verdict> => {
+  const { folders, recorder, signal } = session
+  const file = await fetchTarget(session, options.artifacts)
+  const run = file === undefined ? session.run : { ...session.run, target: file }
+  const { given } = options
+  const result = await execute({
+    workflow,
+    target: run.target,
+    ...(file !== undefined && { localTarget: 'file' as const }),
+    params: run.params,
+    strictParams: options.strictParams ?? false,
+    workspace: run.workspace,
+    runUuid: run.runUuid,
+    runId: run.runId,
+    attempt: run.attempt,
+    folders: { base: workFolders.base, ...given?.folders, output: folders.workspace, temp: folders.attempt },
+    env: environmentOf(run, folders, options.path ?? DEFAULT_PATH, {
+      home: options.homes?.of(folders.workspace),
+      given: given?.env,
+    }),
+    variables: given?.variables ?? {},
+    secrets: given?.secrets ?? [],
+    openRunner: (spec) => openRunner(session, spec, options),
+    onRunner: (module, place) => {
+      const declared = run.runner?.type ?? runnerOf(workflow)
+      if (place.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, place))
+    },
+    runnerChoice: run.runner,
+    recorder,
+    engine,
+    signal,
+    eventEnvelope: run.eventEnvelope,
+    services: {
+      ...options.services,
+      database: findingsService(options.store, session.key, scopeParams(workflow, run.params)),
+    },
+    ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
+    ...(session.lease?.owner !== undefined && { owner: session.lease.owner }),
+    ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
+  })
+  session.killedPids.push(...result.killedPids)
+  return { status: result.status, errorMessage: result.errorMessage }
+}
+
+/** The runner of a module of a flow, for the facts of the run: modules may use different runners. */
+const placeFacts = (
+  module: string,
+  { type, facts }: Pick<Runner, 'type' | 'facts'>,
+): Record<string, string> => {
+  if (module === '') return {}
+  const { image, image_digest: digest, host } = facts
+  const what = image === undefined ? host : digest === undefined ? image : `${image} (${digest})`
+  return { [`runner of ${module}`]: what === undefined ? type : `${type} ${what}` }
+}
+
+const openRunner = async (
+  session: Session,
+  spec: RunnerSpec,
+  { runners, homes }: ExecutorOptions,
+): Promise<Runner> => {
+  const { run, folders, recorder, signal } = session
+  const home = homes?.own(folders.workspace)
+  const runner = await runners.open(spec, {
+    runUuid: run.runUuid,
+    attempt: run.attempt,
+    folder: folders.attempt,
+    workspace: folders.workspace,
+    ...(home !== undefined && { home }),
+    owner: session.lease?.owner,
+    marker: `${run.runUuid}.${run.attempt}`,
+    signal,
+    log: (line) => recorder.log('info', line),
+  })
+  recorder.facts(runner.facts)
+  return pacedRunner(runner, () => recorder.buffer.room())
+}
+
+/** Starts no command while the write buffer is full. */
+const pacedRunner = (runner: Runner, room: () => Promise<void>): Runner => ({
+  type: runner.type,
+  facts: runner.facts,
+  sharesFiles: runner.sharesFiles,
+  async run(command, io) {
+    await room()
+    return io.signal.aborted ? { kind: 'cancelled', killed: [] } : runner.run(command, io)
+  },
+  push: (path, signal) => runner.push(path, signal),
+  pull: (path, signal) => runner.pull(path, signal),
+  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+})
+
+/** The most recently used pinned workflows, parsed, by content hash. */
+export class WorkflowCache<T> {
+  readonly #load: (hash: string) => Promise<T>
+  readonly #limit: number
+  readonly #kept = new Map<string, Promise<T>>()
+
+  constructor(limit: number, load: (hash: string) => Promise<T>) {
+    this.#limit = limit
+    this.#load = load
+  }
+
+  /** Concurrent calls for the same hash share one load. A failed load is not kept. */
+  get(hash: string): Promise<T> {
+    const kept = this.#kept.get(hash) ?? this.#load(hash)
+    this.#kept.delete(hash)
+    this.#kept.set(hash, kept)
+    kept.catch(() => {
+      if (this.#kept.get(hash) === kept) this.#kept.delete(hash)
+    })
+    const oldest = this.#kept.keys().next()
+    if (this.#kept.size > this.#limit && !oldest.done) this.#kept.delete(oldest.value)
+    return kept
+  }
+}

@@ -1,0 +1,224 @@
+import { availableParallelism, hostname } from 'node:os'
+import { join } from 'node:path'
+import { artifactSettings } from '@scanfarm/artifacts/settings'
+import {
+  allOrNone,
+  checked,
+  flag,
+  inDataDir,
+  integer,
+  list,
+  path,
+  paths,
+  platformSettings,
+  secret,
+  text,
+  variables,
+  type ConfigOf,
+  type Lookup,
+} from '@scanfarm/platform'
+import { queueSettings } from '@scanfarm/queue/settings'
+import { runnerSettings } from '@scanfarm/runners/settings'
+import { storeSettings } from '@scanfarm/store/settings'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const GIB = 1024 * MIB
+const HOUR_MS = 3_600_000
+
+const inBase = (name: string) => ({
+  default: (lookup: Lookup) => join(String(lookup('folders.base')), name),
+  defaultText: `\`<folders.base>/${name}\``,
+})
+const cpus = { default: () => availableParallelism(), defaultText: 'number of CPUs' }
+
+const FACTS = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
+
+/** Reserved names of variables; returns why a name is refused. */
+const refusedForWorkflows = (name: string): string | undefined =>
+  FACTS.includes(name) ? 'every run has its own' : undefined
+
+/** The server adds its own settings to `http` and `retention`. */
+export const workerSettings = {
+  http: {
+    host: text('Address on which the API listens. `0.0.0.0`: all addresses.', { default: '127.0.0.1' }),
+  },
+  workflows: {
+    folders: paths(
+      'Folders with workflows, besides the shipped and the uploaded ones; earlier folders take precedence.',
+      {
+        default: (lookup) => [join(String(lookup('data_dir')), 'workflows')],
+        defaultText: '`<data_dir>/workflows`',
+      },
+    ),
+    variables: variables(
+      'Variables of every run, for templates of workflows: `NAME: value`, or `NAME: {file: PATH}` (`NAME=@PATH` in a list) for secrets. Params of the caller and values that the workflow sets take precedence. Values from files, and values with the name of a secret, are masked in records.',
+      { refuse: refusedForWorkflows, mask: 'named' },
+    ),
+    strictParams: flag(
+      'Params without a `type` are always one word. Otherwise they are split at spaces where the words are arguments of a command that does not execute them. Each program that executes runs applies its own value to its runs.',
+      { default: false },
+    ),
+    upload: flag(
+      'Let administrators upload workflows. A user who may upload workflows can run code on workers.',
+      {
+        default: true,
+      },
+    ),
+  },
+  folders: {
+    base: path(
+      'Parent of the folders for tools (`{{BaseFolder}}`). Programs that execute runs create missing folders below it; commands and functions of workflows may read them.',
+      inDataDir('base'),
+    ),
+    binaries: path(
+      'Your own programs (`{{Binaries}}`); commands on this machine find them before those in `runner.path`.',
+      inBase('external-binaries'),
+    ),
+    data: path('Word lists and other data (`{{Data}}`, `{{ExternalData}}`).', inBase('external-data')),
+    configs: path('Settings and templates of tools (`{{ExternalConfigs}}`).', inBase('external-configs')),
+    agentConfigs: path(
+      'Settings of agents (`{{ExternalAgentConfigs}}`, `{{ExternalAgents}}`).',
+      inBase('external-agent-configs'),
+    ),
+    scripts: path('Your own scripts (`{{ExternalScripts}}`).', inBase('external-scripts')),
+    templates: path(
+      'Report templates (`{{ExternalMarkdowns}}`, `{{MarkdownTemplates}}`).',
+      inBase('markdown-report-templates'),
+    ),
+    snapshots: path(
+      'Snapshots of all workspaces (`{{SnapshotsFolder}}`). Commands and functions of workflows may only use the folder if `runner.paths` lists it.',
+      inBase('snapshot'),
+    ),
+    workflows: path('The folder in `{{Workflows}}`.', {
+      default: (lookup) => (lookup('workflows.folders') as readonly string[])[0] ?? '',
+      defaultText: 'first of `workflows.folders`',
+    }),
+  },
+  llm: checked(
+    {
+      baseUrl: text(
+        'URL of the language model for steps, up to and including `/v1`; none: steps must name their own.',
+      ),
+      apiKey: secret('API key for `llm.base_url`.'),
+      model: text('Model for steps that name none; required with `llm.base_url`.'),
+    },
+    (value) => [
+      ...allOrNone('llm.base_url', 'llm.model')(value),
+      ...(value('llm.api_key') !== undefined && value('llm.base_url') === undefined
+        ? ['llm.api_key is only valid with llm.base_url, which must be set too']
+        : []),
+    ],
+  ),
+  notify: {
+    telegramToken: secret('Token of the Telegram bot that sends notifications of workflows.'),
+    telegramChat: text('Chat id for messages without a channel.'),
+    telegramChannels: list('Additional channels, as `name=chat id`.', { default: [] }),
+    webhooks: list('URLs to which notifications of workflows are posted.', { default: [], secretPath: true }),
+  },
+  local: {
+    slots: integer('Local runs that a server executes at the same time; 0: none.', {
+      ...cpus,
+      min: 0,
+      max: 1024,
+    }),
+  },
+  worker: {
+    slots: integer('Runs that a worker executes at the same time.', { ...cpus, min: 1, max: 1024 }),
+    name: text('Name of the worker, as shown in lists.', {
+      default: () => hostname(),
+      defaultText: 'host name',
+    }),
+    labels: list('Labels `name=value` that workflows may require.', {
+      default: [],
+      item: /^[A-Za-z0-9._-]{1,64}=[A-Za-z0-9._-]{1,64}$/,
+      itemText: 'labels of the form name=value',
+    }),
+    leaseMs: integer('A worker without a heartbeat for this long loses its runs.', {
+      default: 20_000,
+      min: 3_000,
+      max: HOUR_MS,
+    }),
+    drainMs: integer('How long a stopping worker waits for its runs before it hands them back.', {
+      default: 25_000,
+      min: 0,
+      max: 24 * HOUR_MS,
+    }),
+    folder: path('Folder that contains the work folders of runs.', inDataDir('work')),
+    healthPort: integer('Port of `/health`, `/health/ready` and `/metrics` of a worker. 0: not served.', {
+      default: 0,
+      min: 0,
+      max: 65_535,
+    }),
+  },
+  runs: {
+    maxAttempts: integer('A run that has lost this many workers is quarantined: it fails.', {
+      default: 3,
+      min: 1,
+      max: 100,
+    }),
+    quarantineAfter: integer(
+      'The same for the run that is the likely cause: among the runs of the worker, the one that had lost the most workers.',
+      { default: 2, min: 2, max: 100 },
+    ),
+    cancelGraceMs: integer(
+      'Time between TERM and KILL. A master ends a cancelled run without its worker 4 seconds later, so use the same value on masters and workers.',
+      { default: 1_000, min: 0, max: 60_000 },
+    ),
+    expressionMs: integer('Time limit of one expression.', {
+      default: 10_000,
+      min: 10,
+      max: 600_000,
+    }),
+    maxMinutes: integer('Longest duration of runs without their own timeout; 0: no limit.', {
+      default: 0,
+      min: 0,
+      max: 525_600,
+    }),
+    stepLogBytes: integer('Largest log of a step; further output is counted and dropped.', {
+      default: 64 * MIB,
+      min: 16 * KIB,
+      max: 100 * GIB,
+    }),
+  },
+  retention: {
+    workspaces: flag(
+      'Remove folders of workspaces from machines that execute runs: after `retention.run_days` has removed the last run of the workspace, or after `retention.workspace_days`.',
+      { default: true },
+    ),
+    workspaceDays: integer(
+      'Days that the folder of a workspace stays on a machine after its last use there; longer if the workspace has a newer run on any machine. 0: until its last run is removed.',
+      { default: 0, min: 0, max: 36_500 },
+    ),
+  },
+}
+
+/** Every setting of a worker. */
+export const SETTINGS = {
+  dataDir: platformSettings.dataDir,
+  ...storeSettings,
+  ...queueSettings,
+  ...artifactSettings,
+  ...workerSettings,
+  ...runnerSettings,
+  log: platformSettings.log,
+}
+
+export type WorkerConfig = ConfigOf<typeof SETTINGS>
+
+/** The settings about executing runs, which a worker and a server have in common. */
+export type RunSettings = Pick<
+  WorkerConfig,
+  | 'artifacts'
+  | 'dataDir'
+  | 'files'
+  | 'folders'
+  | 'llm'
+  | 'notify'
+  | 'retention'
+  | 'runner'
+  | 'runs'
+  | 'storage'
+  | 'worker'
+  | 'workflows'
+>

@@ -1,0 +1,307 @@
+import { outcomeOf, type ClaimedRun } from '@scanfarm/contracts'
+import { backOff, errorText, settlesWithin, type Backoff } from '@scanfarm/platform'
+import { Mask } from '@scanfarm/engine'
+import type { Homes } from '../workspaces/homes.ts'
+import { WorkFolders } from '../workspaces/work-folders.ts'
+import { clipped } from '../record/row-values.ts'
+import { RunRecorder } from '../record/run-recorder.ts'
+import { RunWriter } from '../record/run-writer.ts'
+import { createPerformer, type Performer } from '../run/perform.ts'
+import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
+import type { ExecutorOptions, RunEnding } from './options.ts'
+import { Session, startTimer, verdictOf, type Verdict } from './session.ts'
+import { WorkerLease } from './worker-lease.ts'
+
+export interface ExecutorStatus {
+  /** Postgres knows this process. */
+  readonly joined: boolean
+  readonly workerId: string | undefined
+  readonly slots: number
+  readonly busy: number
+  /** Milliseconds since the database last answered a heartbeat; normally at most a third of the lease. */
+  readonly silenceMs: number
+}
+
+/**
+ * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
+ * slot may be in that state, in case the database is slow or unavailable.
+ */
+const ENDINGS_PER_SLOT = 4
+
+/** UTF-16 units of a target or an error message in a line of the log. */
+const LOGGED_CHARS = 1_000
+
+/** Time after the deadline of a drain for killing commands and handing runs back. */
+const KILL_MS = 5_000
+
+/**
+ * The slots of a process: takes runs from its source, executes and records them. While the database is unavailable,
+ * runs continue and their records are kept in memory, within bounds.
+ */
+export class Executor implements AsyncDisposable {
+  readonly #options: ExecutorOptions
+  readonly #limits: ExecutorLimits
+  readonly #times: ExecutorTimes
+  readonly #sessions = new Set<Session>()
+  readonly #executing = new Set<Promise<void>>()
+  readonly #folders: WorkFolders
+  readonly #lease: WorkerLease
+  readonly #writer: RunWriter
+  readonly #backoff: Backoff
+  readonly #performer: Performer
+  readonly #mask: Mask
+  readonly #stopTaking = new AbortController()
+  readonly #giveUp = new AbortController()
+  #taking: Promise<void> | undefined
+  #flushing: NodeJS.Timeout | undefined
+  #change = Promise.withResolvers<void>()
+  /** A cancel was signalled during a claim: it may be for a run of that claim. */
+  #cancelDuringClaim = false
+  #drained: Promise<void> | undefined
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options
+    this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
+    this.#mask = new Mask(options.given?.secrets ?? [])
+    this.#times = { ...EXECUTOR_TIMES, ...options.times }
+    const { store, log, intro, source, folder, users } = options
+    this.#folders = new WorkFolders(folder, users?.sample)
+    const backoff = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
+    this.#backoff = backoff
+    this.#writer = new RunWriter({ store, log, backoff, giveUp: this.#giveUp.signal })
+    this.#performer = createPerformer(options, this.#folders, this.#limits, backoff)
+    this.#lease = new WorkerLease({
+      store,
+      intro,
+      log,
+      sessions: this.#sessions,
+      cancelPollMs: this.#times.cancelPollMs,
+      claiming: () => source.claiming,
+      draining: () => this.#stopTaking.signal.aborted,
+      handBack: (keys) => this.#writer.handBack(keys),
+      onAnswer: () => this.#writer.noteSuccess(),
+      onJoined: () => this.#changed(),
+    })
+  }
+
+  /** Does not need the database to be available. Throws when runs could not work in the work folder. */
+  start(): void {
+    this.#options.log.debug('work folder of runs', { folder: this.#folders.base })
+    this.#lease.start()
+    this.#taking ??= this.#takeRuns()
+    this.#flushing ??= setInterval(() => this.#writer.flush(this.#sessions), this.#times.flushMs / 2)
+  }
+
+  get status(): ExecutorStatus {
+    const { workerId, silenceMs } = this.#lease
+    const { slots } = this.#options.intro
+    return { joined: workerId !== undefined, workerId, slots, busy: this.#working(), silenceMs }
+  }
+
+  /** The folder that contains the work folders of runs. Throws when commands could not enter any. */
+  get folder(): string {
+    return this.#folders.base
+  }
+
+  /** Homes of commands that outlast runs, if any. */
+  get homes(): Homes | undefined {
+    return this.#options.homes
+  }
+
+  /** Replaces the capabilities that this process offers. */
+  offer(capabilities: readonly string[]): void {
+    this.#lease.offer(capabilities)
+  }
+
+  /**
+   * Cancels of these runs may have been requested. The signal is only a hint, because other programs than masters can
+   * send it: the next heartbeat follows soon and returns the cancel requests in Postgres.
+   */
+  checkCancels(runIds: readonly number[]): void {
+    this.#cancelDuringClaim ||= this.#options.source.claiming
+    const ids = new Set(runIds)
+    for (const { key } of this.#sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
+  }
+
+  /**
+   * Takes no more runs and waits for those that are executing, at most this long; the rest is killed and handed back.
+   * Then gives up the lease. A second call waits for the first.
+   */
+  drain(deadlineMs: number): Promise<void> {
+    return (this.#drained ??= this.#drain(deadlineMs))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.drain(0)
+  }
+
+  async #drain(deadlineMs: number): Promise<void> {
+    const { log, store } = this.#options
+    this.#stopTaking.abort()
+    this.#changed()
+    log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
+    const ended = this.#allEnded()
+    if (!(await settlesWithin(ended, deadlineMs))) {
+      for (const session of this.#sessions) session.stop('drain')
+      if (!(await settlesWithin(ended, KILL_MS))) log.error('runs could not be stopped in time')
+    }
+    this.#giveUp.abort()
+    clearInterval(this.#flushing)
+    const { workerId } = this.#lease
+    await this.#lease[Symbol.asyncDispose]()
+    await this.#performer[Symbol.asyncDispose]()
+    await this.#folders[Symbol.asyncDispose]()
+    if (workerId === undefined) return
+    await store.leave(workerId).catch((error: unknown) => {
+      log.warn('could not release the lease of this worker; it will expire', { reason: errorText(error) })
+    })
+  }
+
+  async #allEnded(): Promise<void> {
+    await this.#taking
+    while (this.#executing.size > 0) await Promise.all(this.#executing)
+  }
+
+  #changed(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers()
+  }
+
+  async #takeRuns(): Promise<void> {
+    const { source, log } = this.#options
+    const { signal } = this.#stopTaking
+    for (let failures = 0; !signal.aborted;) {
+      const free = this.#free()
+      const { workerId } = this.#lease
+      if (workerId === undefined || free <= 0) {
+        await this.#change.promise
+        continue
+      }
+      try {
+        for (const run of await source.next(workerId, free, signal)) this.#begin(run)
+        failures = 0
+        if (this.#cancelDuringClaim) this.#lease.recheckSoon()
+        this.#cancelDuringClaim = false
+      } catch (error) {
+        failures += 1
+        log.warn('no runs could be taken', { reason: errorText(error), failures })
+        await backOff(failures, this.#backoff, signal)
+      }
+    }
+  }
+
+  #working(): number {
+    let working = 0
+    for (const session of this.#sessions) if (!session.ending) working += 1
+    return working
+  }
+
+  #free(): number {
+    const { slots } = this.#options.intro
+    const working = this.#working()
+    const endings = this.#sessions.size - working
+    return endings < slots * ENDINGS_PER_SLOT ? slots - working : 0
+  }
+
+  #begin(run: ClaimedRun): void {
+    const session = this.#open(run)
+    if (run.cancelRequested) session.stop('cancel')
+    // The claim was pending when the drain began.
+    else if (this.#stopTaking.signal.aborted) session.stop('drain')
+    this.#sessions.add(session)
+    const executed = this.#execute(session).finally(() => {
+      this.#sessions.delete(session)
+      this.#executing.delete(executed)
+      this.#changed()
+    })
+    this.#executing.add(executed)
+  }
+
+  #open(run: ClaimedRun): Session {
+    const folders = this.#folders.of(run)
+    const { artifacts, collect } = this.#options
+    return new Session(run, {
+      folders,
+      openRecorder: (session) =>
+        new RunRecorder({
+          run,
+          artifacts,
+          collect,
+          roots: [folders.attempt, folders.workspace],
+          folder: folders.attempt,
+          owner: () => session.lease?.owner,
+          limits: this.#limits,
+          mask: this.#mask,
+          times: this.#times,
+          signal: session.signal,
+        }),
+    })
+  }
+
+  async #execute(session: Session): Promise<void> {
+    const began = performance.now()
+    const { log, onRunEnded } = this.#options
+    const { recorder } = session
+    try {
+      const ending = await this.#performAndRecord(session)
+      if (ending === 'lost') this.#lease.recheckSoon()
+      const seconds = (performance.now() - began) / 1000
+      const isOver = ending !== 'lost' && ending !== 'handed-back'
+      onRunEnded?.(ending, seconds, isOver ? outcomeOf(ending, recorder.tallied) : undefined)
+      log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
+      await recorder[Symbol.asyncDispose]()
+      try {
+        await this.#folders.clear(session.folders)
+      } finally {
+        await session.lease?.release()
+      }
+      await this.#discardUploads(session)
+    } catch (error) {
+      log.error('the resources of a run could not be released', { run_id: session.key.runId, error })
+    }
+  }
+
+  /** A run that was lost, handed back or cannot be recorded has uploads without rows. */
+  async #discardUploads({ key, stopped, recorder }: Session): Promise<void> {
+    if (stopped !== 'lost' && stopped !== 'drain' && stopped !== 'unrecordable') return
+    const { store, log } = this.#options
+    await recorder.discardUploads(store).catch((error: unknown) => {
+      log.warn('uploads of a run without rows could not be removed', {
+        run_id: key.runId,
+        reason: errorText(error),
+      })
+    })
+  }
+
+  async #performAndRecord(session: Session): Promise<RunEnding> {
+    const began = performance.now()
+    const { timeoutMs } = session.run
+    const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
+    using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
+    const outcome = await this.#performer.perform(session)
+    const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
+    session.ending = true
+    this.#changed()
+    if (session.stopped !== 'drain' && session.stopped !== 'lost')
+      await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
+    if (session.stopped === 'drain') await this.#writer.handBack([session.key])
+    if (session.stopped === 'lost') return 'lost'
+    if (session.stopped === 'drain') return 'handed-back'
+    const verdict = verdictOf(session, outcome, problem, limitMs)
+    if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
+    return verdict.status
+  }
+
+  #logFailure({ run }: Session, { errorMessage }: Verdict, durationMs: number): void {
+    const shown = (text: string): string => clipped(this.#mask.text(text), LOGGED_CHARS)
+    this.#options.log.warn('a run failed', {
+      run_id: run.runId,
+      run_uuid: run.runUuid,
+      attempt: run.attempt,
+      workflow: run.workflowName,
+      target: shown(run.target),
+      error: shown(errorMessage),
+      duration_ms: Math.round(durationMs),
+    })
+  }
+}

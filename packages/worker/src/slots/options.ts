@@ -1,0 +1,55 @@
+import type {
+  ArtifactStore,
+  CollectArtifact,
+  RunnerProvider,
+  RunOutcome,
+  RunStore,
+} from '@scanfarm/contracts'
+import type { Logger } from '@scanfarm/platform'
+import type { OperatorInput } from '@scanfarm/engine'
+import type { AllowedPath, FunctionServices } from '@scanfarm/functions'
+import type { Homes } from '../workspaces/homes.ts'
+import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
+import type { Introduction } from './worker-lease.ts'
+import type { Verdict } from './session.ts'
+import type { RunSource } from './run-sources.ts'
+import type { CommandUsers } from '../users/command-users.ts'
+
+export type RunEnding = Verdict['status'] | 'lost' | 'handed-back'
+
+export interface ExecutorOptions {
+  readonly store: RunStore
+  readonly source: RunSource
+  readonly artifacts: ArtifactStore
+  readonly collect: CollectArtifact
+  readonly runners: RunnerProvider
+  /** How this process registers in Postgres; `slots` is also the number of concurrent runs. */
+  readonly intro: Introduction
+  /** Contains the work folders of runs; on a local disk. */
+  readonly folder: string
+  /** The users that commands run as; default: the user of this process. */
+  readonly users?: CommandUsers
+  /** `HOME` of commands on this machine; default: the folder of the attempt. */
+  readonly homes?: Homes | undefined
+  /** Variables, secrets and folders that the operator gives to every run. */
+  readonly given?: OperatorInput
+  /** `PATH` of commands on this machine. */
+  readonly path?: string
+  /** Paths that functions and steps may use besides the folders of the run. */
+  readonly allowedPaths?: readonly AllowedPath[]
+  /** Time between TERM and KILL; default: that of the engine. */
+  readonly graceMs?: number
+  /** Longest evaluation of one expression; default: that of the engine. */
+  readonly expressionMs?: number
+  /** Params without a type are limited to one word. */
+  readonly strictParams?: boolean
+  /** For runs without their own timeout; default: none. */
+  readonly defaultTimeoutMs?: number
+  /** Services for functions, besides the database, whose access is bound to the run. */
+  readonly services?: Omit<FunctionServices, 'database' | 'run'>
+  readonly limits?: Partial<ExecutorLimits>
+  readonly times?: Partial<ExecutorTimes>
+  readonly log: Logger
+  /** `outcome` is missing when the run was lost or handed back. */
+  onRunEnded?(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
+}

@@ -1,0 +1,113 @@
+import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
+import type { RunFolders } from '../workspaces/work-folders.ts'
+import type { RunRecorder } from '../record/run-recorder.ts'
+import type { UserLease } from '../users/command-users.ts'
+
+/**
+ * Why a run ends before its workflow does. `lost`: it belongs to another worker now, so nothing of it may be written.
+ * `drain`: this process stops, the run is handed back. `unrecordable`: the store refuses to record the run.
+ */
+export type StopReason = 'cancel' | 'timeout' | 'lost' | 'drain' | 'unrecordable'
+
+/** How a run ended. */
+export interface Verdict {
+  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly errorMessage: string
+}
+
+export interface SessionParts {
+  readonly folders: RunFolders
+  openRecorder(session: Session): RunRecorder
+}
+
+/** One attempt that this process executes. */
+export class Session {
+  readonly run: ClaimedRun
+  readonly key: RunKey
+  readonly folders: RunFolders
+  readonly recorder: RunRecorder
+  /** Processes that were killed because the run was stopped. */
+  readonly killedPids: number[] = []
+  /** Whom commands run as, once that is decided. */
+  lease: UserLease | undefined
+  /** The work is over and only the end has to be written. */
+  ending = false
+  readonly #stop = new AbortController()
+  #reason: StopReason | undefined
+  #writing: Promise<void> | undefined
+
+  constructor(run: ClaimedRun, parts: SessionParts) {
+    this.run = run
+    this.key = { runId: run.runId, attempt: run.attempt }
+    this.folders = parts.folders
+    this.recorder = parts.openRecorder(this)
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  get stopped(): StopReason | undefined {
+    return this.#reason
+  }
+
+  /** The first reason wins, except `lost`, which always overrides it. */
+  stop(reason: StopReason): void {
+    if (reason === 'lost') this.#reason = reason
+    else this.#reason ??= reason
+    this.#stop.abort(reason)
+  }
+
+  get isWriting(): boolean {
+    return this.#writing !== undefined
+  }
+
+  /** Writes of one run must not overlap: call it only when `isWriting` is false. */
+  write(work: () => Promise<void>): void {
+    this.#writing = work().finally(() => (this.#writing = undefined))
+  }
+
+  async written(): Promise<void> {
+    await this.#writing
+  }
+}
+
+const MINUTE_MS = 60_000
+
+const durationText = (ms: number): string => {
+  if (ms % MINUTE_MS !== 0) return `${ms / 1000} seconds`
+  return ms === MINUTE_MS ? '1 minute' : `${ms / MINUTE_MS} minutes`
+}
+
+/** The reason of a stop overrides the outcome of the workflow; a failed upload fails a run that completed. */
+export function verdictOf(
+  { stopped }: Pick<Session, 'stopped'>,
+  outcome: Verdict,
+  uploadProblem: string,
+  limitMs: number | undefined,
+): Verdict {
+  if (stopped === 'cancel') return { status: 'cancelled', errorMessage: 'cancelled on request' }
+  if (stopped === 'timeout')
+    return { status: 'failed', errorMessage: `run timed out after ${durationText(limitMs ?? 0)}` }
+  if (uploadProblem === '') return outcome
+  const errorMessage = [outcome.errorMessage, uploadProblem].filter((part) => part !== '').join('; ')
+  return { status: outcome.status === 'completed' ? 'failed' : outcome.status, errorMessage }
+}
+
+/** Longest delay of a timer in Node; a longer one fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * Calls back once after any time, never early: a timer of Node counts whole milliseconds and may fire one too soon.
+ * Disposing it cancels the call.
+ */
+export function startTimer(ms: number, onElapsed: () => void): Disposable {
+  const due = performance.now() + ms
+  let timer: NodeJS.Timeout
+  const check = (): void => (performance.now() < due ? wait() : onElapsed())
+  const wait = (): void => {
+    timer = setTimeout(check, Math.min(Math.max(due - performance.now(), 0), LONGEST_TIMER_MS))
+  }
+  wait()
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
+}

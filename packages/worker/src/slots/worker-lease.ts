@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import type { HeartbeatReply, RunKey, RunStore, WorkerIntro } from '@scanfarm/contracts'
+import { errorText, pause, settlesWithin, type Logger } from '@scanfarm/platform'
+import type { Session } from './session.ts'
+
+export type Introduction = Omit<WorkerIntro, 'workerId'>
+
+export interface WorkerLeaseOptions {
+  readonly store: Pick<RunStore, 'join' | 'heartbeat' | 'offer'>
+  readonly intro: Introduction
+  readonly sessions: ReadonlySet<Session>
+  /** While runs are executing, cancel requests are queried this often. */
+  readonly cancelPollMs: number
+  readonly log: Logger
+  draining(): boolean
+  /** A claim is pending: Postgres may list runs that are not known here yet. */
+  claiming(): boolean
+  /** Runs that Postgres lists for this process and that it does not execute. */
+  handBack(keys: readonly RunKey[]): Promise<void>
+  /** The store answered. */
+  onAnswer(): void
+  /** The process has a new worker id to claim with. */
+  onJoined(): void
+}
+
+/** Shortest time between two heartbeats, however many signals ask for one. */
+const MIN_INTERVAL_MS = 200
+/** Longest time that closing waits for a pending heartbeat. */
+const CLOSE_MS = 1_000
+
+const keyText = ({ runId, attempt }: RunKey): string => `${runId}:${attempt}`
+
+/**
+ * The lease of this process, and the comparison of its runs with those that Postgres lists for it. One statement renews
+ * the lease and returns the runs with their cancel requests: runs that are missing are lost, runs that are unknown here
+ * are handed back. A process whose lease was lost joins again under a new id.
+ */
+export class WorkerLease implements AsyncDisposable {
+  readonly #options: WorkerLeaseOptions
+  readonly #stop = new AbortController()
+  #loop: Promise<void> | undefined
+  #workerId: string | undefined
+  #renewedAt = -Infinity
+  #recheck = new AbortController()
+  /** Listed but unknown here at the last heartbeat; a run is handed back when that happens twice. */
+  #unknownRuns = new Set<string>()
+  #capabilities: readonly string[]
+  /** As Postgres knows them. */
+  #offered: readonly string[]
+
+  constructor(options: WorkerLeaseOptions) {
+    this.#options = options
+    this.#capabilities = this.#offered = options.intro.capabilities
+  }
+
+  /** `undefined` while Postgres does not know this process. */
+  get workerId(): string | undefined {
+    return this.#workerId
+  }
+
+  /** Milliseconds since the last renewal. */
+  get silenceMs(): number {
+    return performance.now() - this.#renewedAt
+  }
+
+  /** A write was refused or a cancel was signalled: sends the next heartbeat soon. */
+  recheckSoon(): void {
+    this.#recheck.abort()
+  }
+
+  /** What this process can do from now on; the next turn records it in Postgres. */
+  offer(capabilities: readonly string[]): void {
+    this.#capabilities = capabilities
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    if (this.#loop !== undefined) await settlesWithin(this.#loop, CLOSE_MS)
+  }
+
+  async #run(): Promise<void> {
+    const { cancelPollMs, intro, log } = this.#options
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      const began = performance.now()
+      try {
+        await this.#turn()
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn('the database did not answer the heartbeat', { reason: errorText(error) })
+      }
+      await pause(Math.min(cancelPollMs, intro.leaseMs / 3), AbortSignal.any([signal, this.#recheck.signal]))
+      await pause(Math.max(0, began + MIN_INTERVAL_MS - performance.now()), signal)
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const { intro, sessions } = this.#options
+    const workerId = this.#workerId
+    const mustRecheck = this.#recheck.signal.aborted
+    // Reset before the heartbeat: a signal that arrives during it may be newer than the answer.
+    if (mustRecheck) this.#recheck = new AbortController()
+    if (workerId === undefined) return this.#acquire()
+    if (this.#capabilities !== this.#offered) await this.#recordOffer(workerId)
+    if (sessions.size === 0 && !mustRecheck && this.silenceMs < intro.leaseMs / 3) return
+    await this.#renew(workerId)
+  }
+
+  async #acquire(): Promise<void> {
+    const { store, intro, log, onJoined } = this.#options
+    const workerId = randomUUID()
+    const capabilities = this.#capabilities
+    await store.join({ ...intro, capabilities, workerId })
+    this.#workerId = workerId
+    this.#offered = capabilities
+    this.#unknownRuns.clear()
+    this.#answered()
+    log.info('joined the farm', { worker_id: workerId, slots: intro.slots, lease_ms: intro.leaseMs })
+    onJoined()
+  }
+
+  async #recordOffer(workerId: string): Promise<void> {
+    const capabilities = this.#capabilities
+    await this.#options.store.offer(workerId, capabilities)
+    this.#offered = capabilities
+  }
+
+  async #renew(workerId: string): Promise<void> {
+    const { store, sessions, claiming, draining } = this.#options
+    const expected = [...sessions].filter((session) => !session.ending)
+    const wasClaiming = claiming()
+    const reply = await store.heartbeat(workerId, expected.length, draining())
+    this.#answered()
+    if (reply.known) await this.#compare(reply, expected, wasClaiming)
+    else this.#onLeaseLost()
+  }
+
+  #answered(): void {
+    this.#renewedAt = performance.now()
+    this.#options.onAnswer()
+  }
+
+  #onLeaseLost(): void {
+    const { sessions, log } = this.#options
+    log.warn('this worker lost its lease: its runs are stopped, and it joins again', {
+      worker_id: this.#workerId,
+      runs: sessions.size,
+    })
+    this.#workerId = undefined
+    for (const session of sessions) session.stop('lost')
+  }
+
+  async #compare(reply: HeartbeatReply, expected: readonly Session[], wasClaiming: boolean): Promise<void> {
+    const { sessions, claiming, log, handBack } = this.#options
+    const listed = new Map(reply.runs.map((run) => [keyText(run), run]))
+    for (const session of expected) {
+      const run = listed.get(keyText(session.key))
+      if (session.ending) continue
+      if (run === undefined) session.stop('lost')
+      else if (run.cancelRequested) session.stop('cancel')
+    }
+    for (const session of sessions) listed.delete(keyText(session.key))
+    const unknown = wasClaiming || claiming() ? [] : [...listed.values()]
+    const unknownTwice = unknown.filter((run) => this.#unknownRuns.has(keyText(run)))
+    this.#unknownRuns = new Set(unknown.map(keyText))
+    if (unknownTwice.length === 0) return
+    log.warn('runs that are unknown here are handed back', { runs: unknownTwice.map(({ runId }) => runId) })
+    await handBack(unknownTwice.map(({ runId, attempt }) => ({ runId, attempt })))
+  }
+}

@@ -1,0 +1,77 @@
+import { errorText, Loop, type Logger } from '@scanfarm/platform'
+import { detectCapabilities, engineAddress, type DockerSettings } from '@scanfarm/runners'
+import { pathState, programsOn, usableTools, type ToolPlaces } from './usable-tools.ts'
+
+const CHECK_EVERY_MS = 5_000
+/** Also without a change in the folders: rights change, and so does the docker engine. */
+const DETECT_EVERY_MS = 60_000
+
+export interface CapabilityOptions {
+  readonly places: ToolPlaces
+  readonly docker: DockerSettings
+  /** `name=value` */
+  readonly labels: readonly string[]
+  readonly log: Logger
+}
+
+/** What commands on this machine can use, detected at the start and again when the folders of tools change. */
+export class Capabilities {
+  readonly #options: CapabilityOptions
+  #current: readonly string[] = []
+  /** State of the folders at the last detection. */
+  #state: string | undefined
+  #detectedAt = -Infinity
+
+  constructor(options: CapabilityOptions) {
+    this.#options = options
+  }
+
+  get current(): readonly string[] {
+    return this.#current
+  }
+
+  /** Does not reject: tools that cannot be detected are not offered, and detected later. */
+  async detectFirst(): Promise<void> {
+    try {
+      await this.#detect(await pathState(this.#options.places.path))
+    } catch (error) {
+      this.#options.log.warn('tools could not be detected; none is offered yet', { reason: errorText(error) })
+    }
+  }
+
+  watch(onChange: (capabilities: readonly string[]) => void): Loop {
+    const { places, log } = this.#options
+    return new Loop({
+      name: 'tools',
+      intervalMs: CHECK_EVERY_MS,
+      log,
+      turn: async (signal) => {
+        const state = await pathState(places.path)
+        if (state === this.#state && performance.now() - this.#detectedAt < DETECT_EVERY_MS) return
+        const before = this.#current
+        await this.#detect(state, signal)
+        if (before.join(' ') === this.#current.join(' ')) return
+        log.info('the tools that commands can use have changed', difference(before, this.#current))
+        onChange(this.#current)
+      },
+    })
+  }
+
+  async #detect(state: string, signal?: AbortSignal): Promise<void> {
+    const { places, docker, labels } = this.#options
+    const found = await detectCapabilities({
+      tools: await usableTools(places, await programsOn(places.path), signal),
+      docker: engineAddress(docker),
+      labels: labels.map((label) => `label:${label}`),
+    })
+    if (signal?.aborted === true) return
+    this.#current = found
+    this.#state = state
+    this.#detectedAt = performance.now()
+  }
+}
+
+const difference = (before: readonly string[], now: readonly string[]) => ({
+  added: now.filter((word) => !before.includes(word)),
+  removed: before.filter((word) => !now.includes(word)),
+})

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import type { RunSettings } from '../settings/settings.ts'
+import { closedFolder } from '../workspaces/work-folders.ts'
+import type { Owner } from '../users/uids.ts'
+
+export type ToolFolders = RunSettings['folders']
+
+const PASSAGE = 0o711
+const READABLE = 0o755
+const CLOSED = 0o700
+
+/** Replaces a base folder that the user of commands cannot enter, like one below `/root`. */
+const OPEN_PARENT = '/var/lib/scanfarm-tools'
+
+/** The folders that commands and functions may read. */
+export const readableFolders = ({ base: _, snapshots: __, ...readable }: ToolFolders): string[] =>
+  Object.values(readable).filter((folder) => folder !== '')
+
+const makeFolder = (folder: string, mode: number): void => {
+  if (existsSync(folder)) return
+  mkdirSync(folder, { recursive: true, mode: PASSAGE })
+  chmodSync(folder, mode)
+}
+
+/** A base folder that commands cannot enter becomes a link to one that they can. */
+const makeBase = (base: string, sample: Owner | undefined): void => {
+  if (existsSync(base)) return
+  makeFolder(base, PASSAGE)
+  if (sample === undefined || closedFolder(base, sample) === undefined) return
+  const away = join(OPEN_PARENT, createHash('sha256').update(base).digest('hex').slice(0, 16))
+  makeFolder(away, PASSAGE)
+  if (closedFolder(away, sample) !== undefined) return
+  rmdirSync(base)
+  symlinkSync(away, base)
+}
+
+const realOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/**
+ * The real paths of the folders for tools; makes missing ones. `sample`: a user that must be able to enter them.
+ * `folderProblems` reports the folders that could not be made.
+ */
+export function openToolFolders(folders: ToolFolders, sample: Owner | undefined): ToolFolders {
+  try {
+    makeBase(folders.base, sample)
+    for (const folder of readableFolders(folders)) makeFolder(folder, READABLE)
+    makeFolder(folders.snapshots, CLOSED)
+  } catch {
+    // A worker with a read-only disk works without them.
+  }
+  const base = realOf(folders.base)
+  const moved = (folder: string): string =>
+    folder === folders.base || folder.startsWith(folders.base + sep)
+      ? base + folder.slice(folders.base.length)
+      : folder
+  return Object.fromEntries(
+    Object.entries(folders).map(([name, folder]) => [name, moved(folder)]),
+  ) as ToolFolders
+}
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Folders that do not exist, or that commands of this user cannot enter. */
+export const folderProblems = (
+  folders: ToolFolders | { readonly home: string },
+  sample: Owner | undefined,
+): string[] =>
+  Object.entries(folders).flatMap(([name, folder]) => {
+    if (folder === '' || name === 'base' || name === 'snapshots') return []
+    const setting = name === 'home' ? 'runner.home' : `folders.${snake(name)}`
+    if (!existsSync(folder)) return [`${setting}: ${folder} does not exist and could not be created`]
+    const closed = sample === undefined ? undefined : closedFolder(realOf(folder), sample)
+    return closed === undefined
+      ? []
+      : [`${setting}: commands cannot enter ${closed}: change its mode, or choose another folder`]
+  })

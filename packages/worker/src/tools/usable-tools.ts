@@ -1,0 +1,63 @@
+import { mkdirSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { RunnerProvider } from '@scanfarm/contracts'
+import { unusablePrograms } from '@scanfarm/engine'
+import type { CommandUsers } from '../users/command-users.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/
+/** Bounds the capabilities of a worker in lists. */
+const MAX_PROGRAMS = 4096
+
+export interface ToolPlaces {
+  readonly runners: RunnerProvider
+  readonly users: CommandUsers
+  /** The folder that contains the work folders of runs. */
+  readonly workFolder: string
+  /** `PATH` of commands. */
+  readonly path: string
+}
+
+const foldersOf = (path: string): string[] =>
+  [...new Set(path.split(':'))].filter((folder) => folder.startsWith('/'))
+
+/** Sorted names of the files in a search path: candidates for the tools that workflows require. */
+export async function programsOn(path: string): Promise<string[]> {
+  const names = await Promise.all(foldersOf(path).map((folder) => readdir(folder).catch(() => [])))
+  return [...new Set(names.flat())]
+    .filter((name) => NAME.test(name))
+    .sort()
+    .slice(0, MAX_PROGRAMS)
+}
+
+/** Changes when an entry of one of the folders is added, removed or renamed. */
+export async function pathState(path: string): Promise<string> {
+  const times = foldersOf(path).map((folder) =>
+    stat(folder).then(
+      ({ ino, mtimeMs }) => `${ino}@${mtimeMs}`,
+      () => 'none',
+    ),
+  )
+  return (await Promise.all(times)).join(' ')
+}
+
+/** The programs that commands of runs can use: found by a command with the rights of those commands. */
+export async function usableTools(
+  { runners, users, workFolder, path }: ToolPlaces,
+  names: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<string[]> {
+  // No workspace can have this name, so the folder and its home belong to no run.
+  const folder = join(workFolder, '~tools')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { owner, release } = await users.acquire(folder, signal)
+  try {
+    const context = { runUuid: 'tools', attempt: 1, folder, marker: `tools-${randomUUID()}`, owner, signal }
+    await using runner = await runners.open({ type: 'host' }, { ...context, log: () => {} })
+    const unusable = await unusablePrograms(runner, names, { env: { PATH: path, HOME: folder }, signal })
+    return names.filter((name) => !unusable.has(name))
+  } finally {
+    await release()
+  }
+}

@@ -1,0 +1,53 @@
+import { chmodSync, chownSync, lstatSync, mkdirSync } from 'node:fs'
+import { chmod, lchown, lstat, opendir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Owner } from './uids.ts'
+import { privileges } from './privileges.ts'
+
+const PASSAGE = 0o711
+const CLOSED = 0o700
+/** The owner may list and enter the folder. */
+const READABLE = 0o500
+
+/** Only the owner and the worker may enter; a worker without DAC_OVERRIDE enters by the group. */
+export const runFolderMode = (): number => (privileges().passesAll ? 0o700 : 0o770)
+
+/** Gives the folder of a workspace, and the files of its previous user in it, to the user of its runs. */
+export async function openWorkspace(folder: string, owner: Owner): Promise<void> {
+  mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
+  mkdirSync(folder, { recursive: true, mode: CLOSED })
+  const { uid, gid } = lstatSync(folder)
+  if (uid === owner.uid) return
+  // The group of a closed folder is that of its previous user.
+  const before = uid === 0 ? gid : uid
+  if (before !== 0 && before !== owner.uid) await giveContent(folder, before, owner)
+  chownSync(folder, process.getuid?.() ?? 0, owner.gid)
+  chmodSync(folder, runFolderMode())
+  chownSync(folder, owner.uid, owner.gid)
+}
+
+/** Closes the folder to all users but root, so that the next user of the uid cannot read its content. */
+export function closeWorkspace(folder: string, owner: Owner): void {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.uid !== owner.uid) return
+  const own = process.getuid?.() ?? 0
+  chownSync(folder, own, owner.gid)
+  chmodSync(folder, CLOSED)
+}
+
+/**
+ * Only files of the previous user: a hard link to a file of another user must not change its owner. That user has no
+ * process, so nothing changes meanwhile. A folder belongs to this process while its entries are read.
+ */
+async function giveContent(folder: string, before: number, owner: Owner): Promise<void> {
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name)
+    const found = await lstat(path)
+    if (found.uid !== before) continue
+    if (found.isDirectory()) {
+      await lchown(path, process.getuid?.() ?? 0, owner.gid)
+      if ((found.mode & READABLE) !== READABLE) await chmod(path, found.mode | READABLE)
+      await giveContent(path, before, owner)
+    }
+    await lchown(path, owner.uid, owner.gid)
+  }
+}

@@ -1,0 +1,95 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AttemptOfRun, RunStore } from '@scanfarm/contracts'
+import { errorText, type Logger } from '@scanfarm/platform'
+import type { Runners } from '@scanfarm/runners'
+import type { Executor } from '../slots/executor.ts'
+import { removeTree } from './work-folders.ts'
+import { WorkspaceSweeper } from './sweep-workspaces.ts'
+
+export interface SweepOptions {
+  readonly store: Pick<RunStore, 'liveAttempts' | 'removableWorkspaces'>
+  readonly runners: Pick<Runners, 'sweepContainers'>
+  readonly executor: Pick<Executor, 'folder' | 'homes'>
+  /** Whether folders of workspaces are removed, and how many days after their last use. */
+  readonly retention: { readonly workspaces: boolean; readonly workspaceDays: number }
+  readonly log: Logger
+}
+
+/** What sweeps find is rare and only costs disk space. */
+export const SWEEP_EVERY_MS = 60_000
+
+/** Folders of attempts in one query. */
+const FOLDERS_AT_ONCE = 500
+const ATTEMPT = /^(?<runUuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(?<attempt>\d{1,9})$/
+
+/** A turn removes leftovers of crashed runs on this machine, and workspaces out of retention. */
+export const createSweep = (options: SweepOptions): (() => Promise<void>) => {
+  const { store, executor, retention, log } = options
+  let workspaces: WorkspaceSweeper | undefined
+  return async () => {
+    const { folder, homes } = executor
+    await sweepLeftovers({ ...options, folder })
+    if (!retention.workspaces) return
+    workspaces ??= new WorkspaceSweeper({ store, folder, homes, days: retention.workspaceDays, log })
+    await workspaces.sweepOnce()
+  }
+}
+
+type Leftovers = Pick<SweepOptions, 'runners' | 'log'> & {
+  readonly store: Pick<RunStore, 'liveAttempts'>
+  readonly folder: string
+}
+
+/**
+ * Removes containers and work folders of attempts that no worker executes, after a crash of a worker or of the docker
+ * engine. Logs what cannot be removed; the next sweep tries again. Rejects only when the query for folders fails.
+ */
+async function sweepLeftovers(options: Leftovers): Promise<void> {
+  const { store, runners, log } = options
+  try {
+    const containers = await runners.sweepContainers(async (attempt) => await isLive(store, attempt))
+    if (containers > 0) log.info('removed orphaned containers', { containers })
+  } catch (error) {
+    // Usually this machine has no docker engine.
+    log.debug('orphaned containers could not be removed', { reason: errorText(error) })
+  }
+  const folders = await sweepFolders(options)
+  if (folders > 0) log.info('removed orphaned work folders', { folders })
+}
+
+const isLive = async (store: Leftovers['store'], wanted: AttemptOfRun): Promise<boolean> => {
+  const live = await store.liveAttempts([wanted.runUuid])
+  return live.some(({ attempt }) => attempt === wanted.attempt)
+}
+
+async function sweepFolders(options: Leftovers): Promise<number> {
+  const names = await readdir(join(options.folder, 'runs')).catch((): string[] => [])
+  const found = names.flatMap((name) => attemptOf(name) ?? [])
+  let removed = 0
+  for (let from = 0; from < found.length; from += FOLDERS_AT_ONCE)
+    removed += await sweepSome(found.slice(from, from + FOLDERS_AT_ONCE), options)
+  return removed
+}
+
+async function sweepSome(found: readonly AttemptOfRun[], { store, folder, log }: Leftovers): Promise<number> {
+  const runs = join(folder, 'runs')
+  const live = new Set((await store.liveAttempts(found.map(({ runUuid }) => runUuid))).map(nameOf))
+  let removed = 0
+  for (const attempt of found.filter((one) => !live.has(nameOf(one)))) {
+    try {
+      await removeTree(join(runs, nameOf(attempt)))
+      removed += 1
+    } catch (error) {
+      log.warn('an orphaned work folder could not be removed', { reason: errorText(error) })
+    }
+  }
+  return removed
+}
+
+const attemptOf = (name: string): AttemptOfRun | undefined => {
+  const { runUuid, attempt } = ATTEMPT.exec(name)?.groups ?? {}
+  return runUuid === undefined ? undefined : { runUuid, attempt: Number(attempt) }
+}
+
+const nameOf = ({ runUuid, attempt }: AttemptOfRun): string => `${runUuid}-${attempt}`

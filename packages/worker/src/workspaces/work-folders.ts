@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { chmod, lchown, lstat, opendir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
+import { privileges } from '../users/privileges.ts'
+import type { Owner } from '../users/uids.ts'
+import { runFolderMode } from '../users/workspace-owner.ts'
+
+export interface RunFolders {
+  /** Belongs to this attempt and is removed with it. */
+  readonly attempt: string
+  /** Shared by all runs of the workspace on this machine; remains after the run. */
+  readonly workspace: string
+}
+
+/** Other users may traverse the folder to reach their own folders below, but not list it. */
+const PASSAGE = 0o711
+const PRIVATE = 0o700
+
+/** Replaces a work folder that the user of commands cannot enter, like one below `/root`. */
+const OPEN_PARENT = '/var/lib/scanfarm-work'
+
+/** Makes the folder that contains the folders of runs: `base`, or another one if `owner` cannot enter `base`. */
+function openWorkFolder(base: string, owner: Owner | undefined): string {
+  makePassage(base)
+  if (owner === undefined || closedFolder(base, owner) === undefined) return base
+  const away = join(OPEN_PARENT, createHash('sha256').update(base).digest('hex').slice(0, 16))
+  makePassage(away)
+  const closed = closedFolder(away, owner)
+  if (closed === undefined) return away
+  throw new Error(
+    `commands run as the user ${owner.uid}, who cannot enter ${closed}: set worker.folder (SCANFARM_WORKER_FOLDER) or runner.user (SCANFARM_RUNNER_USER) to another value`,
+  )
+}
+
+const makePassage = (folder: string): void => {
+  mkdirSync(folder, { recursive: true, mode: PASSAGE })
+}
+
+const ancestors = (folder: string): string[] =>
+  dirname(folder) === folder ? [folder] : [...ancestors(dirname(folder)), folder]
+
+/** The first folder of the path, itself included, that a user cannot enter. */
+export const closedFolder = (path: string, owner: Owner): string | undefined =>
+  ancestors(path).find((folder) => !mayEnter(folder, owner))
+
+const mayEnter = (folder: string, owner: Owner): boolean => {
+  const { uid, gid, mode } = statSync(folder)
+  if (owner.uid === 0) return true
+  if (uid === owner.uid) return (mode & 0o100) !== 0
+  return (mode & (gid === owner.gid ? 0o010 : 0o001)) !== 0
+}
+
+/**
+ * Makes and removes the folders of attempts. Most short runs leave their folder empty. It is then renamed for the next
+ * run, at a tenth of the cost of removing and making a folder. That is safe because no process of a run outlives it.
+ */
+export class WorkFolders implements AsyncDisposable {
+  readonly #configured: string
+  readonly #sample: Owner | undefined
+  readonly #spares: string[] = []
+  #base: string | undefined
+
+  /** `sample`: a user that must be able to enter the folders, if commands run as other users than this process. */
+  constructor(base: string, sample: Owner | undefined) {
+    this.#configured = base
+    this.#sample = sample
+  }
+
+  /** The folder that contains them. Throws when commands cannot enter any. */
+  get base(): string {
+    return (this.#base ??= openWorkFolder(this.#configured, this.#sample))
+  }
+
+  /** Only computes the paths. */
+  of(run: ClaimedRun): RunFolders {
+    return {
+      attempt: join(this.base, 'runs', `${run.runUuid}-${run.attempt}`),
+      workspace: join(this.base, 'workspaces', run.workspace),
+    }
+  }
+
+  /** `owner`: undefined when commands run as the user of this process. */
+  make(folders: RunFolders, workspaceName: string, owner: Owner | undefined): void {
+    const problem = workspaceProblem(workspaceName)
+    if (problem !== undefined) throw new Error(problem)
+    if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
+    makeFolder(folders.workspace)
+    if (owner === undefined) return
+    if (runFolderMode() !== PRIVATE) chmodSync(folders.attempt, runFolderMode())
+    for (const folder of [folders.attempt, folders.workspace]) chownSync(folder, owner.uid, owner.gid)
+  }
+
+  /** Call it when the attempt has ended. Rejects when something cannot be removed. */
+  async clear(folders: RunFolders): Promise<void> {
+    if (isEmpty(folders.attempt) && closeToOthers(folders.attempt)) this.#spares.push(folders.attempt)
+    else await removeTree(folders.attempt)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#spares.splice(0).map((folder) => rm(folder, { recursive: true, force: true })))
+  }
+
+  #reuse(folder: string): boolean {
+    const spare = this.#spares.pop()
+    if (spare === undefined) return false
+    try {
+      renameSync(spare, folder)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Synchronous: the thread pool costs many times the call. */
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, PRIVATE)
+  } catch (error) {
+    const code = Error.isError(error) && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT') throw error
+    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
+    mkdirSync(folder, { recursive: true, mode: PRIVATE })
+  }
+}
+
+/** The previous run may have opened the folder to other users. */
+const closeToOthers = (folder: string): boolean => {
+  try {
+    if (privileges().isRoot) chownSync(folder, 0, 0)
+    chmodSync(folder, PRIVATE)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isEmpty = (folder: string): boolean => {
+  try {
+    return readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Removes a folder of commands that have ended, whoever owns its content. Without the capability DAC_OVERRIDE this
+ * process first becomes the owner of the folders.
+ */
+export async function removeTree(folder: string): Promise<void> {
+  if (!privileges().passesAll) await own(folder).catch(() => undefined)
+  await rm(folder, { recursive: true, force: true })
+}
+
+const own = async (folder: string): Promise<void> => {
+  if (!(await lstat(folder)).isDirectory()) return
+  if (privileges().isRoot) await lchown(folder, 0, 0)
+  await chmod(folder, PRIVATE)
+  for await (const entry of await opendir(folder))
+    if (entry.isDirectory()) await own(join(folder, entry.name))
+}

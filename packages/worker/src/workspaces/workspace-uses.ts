@@ -1,0 +1,114 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isSameProcess, processStart } from '@scanfarm/runners'
+
+type Kind = 'run' | 'removal'
+
+/**
+ * How long a mark is valid whose process cannot be found: the process has died or is in another container. A removal
+ * only renames a folder, so its mark expires soon.
+ */
+const UNKNOWN_MS: Readonly<Record<Kind, number>> = { run: 24 * 3_600_000, removal: 5_000 }
+const PAUSE_MS = 5
+
+const keyOf = (workspace: string): string => createHash('sha256').update(workspace).digest('hex').slice(0, 32)
+
+/**
+ * Which workspaces of a work folder have runs, in all programs that share the folder. Both a run and a removal first
+ * create a mark and then check for marks of the other kind: a removal gives up, a run waits for the removal. In any
+ * order, at least one of the two sees the mark of the other.
+ */
+export class WorkspaceUses {
+  readonly #folder: string
+  readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
+  readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
+  #count = 0
+
+  /** `base`: the work folder. */
+  constructor(base: string) {
+    this.#folder = join(base, 'workspace-uses')
+  }
+
+  /** Call it before a run accesses the folder of its workspace. Call the returned function to end the use. */
+  async begin(workspaceFolder: string, signal: AbortSignal): Promise<() => void> {
+    const workspace = basename(workspaceFolder)
+    const end = this.#mark(workspace, 'run')
+    while (this.#has(workspace, 'removal')) {
+      if (signal.aborted) break
+      await delay(PAUSE_MS)
+    }
+    return end
+  }
+
+  /** Returns the result of `remove`, or false without calling it when a run uses the workspace. */
+  tryRemoval(workspace: string, remove: () => boolean): boolean {
+    const end = this.#mark(workspace, 'removal')
+    try {
+      if (this.#has(workspace, 'run')) return false
+      return remove()
+    } finally {
+      end()
+    }
+  }
+
+  /** Removes marks of dead processes and renews those of live ones, for programs in other containers. */
+  sweep(): void {
+    for (const name of this.#names()) {
+      const path = join(this.#folder, name)
+      if (this.#isProcess(name)) renew(path)
+      else if (!this.#isLive(name)) rmSync(path, { force: true })
+    }
+  }
+
+  #mark(workspace: string, kind: Kind): () => void {
+    this.#count += 1
+    const path = join(this.#folder, [keyOf(workspace), this.#self, this.#count, kind].join('.'))
+    try {
+      writeFileSync(path, '', { mode: 0o600 })
+    } catch (error) {
+      if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
+      // The folder is made with its first mark, also when an operator has deleted it.
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      writeFileSync(path, '', { mode: 0o600 })
+    }
+    return () => rmSync(path, { force: true })
+  }
+
+  #has(workspace: string, kind: Kind): boolean {
+    const key = `${keyOf(workspace)}.`
+    return this.#names().some(
+      (name) => name.startsWith(key) && name.endsWith(`.${kind}`) && this.#isLive(name),
+    )
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder)
+    } catch {
+      return []
+    }
+  }
+
+  #isProcess(name: string): boolean {
+    const [, holder = ''] = name.split('.')
+    const [pid, start, boot] = holder.split('-')
+    return holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
+  }
+
+  #isLive(name: string): boolean {
+    if (this.#isProcess(name)) return true
+    const kind = name.split('.')[3]
+    const { mtimeMs } = statSync(join(this.#folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+    return Date.now() - mtimeMs < UNKNOWN_MS[kind === 'run' ? 'run' : 'removal']
+  }
+}
+
+const renew = (path: string): void => {
+  try {
+    utimesSync(path, new Date(), new Date())
+  } catch {
+    // The run has ended meanwhile.
+  }
+}

@@ -1,0 +1,144 @@
+import { writeFile } from 'node:fs/promises'
+import { expect, jest, test } from '@jest/globals'
+import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { TEST_MS, freshName, gone, isAlive } from '../harness/runs.ts'
+import { openGate } from '../harness/gate.ts'
+
+jest.setTimeout(TEST_MS)
+
+const LEASE_MS = 3_000
+const env = { SCANFARM_WORKER_LEASE_MS: String(LEASE_MS), SCANFARM_WORKER_SLOTS: '1' }
+
+const pidOf = async (cluster: TestCluster, target: string, attempt: number): Promise<number> =>
+  Number(await cluster.written(target, `pid-${attempt}`))
+
+/** Writes its attempt to a file, then waits for a file. */
+const GATED = {
+  name: 'gated',
+  command:
+    'echo $$ > {{Output}}/pid-$SCANFARM_ATTEMPT; while [ ! -e {{Output}}/go ]; do sleep 0.05; done; echo by attempt $SCANFARM_ATTEMPT',
+}
+const LAST = { name: 'last', command: 'echo $SCANFARM_ATTEMPT > {{Output}}/last-$SCANFARM_ATTEMPT' }
+
+const letGo = async (cluster: TestCluster, target: string): Promise<void> => {
+  await writeFile(`${cluster.folder}/data/work/workspaces/${target}/go`, '')
+}
+
+test.concurrent(
+  'A worker that is killed loses its commands with it, and another one runs its run again',
+  async () => {
+    await using cluster = await openTestCluster()
+    const target = freshName()
+    const first = await cluster.spawnWorker(env)
+    const [runId = 0] = await cluster.submit([GATED, LAST], [target])
+    const pid = await pidOf(cluster, target, 1)
+    first.send('SIGKILL')
+    expect(await first.ended).toBe('SIGKILL')
+    expect(await gone(pid)).toBe(true)
+    const second = await cluster.spawnWorker(env)
+    await cluster.reapUntilOneIsLost(LEASE_MS)
+    await pidOf(cluster, target, 2)
+    await letGo(cluster, target)
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', attempt: 2, completed_steps: 2 })
+    expect((await cluster.store.runs.steps(String(runId)))?.data).toMatchObject([
+      { output: 'by attempt 2\n', status: 'completed' },
+      { status: 'completed' },
+    ])
+    second.send('SIGTERM')
+    expect(await second.ended).toBe(0)
+  },
+  TEST_MS,
+)
+
+test.concurrent(
+  'A worker that was frozen past its lease has its results refused, and kills what it still runs',
+  async () => {
+    await using cluster = await openTestCluster()
+    const target = freshName()
+    const frozen = await cluster.spawnWorker(env)
+    const [runId = 0] = await cluster.submit([GATED, LAST], [target])
+    const pid = await pidOf(cluster, target, 1)
+    frozen.send('SIGSTOP')
+    const second = await cluster.spawnWorker(env)
+    await cluster.reapUntilOneIsLost(LEASE_MS)
+    const successor = await pidOf(cluster, target, 2)
+    frozen.send('SIGCONT')
+    expect(await gone(pid)).toBe(true)
+    expect(await isAlive(successor)).toBe(true)
+    await letGo(cluster, target)
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', attempt: 2, completed_steps: 2 })
+    const steps = (await cluster.store.runs.steps(String(runId)))?.data
+    expect(steps).toMatchObject([{ output: 'by attempt 2\n' }, { status: 'completed' }])
+    // The worker that lost its lease has joined again, under a new id.
+    second.send('SIGTERM')
+    await second.ended
+    const [next = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()])
+    expect(await cluster.ended(next)).toMatchObject({ status: 'completed' })
+    frozen.send('SIGTERM')
+    expect(await frozen.ended).toBe(0)
+  },
+  TEST_MS,
+)
+
+test.concurrent(
+  'A worker that is told to stop hands back what does not end in time',
+  async () => {
+    await using cluster = await openTestCluster()
+    const target = freshName()
+    const worker = await cluster.spawnWorker({ ...env, SCANFARM_WORKER_DRAIN_MS: '300' })
+    const [runId = 0] = await cluster.submit([GATED], [target])
+    const pid = await pidOf(cluster, target, 1)
+    worker.send('SIGTERM')
+    expect(await worker.ended).toBe(0)
+    expect(await isAlive(pid)).toBe(false)
+    expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+    expect((await cluster.store.workers.list()).data.filter(({ status }) => status !== 'lost')).toEqual([])
+    await cluster.store.runs.requestCancel(String(runId))
+  },
+  TEST_MS,
+)
+
+test.concurrent(
+  'A database that is away for longer than a lease stops no run, and costs no result',
+  async () => {
+    await using cluster = await openTestCluster()
+    await using gate = await openGate(cluster.databaseUrl)
+    const target = freshName()
+    const worker = await cluster.spawnWorker({ ...env, DATABASE_URL: gate.url })
+    const [runId = 0] = await cluster.submit([GATED, LAST], [target])
+    await pidOf(cluster, target, 1)
+    await gate.shut()
+    await letGo(cluster, target)
+    expect(await cluster.written(target, 'last-1')).toBe('1\n')
+    expect(await cluster.run(runId)).toMatchObject({ status: 'running', completed_steps: 0 })
+    await gate.open()
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', attempt: 1, completed_steps: 2 })
+    expect((await cluster.store.runs.steps(String(runId)))?.data).toMatchObject([
+      { output: 'by attempt 1\n', status: 'completed' },
+      { status: 'completed' },
+    ])
+    worker.send('SIGTERM')
+    expect(await worker.ended).toBe(0)
+  },
+  TEST_MS,
+)
+
+test.concurrent('A worker that is told to stop while the database is away ends all the same', async () => {
+  await using cluster = await openTestCluster()
+  await using gate = await openGate(cluster.databaseUrl)
+  const target = freshName()
+  const worker = await cluster.spawnWorker({
+    ...env,
+    DATABASE_URL: gate.url,
+    SCANFARM_WORKER_DRAIN_MS: '300',
+  })
+  const [runId = 0] = await cluster.submit([GATED], [target])
+  const pid = await pidOf(cluster, target, 1)
+  await gate.shut()
+  worker.send('SIGTERM')
+  expect({ code: await worker.ended, log: worker.output() }).toMatchObject({ code: 0 })
+  expect(await isAlive(pid)).toBe(false)
+  await cluster.reapUntilOneIsLost(LEASE_MS)
+  expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+  await cluster.store.runs.requestCancel(String(runId))
+})

@@ -1,0 +1,94 @@
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { silentLogger } from '@scanfarm/platform'
+import { startWorker } from '@scanfarm/worker'
+import { until } from '@scanfarm/testing'
+import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { TEST_MS, freshName } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+let cluster: TestCluster
+beforeAll(async () => {
+  cluster = await openTestCluster()
+  await chmod(cluster.folder, 0o755)
+})
+afterAll(async () => {
+  await cluster?.[Symbol.asyncDispose]()
+})
+
+const PASSABLE = 0o755
+
+const program = async (
+  folder: string,
+  name: string,
+  { text = 'true', mode = PASSABLE } = {},
+): Promise<string> => {
+  const file = join(cluster.folder, folder, name)
+  await mkdir(join(cluster.folder, folder), { recursive: true })
+  // Renamed into place: a change of permissions alone is noticed much later.
+  const made = join(cluster.folder, name)
+  await writeFile(made, `#!/bin/sh\n${text}\n`)
+  await chmod(made, mode)
+  await rename(made, file)
+  return file
+}
+
+const offered = async (): Promise<readonly string[]> => {
+  const { data } = await cluster.store.workers.list()
+  return data.flatMap(({ capabilities }) => capabilities)
+}
+const offers = (word: string, wanted: boolean): Promise<true> =>
+  until(async () => ((await offered()).includes(word) === wanted ? true : undefined), {
+    what: `${word} being ${wanted ? 'offered' : 'withdrawn'}`,
+  })
+
+test('A worker offers the tools that its commands can start, and updates them', async () => {
+  await program('tools', 'open-tool')
+  await program('tools', 'private-tool', { mode: 0o700 })
+  await program('closed', 'hidden-tool')
+  await chmod(join(cluster.folder, 'closed'), 0o700)
+  await program('tools', 'httpx', { text: 'echo "Usage: httpx [OPTIONS] URL"; exit 2' })
+  const path = ['tools', 'closed'].map((name) => join(cluster.folder, name)).join(':')
+  await using _worker = await startWorker(
+    cluster.config({ SCANFARM_RUNNER_USER: 'nobody', SCANFARM_RUNNER_PATH: `${path}:/usr/bin:/bin` }),
+    { log: silentLogger },
+  )
+  await offers('tool:open-tool', true)
+  const words = await offered()
+  for (const name of ['private-tool', 'hidden-tool', 'httpx']) expect(words).not.toContain(`tool:${name}`)
+
+  const job = { requirementClass: 'tool:late-tool' }
+  const [runId = 0] = await cluster.submit([{ name: 'use', command: 'late-tool' }], [freshName()], job)
+  await cluster.until(runId, (run) => run.waiting_reason === 'no live worker offers: tool:late-tool')
+  const late = await program('tools', 'late-tool', { text: 'echo late' })
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
+  await offers('tool:late-tool', true)
+
+  await rm(late)
+  await offers('tool:late-tool', false)
+  const [next = 0] = await cluster.submit([{ name: 'use', command: 'late-tool' }], [freshName()], job)
+  expect(await cluster.run(next)).toMatchObject({
+    status: 'queued',
+    waiting_reason: 'no live worker offers: tool:late-tool',
+  })
+})
+
+test('A worker that stops does not wait for a tool to answer', async () => {
+  const started = join(cluster.folder, 'started')
+  await mkdir(join(cluster.folder, 'slow'))
+  await using worker = await startWorker(
+    cluster.config({ SCANFARM_RUNNER_PATH: `${join(cluster.folder, 'slow')}:/usr/bin:/bin` }),
+    { log: silentLogger },
+  )
+  await offers('tool:sh', true)
+  await writeFile(started, '', { mode: 0o666 })
+  await chmod(started, 0o666)
+  await program('slow', 'httpx', { text: `echo $$ > ${started}; exec sleep 300` })
+  await until(async () => ((await readFile(started, 'utf8')) === '' ? undefined : true), { what: 'the look' })
+  const began = performance.now()
+  await worker[Symbol.asyncDispose]()
+  // The detection kills a tool that does not answer within ten seconds.
+  expect(performance.now() - began).toBeLessThan(6_000)
+})

@@ -1,0 +1,190 @@
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { openArtifactStore } from '@scanfarm/artifacts'
+import { silentLogger } from '@scanfarm/platform'
+import { startRedis } from '@scanfarm/queue/testing'
+import { freePort } from '@scanfarm/runners/testing'
+import { migrate } from '@scanfarm/store'
+import { asSuperuser, emptyDatabase } from '@scanfarm/store/testing'
+import { startWorker, type RunningWorker } from '@scanfarm/worker'
+import { until } from '@scanfarm/testing'
+import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { TEST_MS, freshName } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+const overrides = { log: silentLogger }
+
+describe.each(['redis', 'postgres'] as const)('A queue on %s', (kind) => {
+  let cluster: TestCluster
+  let worker: RunningWorker
+  beforeAll(async () => {
+    cluster = await openTestCluster(kind)
+    worker = await startWorker(cluster.config(), overrides)
+  })
+  afterAll(async () => {
+    await worker[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  test('delivers runs, which are executed and recorded with exact counters', async () => {
+    const targets = Array.from({ length: 60 }, freshName)
+    const runIds = await cluster.submit(
+      [
+        { name: 'one', command: 'echo {{Target}}' },
+        { name: 'two', command: 'true' },
+      ],
+      targets,
+    )
+    for (const [index, runId] of runIds.entries()) {
+      const run = await cluster.ended(runId)
+      expect(run).toMatchObject({ status: 'completed', attempt: 1, total_steps: 2, completed_steps: 2 })
+      const steps = (await cluster.store.runs.steps(String(runId)))?.data
+      expect(steps).toMatchObject([
+        { output: `${targets[index]}\n`, status: 'completed' },
+        { status: 'completed' },
+      ])
+    }
+    expect(await cluster.queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
+  })
+
+  test('delivers a run whose long log can be read from the artifact store', async () => {
+    const [runId = 0] = await cluster.submit([{ name: 'loud', command: 'seq 1 10000' }], [freshName()])
+    await cluster.ended(runId)
+    const [step] = (await cluster.store.runs.steps(String(runId)))?.data ?? []
+    const log = await cluster.store.runs.stepLog(String(runId), step?.id ?? '')
+    const { folder } = cluster.config().artifacts
+    await using artifacts = openArtifactStore({ kind: 'folder', folder })
+    const found = await artifacts.get(log?.storeKey ?? '')
+    expect(found && (await text(found.body)).split('\n').slice(-3)).toEqual(['9999', '10000', ''])
+  })
+
+  test('delivers a cancel signal, which ends the run only when Postgres has the request', async () => {
+    const target = freshName()
+    const [runId = 0] = await cluster.submit(
+      [{ name: 'slow', command: 'echo up > {{Output}}/up; sleep 300' }],
+      [target],
+    )
+    await cluster.written(target, 'up')
+    const beats = async () => {
+      const { data } = await cluster.store.workers.list()
+      return data.map(({ last_heartbeat: at }) => Date.parse(at))
+    }
+    const before = Math.max(...(await beats()))
+    await cluster.queue.publishCancel([{ runId }])
+    await until(async () => (Math.max(...(await beats())) > before ? true : undefined), {
+      what: 'another heartbeat',
+    })
+    expect(await cluster.run(runId)).toMatchObject({ status: 'running' })
+    await cluster.store.runs.requestCancel(String(runId))
+    await cluster.queue.publishCancel([{ runId }])
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('drops the message of a run that is already cancelled', async () => {
+    const [runId = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()], {
+      concurrency: 1,
+    })
+    await cluster.ended(runId)
+    await cluster.queue.add([{ runId, epoch: 0, priority: 'normal', requirementClass: '' }])
+    await until(async () => ((await cluster.queue.waiting('')).normal === 0 ? true : undefined), {
+      what: 'an empty queue',
+    })
+    expect(await cluster.run(runId)).toMatchObject({ status: 'completed', attempt: 1 })
+  })
+})
+
+describe('A worker', () => {
+  let cluster: TestCluster
+  beforeAll(async () => {
+    cluster = await openTestCluster()
+  })
+  afterAll(async () => {
+    await cluster[Symbol.asyncDispose]()
+  })
+
+  test('reports its health over HTTP, and leaves the farm when it stops', async () => {
+    const port = String(await freePort())
+    const worker = await startWorker(cluster.config({ SCANFARM_WORKER_HEALTH_PORT: port }), overrides)
+    const get = (path: string) => fetch(`${worker.healthUrl}${path}`)
+    expect(await (await get('/health')).json()).toEqual({ status: 'ok' })
+    await until(async () => ((await get('/health/ready')).ok ? true : undefined), { what: 'readiness' })
+    expect(await (await get('/metrics')).text()).toMatch(/^scanfarm_worker_slots 4$/m)
+    const [runId = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()])
+    await cluster.ended(runId)
+    const ends = await until(
+      async () => {
+        const text = await (await get('/metrics')).text()
+        return text.includes('runs_ended_total{') ? text : undefined
+      },
+      { what: 'a counted end' },
+    )
+    expect(ends).toMatch(/^scanfarm_worker_runs_ended_total\{ending="completed"\} 1$/m)
+    expect(ends).toMatch(/^scanfarm_worker_run_outcomes_total\{outcome="clean"\} 1$/m)
+    expect((await get('/else')).status).toBe(404)
+    expect((await cluster.store.workers.list()).data).toMatchObject([{ name: 'under-test', slots: 4 }])
+    expect((await cluster.store.workers.liveCapabilities()).flat()).toContain('tool:sh')
+    await worker[Symbol.asyncDispose]()
+    expect((await cluster.store.workers.list()).data).toEqual([])
+    await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow()
+  })
+
+  test('waits for a database without a schema until it is stopped', async () => {
+    await using database = await emptyDatabase()
+    const stop = new AbortController()
+    const waiting = startWorker(cluster.config({ DATABASE_URL: database.url }), {
+      log: {
+        ...silentLogger,
+        warn: () => stop.abort(),
+        child: () => ({ ...silentLogger, warn: () => stop.abort() }),
+      },
+      stopping: stop.signal,
+    })
+    await expect(waiting).rejects.toThrow(/abort/i)
+  })
+
+  test('refuses a database with a newer schema', async () => {
+    await using database = await emptyDatabase()
+    await migrate({ url: database.url })
+    const future = `insert into schema_files (name) values ('9999-future')`
+    await asSuperuser((client) => client.query(future), database.url)
+    await expect(startWorker(cluster.config({ DATABASE_URL: database.url }), overrides)).rejects.toThrow(
+      /migrated by a newer Scanfarm: its schema is 9999-future/,
+    )
+  })
+
+  test('works with the database role of workers', async () => {
+    const url = new URL(cluster.databaseUrl)
+    const role = `worker_${url.pathname.slice(-12)}`
+    await asSuperuser((client) =>
+      client.query(`create role ${role} login password 'test' in role scanfarm_worker`),
+    )
+    url.username = role
+    url.password = 'test'
+    const worker = await startWorker(cluster.config({ DATABASE_URL: url.href }), overrides)
+    const [runId = 0] = await cluster.submit([{ name: 'noop', command: 'echo fine' }], [freshName()])
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', completed_steps: 1 })
+    await worker[Symbol.asyncDispose]()
+    await asSuperuser((client) => client.query(`drop role ${role}`))
+  })
+
+  test('refuses a Redis that may drop messages, with the setting to change', async () => {
+    await using redis = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
+    await expect(startWorker(cluster.config({ REDIS_URL: redis.url }), overrides)).rejects.toThrow(
+      /noeviction/,
+    )
+  })
+
+  test('refuses an artifact store that it cannot write to', async () => {
+    const config = cluster.config({ SCANFARM_ARTIFACTS_FOLDER: '/dev/null/none' })
+    await expect(startWorker(config, overrides)).rejects.toThrow(
+      /artifact folder \/dev\/null\/none cannot be written/,
+    )
+  })
+
+  test('refuses a user for commands that does not exist', async () => {
+    if (process.getuid?.() !== 0) return
+    const config = cluster.config({ SCANFARM_RUNNER_USER: 'no-such-user' })
+    await expect(startWorker(config, overrides)).rejects.toThrow(/SCANFARM_RUNNER_USER.*no-such-user/)
+  })
+})

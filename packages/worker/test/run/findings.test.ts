@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { readFindings, type ImportFormat } from '@scanfarm/findings'
+import type { Step } from '@scanfarm/language'
+import { openHarness, type Harness } from '../harness/executors.ts'
+import { TEST_MS, bash } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]()
+})
+
+const call = (name: string, expression: string): Step => ({ name, type: 'function', function: expression })
+
+const NUCLEI = (id: string) =>
+  JSON.stringify({ 'template-id': id, info: { name: id, severity: 'high' }, 'matched-at': `http://a/${id}` })
+
+const scan = async (lines: readonly string[]): Promise<number> => {
+  const file = '{{Output}}/nuclei.jsonl'
+  const [runId = 0] = await harness.submit([
+    bash('scan', `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} > ${file}`),
+    call('import', `db_import_vuln_from_file("", "${file}").total`),
+    call('missing', 'db_import_vuln_from_file("", "{{Output}}/never-written.jsonl").total'),
+    call('asset', 'db_quick_import_asset("", "www.a.test", "subdomain")'),
+    call('read', 'db_select_vulnerabilities_filtered("", "high", "/one", "jsonl")'),
+    call('count', 'db_total_urls("{{Output}}/nuclei.jsonl")'),
+    call('open', 'db_select_vuln_high()'),
+  ])
+  const run = await harness.ended(runId)
+  expect(run).toMatchObject({ status: 'completed', error_message: '' })
+  await harness.store.scans.judge({ limit: 100, history: 10 })
+  return runId
+}
+
+test('Functions of a run save its findings, and the next run marks missing ones as gone', async () => {
+  await using _executor = harness.executor()
+  const first = await scan([NUCLEI('one'), NUCLEI('two')])
+  const outputs = (await harness.steps(first)).map(({ output }) => output.trim())
+  expect(outputs[1]).toBe('2')
+  expect(outputs[2]).toBe('0')
+  expect(outputs[3]).toBe('true')
+  expect(JSON.parse(outputs[4] ?? '')).toMatchObject({ vuln_info: 'one', workspace: expect.any(String) })
+  expect(outputs[5]).toBe('2')
+
+  const second = await scan([NUCLEI('one')])
+  const { data } = await harness.store.vulnerabilities.list({}, { offset: 0, limit: 10 })
+  expect(data.map(({ vuln_info, state, times_seen }) => [vuln_info, state, times_seen]).sort()).toEqual([
+    ['one', 'open', 2],
+    ['two', 'gone', 1],
+  ])
+  const third = await scan([NUCLEI('one')])
+  expect((await harness.steps(third)).map(({ output }) => output.trim())[6]).toBe('1')
+  const diff = await harness.store.scans.compare(first, second, 10)
+  expect(diff.vulnerabilities).toMatchObject({ total_new: 0, gone: [{ before: { vuln_info: 'two' } }] })
+  expect(diff.assets).toMatchObject({ total_new: 0, total_gone: 0, total_changed: 0 })
+  const events = await harness.store.events.list({ source: 'executor' }, { offset: 0, limit: 100 })
+  const topics = events.data.map(({ topic }) => topic)
+  expect(topics.filter((topic) => topic === 'vuln.found')).toHaveLength(2)
+  expect(topics.filter((topic) => topic === 'asset.discovered')).toHaveLength(1)
+})
+
+const SARIF = JSON.stringify({
+  version: '2.1.0',
+  runs: [
+    {
+      tool: { driver: { name: 'linter', rules: [{ id: 'R1', shortDescription: { text: 'A rule' } }] } },
+      results: [
+        {
+          ruleIndex: 0,
+          level: 'error',
+          message: { text: 'bad' },
+          locations: [{ physicalLocation: { artifactLocation: { uri: 'a.c' }, region: { startLine: 3 } } }],
+        },
+        { ruleId: 'R2', message: { text: 'worse' }, locations: [{ logicalLocations: [{ name: 'main' }] }] },
+        {},
+      ],
+    },
+  ],
+})
+
+const facts = ({
+  vuln_info,
+  vuln_title,
+  vuln_desc,
+  severity,
+  confidence,
+  asset_type,
+  asset_value,
+  tags,
+}: Record<string, unknown>) =>
+  // prettier-ignore
+  JSON.stringify([vuln_info, vuln_title, vuln_desc, severity, confidence, asset_type, asset_value, tags])
+
+test('Functions of a run read a file of findings like its upload does', async () => {
+  await using _executor = harness.executor()
+  const files: readonly (readonly [ImportFormat, string, string])[] = [
+    ['nuclei', 'db_import_vuln_from_file', `${NUCLEI('same')}\nnothing`],
+    ['sarif', 'db_import_sarif', SARIF],
+  ]
+  for (const [format, name, text] of files) {
+    const [runId = 0] = await harness.submit([
+      bash('write', `printf '%b' '${text.replaceAll('\n', '\\n')}' > {{Output}}/${format}`),
+      call('import', `${name}("", "{{Output}}/${format}")`),
+    ])
+    expect(await harness.ended(runId)).toMatchObject({ status: 'completed', error_message: '' })
+    const expected: string[] = []
+    let errors = 0
+    for await (const batch of readFindings(format, Readable.from([Buffer.from(text)]))) {
+      expected.push(...batch.vulnerabilities.map((one) => facts({ ...one })))
+      errors += batch.errors
+    }
+    const [, imported] = await harness.steps(runId)
+    expect(JSON.parse(imported?.output ?? '')).toMatchObject({ new: expected.length, errors })
+    const { data } = await harness.store.vulnerabilities.list({}, { offset: 0, limit: 100 })
+    expect(data.map((one) => facts({ ...one }))).toEqual(expect.arrayContaining(expected))
+  }
+})

@@ -1,0 +1,416 @@
+// long
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { beforeAll, expect, jest, test } from '@jest/globals'
+import type { RunDetail } from '@scanfarm/contracts'
+import { openLibrary } from '@scanfarm/engine'
+import { targetSpace } from '@scanfarm/functions'
+import { resolveWorkflow, stringifyResolved, type WorkflowLibrary } from '@scanfarm/language'
+import { openHarness } from '../harness/executors.ts'
+import { TEST_MS } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+/** Fakes of tools that cannot be installed everywhere, with real output; `RESULTS` contains the findings of nuclei. */
+const TOOLS: Readonly<Record<string, string>> = {
+  httpx: `[ "$1" != -version ] || { echo 'projectdiscovery.io Current Version: v1.6.0'; exit; }
+while read -r place; do
+  case $place in http*) url=$place ;; *) url=http://$place ;; esac
+  ! curl -s -o /dev/null "$url" || printf '{"url":"%s","input":"%s","host":"127.0.0.1","status_code":200}\\n' "$url" "$place"
+done < "$list" > "$out"`,
+  nuclei: `cp "$RESULTS" "$out"`,
+  katana: `: > "$out"`,
+  // No host answers in this network.
+  'quiet/nmap': `exec unshare -n sh -c 'ip link add v0 type veth peer name v1 && ip address add 192.0.2.1/24 dev v0 &&
+  ip link set v0 up && ip link set v1 up && exec /usr/bin/nmap "$@"' nmap "$@"`,
+}
+const HEAD = `#!/bin/sh
+prev=
+for arg in "$@"; do
+  case $prev in -o) out=$arg ;; -l | -list) list=$arg ;; esac
+  prev=$arg
+done
+`
+
+let library: WorkflowLibrary
+beforeAll(async () => {
+  library = await openLibrary([join(import.meta.dirname, '../../../../workflows')])
+})
+
+const PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+interface Scan {
+  readonly kind: 'module' | 'flow'
+  readonly name: string
+  readonly target: string
+  readonly params?: Readonly<Record<string, string>>
+}
+
+/** nmap takes ten seconds to probe an unknown service. */
+const QUICK = { nmap_args: '-T4 --version-intensity 0' }
+
+/** Scans with these tools only; the tools in the folder `more` take precedence. */
+const openScans = async (more = '') => {
+  await using scope = new AsyncDisposableStack()
+  const harness = scope.use(await openHarness())
+  const { store } = harness
+  const results = join(harness.folder, 'results.jsonl')
+  for (const [name, body] of Object.entries(TOOLS)) {
+    const path = join(harness.folder, 'bin', name)
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(path, `${HEAD}${body.replaceAll('$RESULTS', results)}\n`)
+    await chmod(path, 0o755)
+  }
+  const own = [...(more === '' ? [] : [join(harness.folder, 'bin', more)]), join(harness.folder, 'bin')]
+  harness.executor({ path: [...own, ...PATH].join(':') })
+
+  /** Runs a shipped workflow and resolves to its effect on the records of earlier runs. */
+  const scan = async ({ kind, name, target, params = {} }: Scan): Promise<RunDetail> => {
+    const json = stringifyResolved(resolveWorkflow(library, { name, kind }))
+    const workflow = { hash: createHash('sha256').update(json).digest('hex'), json }
+    const job = { workflow, workflowKind: kind, workflowName: name, params }
+    const [runId = 0] = await harness.submit([], { targets: [target], job })
+    const run = await harness.ended(runId)
+    await store.scans.judge({ limit: 100, history: 10 })
+    return run
+  }
+
+  const assets = async (target: string): Promise<Record<string, string>> => {
+    const { data } = await store.assets.list({ workspaces: [targetSpace(target)] }, { offset: 0, limit: 100 })
+    return Object.fromEntries(data.map(({ asset_value, url, state }) => [url || asset_value, state]))
+  }
+
+  const findings = async (target: string) => {
+    const { data } = await store.vulnerabilities.list(
+      { workspaces: [targetSpace(target)] },
+      { offset: 0, limit: 100 },
+    )
+    return data.map(({ vuln_info, state }) => [vuln_info, state])
+  }
+
+  const titles = async (target: string): Promise<string[]> => {
+    const { data } = await store.vulnerabilities.list(
+      { workspaces: [targetSpace(target)] },
+      { offset: 0, limit: 100 },
+    )
+    return data.map(({ vuln_title }) => vuln_title)
+  }
+
+  /** Names of the reports of a run, and the output of one of its steps. */
+  const reports = async ({ id }: RunDetail): Promise<string[]> =>
+    (await store.runs.artifacts(String(id)))?.data.map(({ name }) => name) ?? []
+  const outputOf = async ({ id }: RunDetail, step: string): Promise<string> =>
+    (await harness.steps(id)).find(({ step_name }) => step_name === step)?.output ?? ''
+
+  const opened = scope.move()
+  return {
+    harness,
+    results,
+    scan,
+    assets,
+    findings,
+    titles,
+    reports,
+    outputOf,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+const listening = async (port = 0): Promise<Server> => {
+  const server = createServer((_request, response) => response.end('x'))
+  server.listen(port)
+  await new Promise((resolve) => server.once('listening', resolve))
+  return server
+}
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
+const closed = async (server: Server): Promise<void> => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+}
+
+test.concurrent(
+  'A port is gone when a later scan finds it closed, even if the scan finds nothing else',
+  async () => {
+    await using scans = await openScans()
+    const { scan, assets } = scans
+    const server = await listening()
+    const port = portOf(server)
+    const target = '127.0.0.1'
+    const ports = (params = {}): Scan => ({
+      kind: 'module',
+      name: 'ports',
+      target,
+      params: { ports: String(port), ...QUICK, ...params },
+    })
+    expect(await scan(ports())).toMatchObject({ status: 'completed', error_message: '' })
+    expect(await assets(target)).toEqual({ [`127.0.0.1:${port}`]: 'open' })
+    await closed(server)
+    // The speed does not make it a different scan.
+    expect(await scan(ports({ scan_timeout: '3h', threads: '7' }))).toMatchObject({ status: 'completed' })
+    expect(await assets(target)).toEqual({ [`127.0.0.1:${port}`]: 'gone' })
+  },
+)
+
+test.concurrent(
+  'A host that was not reached keeps its ports, whatever the scan finds on other hosts',
+  async () => {
+    await using scans = await openScans()
+    const { harness, scan, assets, outputOf } = scans
+    const server = await listening()
+    const port = portOf(server)
+    const target = 'hosts-of-a-file'
+    const hosts = join(harness.folder, 'hosts.txt')
+    const both = { [`127.0.0.1:${port}`]: 'open', [`localhost:${port}`]: 'open' }
+    const ports: Scan = {
+      kind: 'module',
+      name: 'ports',
+      target,
+      params: { ports: String(port), ...QUICK, hosts_file: hosts },
+    }
+    await writeFile(hosts, '127.0.0.1\nlocalhost\n')
+    expect(await scan(ports)).toMatchObject({ status: 'completed' })
+    expect(await assets(target)).toEqual(both)
+    await closed(server)
+
+    await writeFile(hosts, 'no-such-host.invalid\n')
+    const unresolved = await scan(ports)
+    expect(unresolved.status).toBe('failed')
+    expect(await outputOf(unresolved, 'scan')).toContain('none of the hosts could be resolved')
+    expect(await assets(target)).toEqual(both)
+
+    await writeFile(hosts, '127.0.0.1\nno-such-host.invalid\n')
+    expect(await scan(ports)).toMatchObject({ status: 'completed' })
+    expect(await assets(target)).toEqual({ ...both, [`127.0.0.1:${port}`]: 'gone' })
+  },
+)
+
+test.concurrent('a file of hosts that is empty ends the module without a scan of the target', async () => {
+  await using scans = await openScans()
+  const { harness, scan } = scans
+  const hosts = join(harness.folder, 'none.txt')
+  await writeFile(hosts, '')
+  const run = await scan({
+    kind: 'module',
+    name: 'ports',
+    target: '127.0.0.1',
+    params: { hosts_file: hosts },
+  })
+  const steps = (await harness.steps(run.id)).map(({ step_name, status }) => [step_name, status])
+  expect(steps).toContainEqual(['scan', 'skipped'])
+})
+
+test.concurrent.each([
+  ['host:port', (port: number) => `localhost:${port}`, (port: number) => `localhost:${port}`],
+  ['an address of IPv6 with a port', (port: number) => `[::1]:${port}`, (port: number) => `[::1]:${port}`],
+])('ports scans the port of %s alone', async (_name, target, asset) => {
+  await using scans = await openScans()
+  const { scan, assets } = scans
+  const server = await listening()
+  const port = portOf(server)
+  const run = await scan({ kind: 'module', name: 'ports', target: target(port), params: QUICK })
+  expect(run).toMatchObject({ status: 'completed', error_message: '' })
+  expect(await assets(target(port))).toEqual({ [asset(port)]: 'open' })
+  await closed(server)
+})
+
+test.concurrent('ports scans the host of a URL, and refuses what is no host', async () => {
+  await using scans = await openScans()
+  const { scan, assets, outputOf } = scans
+  const server = await listening()
+  const port = portOf(server)
+  const params = { ports: String(port), ...QUICK }
+  const url = `http://localhost:${port}/x`
+  expect(await scan({ kind: 'module', name: 'ports', target: url, params })).toMatchObject({
+    status: 'completed',
+  })
+  expect(await assets(url)).toEqual({ [`localhost:${port}`]: 'open' })
+  await closed(server)
+  const refused = await scan({ kind: 'module', name: 'ports', target: 'a,b:22/x', params })
+  expect(refused.status).toBe('failed')
+  expect(await outputOf(refused, 'prepare')).toContain('ports scans a host, a network, host:port')
+})
+
+test.concurrent(
+  'A scanner that fails does not leave a report of an earlier run in the reports of this run',
+  async () => {
+    await using scans = await openScans()
+    const { harness, results, scan, reports } = scans
+    const server = await listening()
+    const target = '127.0.0.2'
+    const host = (params = {}): Scan => ({
+      kind: 'flow',
+      name: 'host',
+      target,
+      params: { ports: String(portOf(server)), ...QUICK, ...params },
+    })
+    await writeFile(results, '')
+    const good = await scan(host())
+    expect(good.status).toBe('completed')
+    expect(await reports(good)).toEqual(expect.arrayContaining(['ports', 'ports-table', 'web', 'summary']))
+    const summary = join(harness.folder, 'work/workspaces', target, 'summary.md')
+    expect(await readFile(summary, 'utf8')).toContain('## ports')
+
+    const bad = await scan(host({ nmap_args: '--no-such-option' }))
+    expect((await harness.steps(bad.id)).find(({ step_name }) => step_name === 'scan')?.status).toBe('failed')
+    expect(await reports(bad)).not.toEqual(expect.arrayContaining(['ports']))
+    expect(await reports(bad)).not.toEqual(expect.arrayContaining(['ports-table']))
+    expect(await readFile(summary, 'utf8')).not.toContain('## ports')
+    await closed(server)
+  },
+)
+
+test.concurrent('a network in which nothing is alive is a run without a scan of its ports', async () => {
+  await using scans = await openScans('quiet')
+  const { harness, scan } = scans
+  const target = '192.0.2.4/30'
+  const run = await scan({ kind: 'flow', name: 'cidr', target })
+  expect(run).toMatchObject({ status: 'completed', error_message: '' })
+  const steps = (await harness.steps(run.id))
+    .filter(({ step_type }) => step_type === 'bash')
+    .map(({ step_name, status }) => [step_name, status])
+  expect(steps).toContainEqual(['ping', 'completed'])
+  expect(steps).toContainEqual(['scan', 'skipped'])
+  expect(steps).not.toContainEqual(['probe', 'completed'])
+  const { data } = await harness.store.assets.list(
+    { workspaces: [targetSpace(target)] },
+    { offset: 0, limit: 1 },
+  )
+  expect(data).toEqual([])
+})
+
+test.concurrent.each<Scan>([
+  { kind: 'module', name: 'ports', target: '192.0.2.9', params: { ports: '80' } },
+  { kind: 'flow', name: 'service-survey', target: '192.0.2.9:80' },
+])('a host that never answers is no clean run of $name', async (silent) => {
+  await using scans = await openScans('quiet')
+  const { scan } = scans
+  const run = await scan(silent)
+  expect(run).toMatchObject({ status: 'completed', outcome: 'partial' })
+  expect(run.outcome_reasons.join()).toMatch(/did not answer|no host answered/)
+})
+
+const FOUND = (place: string) =>
+  `${JSON.stringify({ 'template-id': 't-1', info: { name: 'T', severity: 'high' }, 'matched-at': place })}\n`
+
+test.concurrent(
+  'A finding is reported once, is gone when a scan finds nothing, and stays when the scan reached no host',
+  async () => {
+    await using scans = await openScans()
+    const { harness, results, scan, findings } = scans
+    let server = await listening()
+    const port = portOf(server)
+    const target = `http://localhost:${port}`
+    const url: Scan = { kind: 'flow', name: 'url', target }
+    await writeFile(results, FOUND(target))
+    expect(await scan(url)).toMatchObject({ status: 'completed', error_message: '' })
+    expect(await scan({ ...url, params: { rate: '5' } })).toMatchObject({ status: 'completed' })
+    const { data: events } = await harness.store.events.list(
+      { topic: 'vuln.found' },
+      { offset: 0, limit: 10 },
+    )
+    expect(events.map(({ data }) => JSON.parse(data) as unknown)).toEqual([
+      expect.objectContaining({ vuln_info: 't-1', asset_value: target }),
+    ])
+
+    await closed(server)
+    await writeFile(results, '')
+    // A host that refuses connections was reached; a name that does not resolve was not.
+    await writeFile(join(harness.folder, 'urls.txt'), 'http://no-such-host.invalid\n')
+    const unreached = await scan({
+      kind: 'module',
+      name: 'vulnerabilities',
+      target,
+      params: { urls_file: join(harness.folder, 'urls.txt') },
+    })
+    expect(unreached).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('none of the hosts answers'),
+    })
+    expect(await findings(target)).toEqual([['t-1', 'open']])
+
+    server = await listening(port)
+    expect(await scan(url)).toMatchObject({ status: 'completed' })
+    expect(await findings(target)).toEqual([['t-1', 'gone']])
+    await closed(server)
+  },
+)
+
+test.concurrent('the service survey finds a Redis without a password', async () => {
+  await using scans = await openScans()
+  const { harness, scan, titles } = scans
+  const free = await listening()
+  const port = portOf(free)
+  await closed(free)
+  const redis = spawn('redis-server', ['--port', String(port), '--save', '', '--dir', harness.folder])
+  try {
+    for await (const chunk of redis.stdout) if (String(chunk).includes('eady to accept')) break
+    const target = `127.0.0.1:${port}`
+    expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({
+      status: 'completed',
+    })
+    expect(await titles(target)).toEqual(['Redis without a password'])
+  } finally {
+    redis.kill()
+    await once(redis, 'close')
+  }
+})
+
+test.concurrent('the service survey asks a web server at an address of IPv6', async () => {
+  await using scans = await openScans()
+  const { scan, assets, titles } = scans
+  const server = await listening()
+  const target = `::1:${portOf(server)}`
+  expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({ status: 'completed' })
+  const place = `[::1]:${portOf(server)}`
+  expect(await assets(target)).toEqual({ '::1': 'open', [place]: 'open', [`http://${place}/`]: 'open' })
+  expect(await titles(target)).toContain('HTTP service')
+  await closed(server)
+  expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({ status: 'completed' })
+  expect(await assets(target)).toEqual({ '::1': 'open', [place]: 'gone', [`http://${place}/`]: 'gone' })
+})
+
+test.concurrent.each(['::1', 'fe80::1', 'localhost', ':80', 'http://localhost:80', 'localhost:'])(
+  'The service survey refuses a target without host or port: %s',
+  async (target) => {
+    await using scans = await openScans()
+    const { scan } = scans
+    expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('a target of this flow is host:port, this one is '),
+    })
+  },
+)
+
+test.concurrent.each([
+  ['234 Proceed with negotiation.', 'FTP service'],
+  ['530 Please login with USER and PASS.', 'FTP service without encryption'],
+])('the service survey asks FTP for encryption: %s', async (reply, title) => {
+  await using scans = await openScans()
+  const { scan, titles } = scans
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write('220 (vsFTPd 3.0.3)\r\n')
+    socket.on('data', (line) =>
+      socket.write(String(line) === 'AUTH TLS\r\n' ? `${reply}\r\n` : '500 What?\r\n'),
+    )
+  })
+  await once(server.listen(0), 'listening')
+  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({ status: 'completed' })
+  expect(await titles(target)).toEqual([title])
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test.concurrent('a module of the survey without a probe before it fails with the flow to start', async () => {
+  await using scans = await openScans()
+  const { scan } = scans
+  const run = await scan({ kind: 'module', name: 'service-banner', target: '127.0.0.1:1' })
+  expect(run).toMatchObject({
+    status: 'failed',
+    error_message: expect.stringContaining('start the flow service-survey'),
+  })
+})

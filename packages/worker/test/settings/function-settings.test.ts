@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals'
+import { Secret } from '@scanfarm/platform'
+import { notifySettings } from '../../src/settings/function-settings.ts'
+
+const token = new Secret('bot-token')
+
+test('Messages without a channel are sent to the chat of the settings', () => {
+  expect(
+    notifySettings({
+      telegramToken: token,
+      telegramChat: '42',
+      telegramChannels: ['alerts=-100=7'],
+      webhooks: ['https://hooks.test/a'],
+    }),
+  ).toEqual({
+    telegram: [
+      { name: '', chatId: '42', token: 'bot-token' },
+      { name: 'alerts', chatId: '-100=7', token: 'bot-token' },
+    ],
+    webhooks: [{ url: 'https://hooks.test/a' }],
+  })
+})
+
+test('Settings without a token have no channels', () => {
+  const settings = notifySettings({
+    telegramToken: undefined,
+    telegramChat: '42',
+    telegramChannels: [],
+    webhooks: [],
+  })
+  expect(settings.telegram).toEqual([])
+})

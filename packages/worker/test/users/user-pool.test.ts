@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { createHostRunners, type HostRunners } from '@scanfarm/runners'
+import { until } from '@scanfarm/testing'
+import { Homes } from '../../src/workspaces/homes.ts'
+import { usableTools } from '../../src/tools/usable-tools.ts'
+import type { CommandUsers, UserLease } from '../../src/users/command-users.ts'
+import { UserPool } from '../../src/users/user-pool.ts'
+import { TEST_MS, isAlive } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+const asRoot = process.getuid?.() === 0 ? describe : describe.skip
+/** Each test has its own uids: processes of the previous test may take a moment to be reaped. */
+let lastUid = 38_000
+
+asRoot('Users of commands', () => {
+  let folder: string
+  let runners: HostRunners
+  let first: number
+  const never = new AbortController().signal
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pool-'))
+    await chmod(folder, 0o711)
+    runners = createHostRunners()
+    first = lastUid += 10
+  })
+  afterEach(async () => {
+    await runners[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const pool = (uids: number, waitMs = 10_000, homes?: Homes): CommandUsers =>
+    new UserPool({
+      homes,
+      range: { first, last: first + uids - 1 },
+      folder: join(folder, 'uids'),
+      endUser: (user) => runners.endUser(user),
+      waitMs,
+    })
+  const workspace = (name: string): string => join(folder, 'workspaces', name)
+  const uidOf = ({ owner }: UserLease): number => owner?.uid ?? -1
+
+  const run = async ({ owner }: UserLease, script: string): Promise<string> => {
+    const child = spawn('/bin/sh', ['-c', script], { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, 'close')
+    return said
+  }
+
+  test('are shared by the runs of a workspace and never by two workspaces, in all programs of the machine', async () => {
+    const [one, other] = [pool(8), pool(8)]
+    const names = ['a', 'b', 'c', 'd']
+    const leases = await Promise.all(
+      [one, other].flatMap((users) => names.map((name) => users.acquire(workspace(name), never))),
+    )
+    const uids = leases.map(uidOf)
+    expect(uids.slice(0, 4)).toEqual(uids.slice(4))
+    expect(new Set(uids).size).toBe(4)
+    await Promise.all(leases.map((lease) => lease.release()))
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('stay the same for a workspace, so that its files keep their owner', async () => {
+    const users = pool(8)
+    const uids: number[] = []
+    for (let times = 0; times < 3; times += 1) {
+      const lease = await users.acquire(workspace('a'), never)
+      uids.push(uidOf(lease))
+      await lease.release()
+    }
+    expect(new Set(uids).size).toBe(1)
+  })
+
+  test('cannot enter the folder of another workspace, even if it was theirs before', async () => {
+    const users = pool(1)
+    const a = await users.acquire(workspace('a'), never)
+    await run(
+      a,
+      `umask 0; chmod 777 ${workspace('a')}; cd ${workspace('a')} && mkdir -m 777 deep && echo secret >deep/file`,
+    )
+    const stranger = { owner: { uid: first + 5, gid: first + 5 }, release: async () => {} }
+    await chmod(workspace('a'), 0o700)
+    expect(await run(stranger, `cat ${workspace('a')}/deep/file`)).toMatch('Permission denied')
+    await a.release()
+    const b = await users.acquire(workspace('b'), never)
+    expect(uidOf(b)).toBe(uidOf(a))
+    expect(await run(b, `cat ${workspace('a')}/deep/file; ls ${workspace('a')}`)).toMatch(
+      /Permission denied\n.*Permission denied\n/,
+    )
+    await b.release()
+    const again = await users.acquire(workspace('a'), never)
+    expect(await run(again, `cat ${workspace('a')}/deep/file`)).toBe('secret\n')
+    await again.release()
+  })
+
+  test('become the owners of the files of their workspace, except files of other users', async () => {
+    const users = pool(2)
+    const before = await users.acquire(workspace('a'), never)
+    await run(
+      before,
+      `cd ${workspace('a')} && mkdir -p -m 700 deep && echo mine >deep/file && chmod 600 deep/file`,
+    )
+    await before.release()
+    await writeFile(join(folder, 'shadow'), 'of root', { mode: 0o600 })
+    await run(
+      { owner: { uid: 0, gid: 0 }, release: async () => {} },
+      `ln ${join(folder, 'shadow')} ${workspace('a')}/link; ln -s ${join(folder, 'shadow')} ${workspace('a')}/soft`,
+    )
+    // Another program uses the uid now, for another workspace.
+    await writeFile(join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${await self()}`), '')
+    const after = await users.acquire(workspace('a'), never)
+    expect(uidOf(after)).not.toBe(uidOf(before))
+    expect(await run(after, `cat ${workspace('a')}/deep/file; cat ${workspace('a')}/link`)).toMatch(
+      /^mine\n.*Permission denied/,
+    )
+    expect((await stat(join(folder, 'shadow'))).uid).toBe(0)
+    await after.release()
+  })
+
+  test('have no processes of a previous run when another workspace gets them', async () => {
+    const users = pool(1)
+    const a = await users.acquire(workspace('a'), never)
+    const pid = Number(await run(a, 'env -i setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!'))
+    expect(await isAlive(pid)).toBe(true)
+    const waiting = users.acquire(workspace('b'), never)
+    await a.release()
+    const b = await waiting
+    // A killed process takes a moment to disappear.
+    await until(async () => ((await isAlive(pid)) ? undefined : true))
+    await b.release()
+  })
+
+  test('have no processes and open folders of a crashed program when another workspace gets them', async () => {
+    const users = pool(1)
+    const crashed = await users.acquire(workspace('a'), never)
+    await run(crashed, `echo secret >${workspace('a')}/file`)
+    const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...crashed.owner, env: {}, stdio: 'ignore' })
+    const leftEnds = once(left, 'exit')
+    // The claim of a process that has died.
+    const [name = ''] = await readdir(join(folder, 'uids'))
+    const [uid, key] = name.split('.')
+    await rename(join(folder, 'uids', name), join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone`))
+    const next = await pool(1).acquire(workspace('b'), never)
+    expect(uidOf(next)).toBe(uidOf(crashed))
+    expect(await leftEnds).toEqual([null, 'SIGKILL'])
+    expect(await run(next, `cat ${workspace('a')}/file`)).toMatch('Permission denied')
+    await next.release()
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('keep the homes of their workspaces when tools are detected', async () => {
+    const homes = new Homes(join(folder, 'homes'), 'workspace')
+    homes.prepare(undefined)
+    const users = pool(8, undefined, homes)
+    const names = ['tools', '.tools', 'work']
+    const leases = await Promise.all(names.map((name) => users.acquire(workspace(name), never)))
+    const places = { runners, users, workFolder: folder, path: '/usr/bin:/bin' }
+    expect(await usableTools(places, ['sh', 'no-such-tool'])).toEqual(['sh'])
+    const owners = await Promise.all(names.map(async (name) => (await stat(homes.of(workspace(name)))).uid))
+    expect(owners).toEqual(leases.map(uidOf))
+    await Promise.all(leases.map((lease) => lease.release()))
+  })
+
+  test('that are all in use fail a run with the name of the setting, and a stopped run does not wait', async () => {
+    const users = pool(1, 300)
+    const a = await users.acquire(workspace('a'), never)
+    await expect(users.acquire(workspace('b'), never)).rejects.toThrow(
+      /all 1 users of runner\.uids \(\d+-\d+\): extend the range, or reduce the slots/,
+    )
+    await expect(users.acquire(workspace('b'), AbortSignal.abort())).rejects.toThrow('the run was stopped')
+    await a.release()
+    const b = await users.acquire(workspace('b'), never)
+    expect(uidOf(b)).toBe(uidOf(a))
+    await b.release()
+  })
+})
+
+/** The part of a claim that identifies its process. */
+const self = async (): Promise<string> => {
+  const text = await readFile(`/proc/${process.pid}/stat`, 'utf8')
+  const start = text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
+  const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
+  return [process.pid, start, boot, 'other'].join('-')
+}
