@@ -1,44 +1,32 @@
 export { Secret } from './secret.ts'
-export type { Config } from './config/keys.ts'
+export { searchPath } from './config/environment.ts'
 export {
-  ConfigError,
-  findConfigFile,
-  loadConfig,
-  readConfig,
-  type ConfigSources,
-  type LoadedConfig,
-} from './config/read-config.ts'
-export { commandVariableProblem, type Variable } from './config/variables.ts'
+  amount,
+  choice,
+  flag,
+  integer,
+  list,
+  path,
+  paths,
+  secret,
+  text,
+  type Lookup,
+} from './config/setting.ts'
+export { variables, VARIABLE_NAME, type Variable } from './config/variables.ts'
+export { allOrNone, checked, type ConfigOf, type LoadedConfig, type SettingsTable } from './config/table.ts'
+export { ConfigError, findConfigFile, loadConfig, readConfig, type ConfigSources } from './config/load.ts'
 export {
   changedSettings,
   settingsInForce,
   settingsMarkdown,
   settingsYaml,
   showConfig,
-  type ShownSetting,
-} from './config/show-config.ts'
-export {
-  createLogger,
-  silentLogger,
-  type LogFields,
-  type Logger,
-  type LoggerOptions,
-  type LogLevel,
-} from './logger.ts'
+} from './config/show.ts'
+export { inDataDir, platformSettings } from './settings.ts'
+export { createLogger, silentLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from './metrics.ts'
-export { Loop, type LoopOptions } from './loop.ts'
-export { runMain, type MainOptions } from './run-main.ts'
-export {
-  openServices,
-  type QueueService,
-  type ServiceNeeds,
-  type Services,
-} from './embedded/open-services.ts'
-export { makeDataDir, removeDataDir } from './embedded/service-folder.ts'
-export { postgresServer, type PostgresOptions } from './embedded/postgres.ts'
-export { redisServer } from './embedded/redis.ts'
-export { findRedisProgram, type RedisProgram } from './embedded/redis-program.ts'
-export { shareServer, type ServerKind, type SharedServer } from './embedded/shared-server.ts'
-export { errorText } from './error-text.ts'
-export { fileErrorText } from './file-error.ts'
+export { Loop } from './loop.ts'
+export { runMain } from './run-main.ts'
+export { errorText, fileErrorText } from './error-text.ts'
 export { makeFolder } from './make-folder.ts'
+export { backOff, backoffMs, pause, retry, settlesWithin, type Backoff } from './retry.ts'

@@ -4,10 +4,10 @@ import { redact } from './redact.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Facts beside the message: numbers, words, ids, an `error`. */
+/** The variable parts of a log line: numbers, words, ids, an `error`. */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The message is a constant sentence; what varies goes into the fields. */
+/** The message is a constant sentence. Everything that varies belongs in the fields. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -19,9 +19,9 @@ export interface Logger {
 
 export interface LoggerOptions {
   readonly level: LogLevel
-  /** `auto`: coloured lines on a terminal, JSON otherwise. */
+  /** `auto`: colored lines on a terminal, JSON otherwise. */
   readonly format: 'auto' | 'json' | 'pretty'
-  /** Missing: standard output. */
+  /** Default: standard output. */
   readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
 
@@ -71,7 +71,7 @@ const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
   }
 }
 
-/** The root logger of a process. Secrets, credentials in URLs and fields with telling names come out as `***`. */
+/** The root logger of a process. Masks secrets, credentials in URLs, and fields whose names mark them as secret. */
 export const createLogger = (options: LoggerOptions): Logger => {
   const stream = options.stream ?? process.stdout
   const terminal = stream.isTTY === true
@@ -84,7 +84,7 @@ export const createLogger = (options: LoggerOptions): Logger => {
   return wrap(target, {})
 }
 
-/** Says nothing; for programs that print for people. */
+/** Logs nothing. For programs whose output is their result. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

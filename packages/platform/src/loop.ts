@@ -1,20 +1,21 @@
 import type { Logger } from './logger.ts'
+import { backoffMs, type Backoff } from './retry.ts'
 
 export interface LoopOptions {
   readonly name: string
   /** Time between the end of a turn and the next one. */
   readonly intervalMs: number
   /**
-   * One turn. `true`: there is more to do, so the next turn follows at once. Turns never overlap. The signal aborts
-   * when the loop is being stopped.
+   * One turn. Returns `true` if there is more to do: the next turn follows at once. Turns never overlap. The signal
+   * aborts when the loop is stopped.
    */
   turn(signal: AbortSignal): Promise<boolean | void>
   readonly log: Logger
-  /** After a failed turn the wait doubles from the first to the second figure; `wake()` does not cut it short. */
-  readonly backoffMs?: { readonly first: number; readonly most: number }
+  /** The waits after failed turns, which `wake()` does not shorten. */
+  readonly backoff?: Backoff
 }
 
-const DEFAULT_BACKOFF = { first: 100, most: 30_000 }
+const DEFAULT_BACKOFF = { firstMs: 100, mostMs: 30_000 }
 
 /** Runs a turn on a timer and whenever it is woken. Disposing waits for the turn in flight. */
 export class Loop implements AsyncDisposable {
@@ -23,26 +24,26 @@ export class Loop implements AsyncDisposable {
   #running: Promise<void> | undefined
   #woken = false
   #failures = 0
-  #ring: (() => void) | undefined
+  #endWait: (() => void) | undefined
 
   constructor(options: LoopOptions) {
     this.#options = options
   }
 
-  /** The first turn begins at once. Calling it again changes nothing. */
+  /** Starts the first turn at once. Further calls have no effect. */
   start(): void {
     this.#running ??= this.#run()
   }
 
-  /** Makes the next turn follow at once; during a turn: once more after it. */
+  /** Starts the next turn at once, or directly after the turn in flight. */
   wake(): void {
     this.#woken = true
-    if (this.#failures === 0) this.#ring?.()
+    if (this.#failures === 0) this.#endWait?.()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    this.#ring?.()
+    this.#endWait?.()
     await this.#running
   }
 
@@ -74,17 +75,16 @@ export class Loop implements AsyncDisposable {
 
   #waitMs(): number {
     if (this.#failures === 0) return this.#options.intervalMs
-    const { first, most } = this.#options.backoffMs ?? DEFAULT_BACKOFF
-    return Math.min(first * 2 ** (this.#failures - 1), most)
+    return backoffMs(this.#failures, this.#options.backoff ?? DEFAULT_BACKOFF)
   }
 
   async #wait(): Promise<void> {
     if (this.#woken && this.#failures === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, this.#waitMs())
-    this.#ring = resolve
+    this.#endWait = resolve
     await promise
-    this.#ring = undefined
+    this.#endWait = undefined
     clearTimeout(timer)
   }
 }

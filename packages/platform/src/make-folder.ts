@@ -13,8 +13,8 @@ const makeOne = async (path: string): Promise<void> => {
 }
 
 /**
- * Creates a folder and the missing ones above it. `mkdir` of Node with `recursive` never ends on file systems that
- * refuse new folders with ENOENT, like /proc.
+ * Creates a folder and the missing ones above it. `mkdir` of Node with `recursive` never returns on file
+ * systems that refuse new folders with ENOENT, like /proc.
  */
 export const makeFolder = async (path: string): Promise<void> => {
   try {
@@ -28,6 +28,6 @@ export const makeFolder = async (path: string): Promise<void> => {
     await makeOne(path)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    throw new Error('its file system takes no new folders')
+    throw new Error('its file system does not allow new folders')
   }
 }

@@ -4,11 +4,11 @@ const MASK = '***'
 const TELLING_NAME =
   /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[-_]?key|private[-_]?key|credential/i
 const URL_CREDENTIALS = /(:\/\/[^\s/:@]{0,256}):[^\s/@]{1,1024}@/g
-/** A token in the place of a user. */
+/** A token in place of the user name. */
 const URL_TOKEN = /(:\/\/)[^\s/:@]{1,1024}@/g
 const FARM_TOKEN = /\bsfm_[A-Za-z0-9_-]{8,}/g
 const JSON_WEB_TOKEN = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*/g
-/** As in connection strings, queries of URLs and commands of services. */
+/** Assignments in connection strings, queries of URLs and commands of services. */
 const ASSIGNED =
   /\b((?:pg)?pass(?:word|wd|phrase)?|secret|(?:access_|auth_)?token|api[-_]?key|requirepass|masterauth)(\s*=\s*|["']\s*:\s*["']?|(?<=requirepass|masterauth) )[^\s&;,"']+/gi
 const BEARER = /\b(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*/gi
@@ -52,5 +52,5 @@ const redactFields = (fields: Record<string, unknown>, depth: number): Record<st
     ]),
   )
 
-/** The fields as they may be shown: secrets masked, errors as plain objects, depth and length of lists bounded. */
+/** Masks secrets, converts errors to plain objects, and limits the depth and the length of lists. */
 export const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0)

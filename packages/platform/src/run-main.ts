@@ -2,11 +2,11 @@ import type { Logger } from './logger.ts'
 
 export interface MainOptions {
   readonly log: Logger
-  /** How long an orderly stop may take before the process ends anyway. */
+  /** Time limit of an orderly stop. After it, the process exits. */
   readonly stopMs: number
 }
 
-/** Exit codes of every program: 0 done or stopped in order, 1 failed, 128 + signal when stopped at once. */
+/** Exit codes of every program: 0 done or stopped in order, 1 failed, 128 + signal after a second signal. */
 const SIGNAL_NUMBER = { SIGINT: 2, SIGTERM: 15 } as const
 const KEEP_ALIVE_MS = 3_600_000
 type StopSignal = keyof typeof SIGNAL_NUMBER
@@ -24,7 +24,7 @@ const stopInOrder = async (program: AsyncDisposable, { log, stopMs }: MainOption
   try {
     const late = await Promise.race([program[Symbol.asyncDispose](), limit.promise])
     if (late === undefined) return 0
-    log.error('the orderly stop took too long, ending now', { stop_ms: stopMs })
+    log.error('the orderly stop exceeded its time limit, exiting now', { stop_ms: stopMs })
   } catch (error) {
     log.error('the orderly stop failed', { error })
   } finally {
@@ -61,8 +61,8 @@ const crashOnBug = (log: Logger): Promise<'crashed'> => {
 }
 
 /**
- * The life of a long-running program: start, wait for SIGTERM or SIGINT, stop in order within `stopMs`, exit. `start`
- * gets a signal that aborts when the stop was asked for while it was still starting. Never returns: the process exits.
+ * Runs a long-running program: starts it, waits for SIGTERM or SIGINT, stops it in order within `stopMs`, exits. The
+ * signal of `start` aborts if the program is stopped while it starts. Never returns: the process exits.
  */
 export const runMain = async (
   start: (stopping: AbortSignal) => Promise<AsyncDisposable>,

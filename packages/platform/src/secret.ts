@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const MASK = '***'
 
-/** A value that never shows itself by accident: printed, logged, serialised or joined into text it is `***`. */
+/** A value that is `***` when it is printed, logged, serialized or converted to text. */
 export class Secret {
   readonly #value: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself; call it only where it is used up (a driver, a header, a signature). */
+  /** The value. Call this only where the value is used: for a driver, a header, a signature. */
   reveal(): string {
     return this.#value
   }

@@ -16,7 +16,7 @@ const logTo = (options: Partial<LoggerOptions> & { isTTY?: boolean } = {}) => {
   return { log: createLogger({ level: 'info', format: 'auto', stream, ...options }), lines }
 }
 
-test('away from a terminal a line is one JSON object with the fields of its children', () => {
+test('without a terminal, a log line is one JSON object with the fields of its child loggers', () => {
   const { log, lines } = logTo()
   log.child({ component: 'dispatcher' }).child({ runId: 7 }).info('sent', { count: 2 })
   expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -29,7 +29,7 @@ test('away from a terminal a line is one JSON object with the fields of its chil
   })
 })
 
-test('on a terminal a line is for people', () => {
+test('on a terminal, a log line is readable text', () => {
   const { log, lines } = logTo({ isTTY: true })
   log.warn('slow', { ms: 12, who: 'me' })
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} .*warn .*slow ms=12 who=me\n$/)
@@ -41,7 +41,7 @@ test('lines below the level are not written', () => {
   expect(lines).toEqual([])
 })
 
-test('secrets, fields with telling names, credentials in URLs and bearer tokens are masked at any depth', () => {
+test('secrets, fields with secret names, credentials in URLs and bearer tokens are masked at any depth', () => {
   const { log, lines } = logTo()
   log.error('failed', {
     token: 'one',
@@ -57,7 +57,7 @@ test('secrets, fields with telling names, credentials in URLs and bearer tokens 
   expect(JSON.parse(line)).toMatchObject({ tokens: 3, error: { message: 'connect postgres://u:***@h/d' } })
 })
 
-test('tokens, logins and passwords are masked wherever they stand in a text', () => {
+test('tokens, logins and passwords are masked anywhere in a text', () => {
   const { log, lines } = logTo()
   const login = `eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(40)}.${'b'.repeat(43)}`
   const texts = [
@@ -79,7 +79,7 @@ test('tokens, logins and passwords are masked wherever they stand in a text', ()
   expect(written).toContain('sfm_***')
 })
 
-test('masking takes a time that grows with the length of the text', () => {
+test('the time of masking grows linearly with the length of the text', () => {
   const { log, lines } = logTo()
   const before = process.cpuUsage()
   for (const part of ['a', 'a.', '://', 'eyJ', 'token ', 'password=', 'bearer ', 'sfm_'])

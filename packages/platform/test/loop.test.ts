@@ -18,7 +18,7 @@ const counted = (turn: (count: number) => Promise<boolean | void>) => {
   }
 }
 
-test('the first turn comes at once, the next one when the loop is woken', async () => {
+test('the first turn starts at once, the next one when the loop is woken', async () => {
   const { turn, events } = counted(async () => undefined)
   await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
   const first = once(events, '1')
@@ -37,7 +37,7 @@ test('turns follow on the timer', async () => {
   await third
 })
 
-test('a turn that says there is more is followed at once', async () => {
+test('a turn that reports more work is followed by the next one at once', async () => {
   const { turn, events } = counted(async (count) => count < 3)
   await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
   const third = once(events, '3')
@@ -45,7 +45,7 @@ test('a turn that says there is more is followed at once', async () => {
   await third
 })
 
-test('woken during a turn, it runs exactly one more', async () => {
+test('a loop that is woken during a turn runs exactly one more turn', async () => {
   const gate = Promise.withResolvers<void>()
   const { turn, events, count } = counted(async (n) => (n === 1 ? gate.promise : undefined))
   const loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
@@ -58,7 +58,7 @@ test('woken during a turn, it runs exactly one more', async () => {
   expect(count()).toBe(2)
 })
 
-test('after failures the wait doubles, and waking does not cut it short', async () => {
+test('after failures the wait doubles, and waking does not shorten it', async () => {
   const waits: unknown[] = []
   const log = { ...silentLogger, error: (_: string, fields = {}) => void waits.push(fields) }
   const { turn, events } = counted(async (n) => {
@@ -69,7 +69,7 @@ test('after failures the wait doubles, and waking does not cut it short', async 
     intervalMs: NEVER_MS,
     turn,
     log,
-    backoffMs: { first: 5, most: 15 },
+    backoff: { firstMs: 5, mostMs: 15 },
   })
   events.on('2', () => loop.wake())
   const fourth = once(events, '4')

@@ -10,14 +10,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a folder is created with the folders above it, and may exist', async () => {
+test('a folder is created with its missing parents, and may already exist', async () => {
   const path = join(folder, 'a/b/c')
   await Promise.all([makeFolder(path), makeFolder(path)])
   await makeFolder(path)
   expect(statSync(path).isDirectory()).toBe(true)
 })
 
-test('a file in the way is an error', async () => {
+test('a file at the path of a folder is an error', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   await expect(makeFolder(file)).rejects.toMatchObject({ code: 'EEXIST' })
@@ -27,6 +27,6 @@ test('a file in the way is an error', async () => {
 test.each(['/proc/scanfarm', '/proc/scanfarm/below'])(
   'a folder that %s cannot be is an error',
   async (path) => {
-    await expect(makeFolder(path)).rejects.toThrow('its file system takes no new folders')
+    await expect(makeFolder(path)).rejects.toThrow('its file system does not allow new folders')
   },
 )

@@ -6,10 +6,10 @@ import { expect, test } from '@jest/globals'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/main.ts', import.meta.url))
 
-/** Never over while a test runs. */
+/** A time limit that no test exceeds. */
 const AMPLE_MS = 3_600_000
 
-/** Runs the fixture, sends a signal at each of the given lines, and returns all lines and how it ended. */
+/** Runs the fixture, sends a signal at each of the given lines, and returns its exit code and output. */
 const runProgram = async (
   how: string,
   signals: readonly { at: string; signal: NodeJS.Signals }[] = [],
@@ -27,13 +27,16 @@ const runProgram = async (
   return { code, text: lines.join('\n') }
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the program in order, exit code 0', async (signal) => {
-  const { code, text } = await runProgram('well', [{ at: 'ready', signal }])
-  expect(code).toBe(0)
-  expect(text).toMatch(/ready[^]*stopping[^]*stopped/)
-})
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s stops the program in order with exit code 0',
+  async (signal) => {
+    const { code, text } = await runProgram('well', [{ at: 'ready', signal }])
+    expect(code).toBe(0)
+    expect(text).toMatch(/ready[^]*stopping[^]*stopped/)
+  },
+)
 
-test('a second signal ends the program at once, exit code 128 + signal', async () => {
+test('a second signal ends the program at once with exit code 128 + signal', async () => {
   const { code } = await runProgram('never', [
     { at: 'ready', signal: 'SIGTERM' },
     { at: 'stopping', signal: 'SIGINT' },
@@ -41,10 +44,10 @@ test('a second signal ends the program at once, exit code 128 + signal', async (
   expect(code).toBe(130)
 })
 
-test('a stop that takes longer than its deadline ends with exit code 1 and says so', async () => {
+test('a stop that exceeds its time limit exits with code 1 and logs it', async () => {
   const { code, text } = await runProgram('never', [{ at: 'ready', signal: 'SIGTERM' }], { stopMs: 50 })
   expect(code).toBe(1)
-  expect(text).toMatch('took too long')
+  expect(text).toMatch('exceeded its time limit')
 })
 
 test('a stop that fails ends with exit code 1 and the reason', async () => {
@@ -59,7 +62,7 @@ test('a start that fails ends with exit code 1 and the reason', async () => {
   expect(text).toMatch('no room')
 })
 
-test('a rejection that nobody handles stops the program in order, exit code 1', async () => {
+test('an unhandled rejection stops the program in order with exit code 1', async () => {
   const { code, text } = await runProgram('well', [], { crash: true })
   expect(code).toBe(1)
   expect(text).toMatch(/a bug[^]*stopped/)

@@ -1,14 +1,11 @@
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * Root keeps its data outside of `/root`, which is closed to the unprivileged user that embedded services run as.
- * `XDG_DATA_HOME` is read here because it is the environment's word for a default, not a setting of ours.
- */
+/** Root keeps its data outside of `/root`, which is closed to the unprivileged user that embedded services run as. */
 export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string => {
   if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'scanfarm')
   return userInfo().uid === 0 ? '/var/lib/scanfarm' : join(homedir(), '.scanfarm')
 }
 
-/** Where programs of the machine are looked for. */
+/** The folders in which programs of the machine are looked up. */
 export const searchPath = (env: NodeJS.ProcessEnv = process.env): string => env.PATH ?? ''

@@ -1,12 +1,15 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { compile, type Parser } from '@scanfarm/contracts'
+import { Type, type TSchema } from 'typebox'
 import { Secret } from '../secret.ts'
 
-/** Looks up the value of another setting by its dotted key, so that a default may depend on it. */
+/** The value of another setting by its dotted key, for defaults and checks that depend on it. */
 export type Lookup = (key: string) => unknown
 
-/** Where a raw value stands: relative paths are taken from this folder. */
-export interface Place {
+/** Where a value was given. */
+export interface GivenIn {
+  /** Relative paths start here. */
   readonly folder: string
   /** The environment of this program. */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -14,200 +17,225 @@ export interface Place {
 
 /** One row of the table of settings. `T` is the type of the value in the config. */
 export interface Setting<T> {
+  /** The type as documented. */
   readonly kind: string
   readonly description: string
   readonly fallback: (lookup: Lookup) => T
   /** The default as documented. */
   readonly fallbackText: string
-  /** Names of environment variables besides the one that follows from the key; the first that is set wins. */
+  /** Environment variables besides the one that follows from the key; the first that is set wins. */
   readonly env: readonly string[]
   /** Secrets are masked wherever settings are shown, and have `*_FILE` and `*_file` forms. */
   readonly secret: boolean
-  /** The path of a URL in it is a secret, as that of a webhook is. */
+  /** The paths of its URLs are secrets, like those of webhooks. */
   readonly secretPath: boolean
-  /** It names a file that holds a secret, which others open. */
-  readonly secretFile: boolean
-  /** The value as people may see it, where it has secrets in it. */
+  /** The files with secrets that the value names. */
+  secretFiles?(value: T): readonly string[]
+  /** Whether a value given in the settings file makes that file a secret. */
+  hasSecret(value: T): boolean
+  /** The value for display, where parts of it are secrets. */
   shown?(value: T): unknown
-  /** The value of a raw one: text from the environment, or what YAML made of it. Throws what it must be. */
-  readonly parse: (raw: unknown, place: Place) => T
+  /** Converts text of the environment, or what YAML made of it. Throws an error that says what the value must be. */
+  readonly parse: (raw: unknown, given: GivenIn) => T
 }
 
 interface Options<T> {
-  readonly default: T | ((lookup: Lookup) => T)
+  /** Missing: the setting has no value unless one is given. */
+  readonly default?: T | ((lookup: Lookup) => T)
+  /** How a computed default is documented. */
   readonly defaultText?: string
   readonly env?: readonly string[]
   readonly secretPath?: boolean
+  /** The value names a file that holds a secret. */
   readonly secretFile?: boolean
 }
 
+/** The type of a setting: without a default the value may be missing. */
+type Value<T, O> = O extends { readonly default: unknown } ? T : T | undefined
+
 interface Shape<T> {
   readonly kind: string
-  readonly parse: Setting<T>['parse']
+  /** Continues the sentence "must …". */
+  readonly must: string
+  readonly schema: TSchema
+  /** Brings text of the environment into the form that the schema describes. */
+  readonly read: (raw: unknown) => unknown
+  /** Makes the value of the config from a valid one. */
+  readonly convert?: (value: unknown, given: GivenIn) => T
   readonly secret?: boolean
 }
 
-const isFunction = <T>(value: T | ((lookup: Lookup) => T)): value is (lookup: Lookup) => T =>
-  typeof value === 'function'
+const parser = <T>({ schema, must, read, convert }: Shape<T>): Setting<T>['parse'] => {
+  let check: Parser<unknown> | undefined
+  return (raw, given) => {
+    // Compiled on first use: most settings keep their defaults.
+    check ??= compile(schema)
+    let value: unknown
+    try {
+      value = check(read(raw))
+    } catch {
+      throw new Error(`must ${must}`)
+    }
+    return convert === undefined ? (value as T) : convert(value, given)
+  }
+}
 
-const textOf = (value: unknown): string =>
+const defaultText = (value: unknown): string =>
   value === undefined ? '' : JSON.stringify(value).replace(/^"(.*)"$/, '$1')
 
-const setting = <T>(shape: Shape<T>, description: string, options: Options<T>): Setting<T> => {
-  const { default: given } = options
+const setting = <T, O extends Options<T>>(
+  shape: Shape<T>,
+  description: string,
+  options: O,
+): Setting<Value<T, O>> => {
+  const { default: given, secretPath = false, secretFile = false } = options
+  const secret = shape.secret ?? false
+  const fallback = (lookup: Lookup): unknown =>
+    typeof given === 'function' ? (given as (lookup: Lookup) => T)(lookup) : given
   return {
     kind: shape.kind,
     description,
-    parse: shape.parse,
-    secret: shape.secret ?? false,
-    secretPath: options.secretPath ?? false,
-    secretFile: options.secretFile ?? false,
+    parse: parser(shape) as Setting<Value<T, O>>['parse'],
+    secret,
+    secretPath,
+    hasSecret: () => secret || secretPath,
+    secretFiles: (value) => (secretFile && typeof value === 'string' ? [resolve(value)] : []),
     env: options.env ?? [],
-    fallback: isFunction(given) ? given : () => given,
-    fallbackText: options.defaultText ?? (isFunction(given) ? 'computed' : textOf(given)),
+    fallback: fallback as Setting<Value<T, O>>['fallback'],
+    fallbackText: options.defaultText ?? (typeof given === 'function' ? 'computed' : defaultText(given)),
   }
 }
 
-const asText = (raw: unknown): string => {
-  if (typeof raw === 'string') return raw
-  if (typeof raw === 'number' || typeof raw === 'boolean') return String(raw)
-  throw new Error('must be text')
-}
+const asText = (raw: unknown): unknown =>
+  typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw
 
-export const text = (description: string, options: Options<string>): Setting<string> =>
-  setting({ kind: 'text', parse: asText }, description, options)
+const TEXT = { kind: 'text', must: 'be text', schema: Type.String(), read: asText }
 
-/** A text that is left out by default. */
-export const optionalText = (
-  description: string,
-  options: Omit<Options<string>, 'default'> = {},
-): Setting<string | undefined> =>
-  setting<string | undefined>({ kind: 'text', parse: asText }, description, {
-    ...options,
-    default: undefined,
-  })
+export const text = <O extends Options<string>>(description: string, options: O = {} as O) =>
+  setting<string, O>(TEXT, description, options)
 
-export const secret = (
-  description: string,
-  options: Omit<Options<string>, 'default'> = {},
-): Setting<Secret | undefined> =>
-  setting<Secret | undefined>(
-    { kind: 'text', secret: true, parse: (raw) => new Secret(asText(raw)) },
+export const secret = (description: string, options: Pick<Options<Secret>, 'env'> = {}) =>
+  setting<Secret, typeof options>(
+    { ...TEXT, secret: true, convert: (value) => new Secret(String(value)) },
     description,
-    { ...options, default: undefined },
+    options,
   )
 
-export const integer = (
+const asNumber =
+  (form: RegExp) =>
+  (raw: unknown): unknown =>
+    typeof raw === 'string' && form.test(raw.trim()) ? Number(raw) : raw
+
+export const integer = <O extends Options<number> & { min: number; max: number }>(
   description: string,
-  options: Options<number> & { min: number; max: number },
-): Setting<number> => {
-  const { min, max } = options
-  const parse = (raw: unknown): number => {
-    const value = typeof raw === 'string' && /^[+-]?\d+$/.test(raw.trim()) ? Number(raw) : raw
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < min || value > max)
-      throw new Error(`must be an integer from ${min} to ${max}`)
-    return value
-  }
-  return setting({ kind: `integer ${min}…${max}`, parse }, description, options)
-}
+  options: O,
+) =>
+  setting<number, O>(
+    {
+      kind: `integer ${options.min}…${options.max}`,
+      must: `be an integer from ${options.min} to ${options.max}`,
+      schema: Type.Integer({ minimum: options.min, maximum: options.max }),
+      read: asNumber(/^[+-]?\d+$/),
+    },
+    description,
+    options,
+  )
 
-/** Money or the like: decimals are fine. */
-export const amount = (description: string, options: Options<number> & { min: number }): Setting<number> => {
-  const { min } = options
-  const parse = (raw: unknown): number => {
-    const value = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw.trim()) ? Number(raw) : raw
-    if (typeof value !== 'number' || !Number.isFinite(value) || value < min)
-      throw new Error(`must be a number from ${min}`)
-    return value
-  }
-  return setting({ kind: `number ${min}…`, parse }, description, options)
-}
+/** A number that may have decimals, like an amount of money. */
+export const amount = <O extends Options<number> & { min: number }>(description: string, options: O) =>
+  setting<number, O>(
+    {
+      kind: `number ${options.min}…`,
+      must: `be a number from ${options.min}`,
+      schema: Type.Number({ minimum: options.min }),
+      read: asNumber(/^\d+(\.\d+)?$/),
+    },
+    description,
+    options,
+  )
 
-const BOOLEANS = new Map([
+const BOOLEANS = new Map<unknown, boolean>([
   ...['true', 'yes', 'on', '1'].map((word) => [word, true] as const),
   ...['false', 'no', 'off', '0'].map((word) => [word, false] as const),
 ])
 
-export const flag = (description: string, options: Options<boolean>): Setting<boolean> => {
-  const parse = (raw: unknown): boolean => {
-    const value = typeof raw === 'boolean' ? raw : BOOLEANS.get(asText(raw).trim().toLowerCase())
-    if (value === undefined) throw new Error('must be true or false')
-    return value
-  }
-  return setting({ kind: 'boolean', parse }, description, options)
-}
-
-const oneOf =
-  <T extends string>(words: readonly T[]) =>
-  (raw: unknown): T => {
-    const found = words.find((word) => word === raw)
-    if (found === undefined) throw new Error(`must be one of ${words.join(', ')}`)
-    return found
-  }
-
-const choiceKind = (words: readonly string[]): string => words.join(' \\| ')
-
-export const choice = <const T extends string>(
-  description: string,
-  options: Options<NoInfer<T>> & { of: readonly T[] },
-): Setting<T> => setting<T>({ kind: choiceKind(options.of), parse: oneOf(options.of) }, description, options)
-
-/** A choice that is left out by default. */
-export const optionalChoice = <const T extends string>(
-  description: string,
-  options: { of: readonly T[] },
-): Setting<T | undefined> =>
-  setting<T | undefined>({ kind: choiceKind(options.of), parse: oneOf(options.of) }, description, {
-    default: undefined,
-  })
-
-const splitList = (raw: unknown): unknown[] => {
-  if (Array.isArray(raw)) return raw
-  if (typeof raw === 'string') return raw.split(',')
-  throw new Error('must be a list')
-}
-
-const asList = (raw: unknown): string[] =>
-  splitList(raw)
-    .map((item) => asText(item).trim())
-    .filter((item) => item !== '')
-
-/** A YAML list; in the environment the items are separated by commas. */
-export const list = (
-  description: string,
-  options: Options<readonly string[]> & { item?: RegExp; itemText?: string },
-): Setting<readonly string[]> => {
-  const parse = (raw: unknown): readonly string[] => {
-    const items = asList(raw)
-    const bad = items.find((item) => options.item !== undefined && !options.item.test(item))
-    if (bad !== undefined) throw new Error(`must hold ${options.itemText ?? 'other items'}`)
-    return Object.freeze(items)
-  }
-  return setting<readonly string[]>({ kind: 'list', parse }, description, options)
-}
-
-const absolute = (path: string, place: Place): string => {
-  if (path.trim() === '') throw new Error('must be a path')
-  return resolve(place.folder, path.replace(/^~(?=\/|$)/, homedir()))
-}
-
-/** A path; relative ones start at the settings file's folder, or where the program was started. */
-export const path = (description: string, options: Options<string>): Setting<string> =>
-  setting({ kind: 'path', parse: (raw, place) => absolute(asText(raw), place) }, description, options)
-
-/** A path that is left out by default. */
-export const optionalPath = (description: string): Setting<string | undefined> =>
-  setting<string | undefined>(
-    { kind: 'path', parse: (raw, place) => absolute(asText(raw), place) },
+export const flag = <O extends Options<boolean>>(description: string, options: O) =>
+  setting<boolean, O>(
+    {
+      kind: 'boolean',
+      must: 'be true or false',
+      schema: Type.Boolean(),
+      read: (raw) => (Array.isArray(raw) ? raw : BOOLEANS.get(String(raw).trim().toLowerCase())),
+    },
     description,
-    { default: undefined },
+    options,
   )
 
-export const paths = (description: string, options: Options<readonly string[]>): Setting<readonly string[]> =>
-  setting<readonly string[]>(
+export const choice = <const T extends string, O extends Options<NoInfer<T>>>(
+  description: string,
+  options: O & { readonly of: readonly T[] },
+) =>
+  setting<T, O>(
+    {
+      kind: options.of.join(' \\| '),
+      must: `be one of ${options.of.join(', ')}`,
+      schema: Type.Enum([...options.of]),
+      read: (raw) => raw,
+    },
+    description,
+    options,
+  )
+
+const asList = (raw: unknown): unknown => {
+  const items: unknown = typeof raw === 'string' ? raw.split(',') : raw
+  if (!Array.isArray(items)) return items
+  return items
+    .map(asText)
+    .map((item) => (typeof item === 'string' ? item.trim() : item))
+    .filter((item) => item !== '')
+}
+
+/** A YAML list; in the environment the items are separated by commas. */
+export const list = <O extends Options<readonly string[]> & { item?: RegExp; itemText?: string }>(
+  description: string,
+  options: O,
+) =>
+  setting<readonly string[], O>(
+    {
+      kind: 'list',
+      must: options.itemText === undefined ? 'be a list of texts' : `hold ${options.itemText}`,
+      schema: Type.Array(Type.String(options.item && { pattern: options.item.source })),
+      read: asList,
+    },
+    description,
+    options,
+  )
+
+const absolute = (path: unknown, { folder }: GivenIn): string =>
+  resolve(folder, String(path).replace(/^~(?=\/|$)/, homedir()))
+
+/** A path; relative ones start at the settings file's folder, or where the program was started. */
+export const path = <O extends Options<string>>(description: string, options: O = {} as O) =>
+  setting<string, O>(
+    {
+      kind: 'path',
+      must: 'be a path',
+      schema: Type.String({ pattern: '\\S' }),
+      read: asText,
+      convert: absolute,
+    },
+    description,
+    options,
+  )
+
+export const paths = <O extends Options<readonly string[]>>(description: string, options: O) =>
+  setting<readonly string[], O>(
     {
       kind: 'list of paths',
-      parse: (raw, place) => Object.freeze(asList(raw).map((one) => absolute(one, place))),
+      must: 'be a list of paths',
+      schema: Type.Array(Type.String()),
+      read: asList,
+      convert: (items, given) => (items as readonly unknown[]).map((item) => absolute(item, given)),
     },
     description,
     options,

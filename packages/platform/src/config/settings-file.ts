@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { closest } from '@scanfarm/contracts'
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
-import { fileErrorText } from '../file-error.ts'
-import { nearest } from './nearest.ts'
+import { fileErrorText } from '../error-text.ts'
 
 export interface FileValue {
   readonly raw: unknown
@@ -27,7 +27,7 @@ const lineOf = (reader: Reader, node: unknown): number => {
 }
 
 const unknownKey = (reader: Reader, key: string, line: number): void => {
-  const meant = nearest(key, [...reader.known])
+  const meant = closest(key, reader.known)
   const hint =
     meant === undefined ? 'remove it (`scanfarm config --docs` lists all keys)' : `did you mean ${meant}?`
   reader.problems.push(`${reader.file}:${line}: unknown key ${key}: ${hint}`)

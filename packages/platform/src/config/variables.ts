@@ -1,38 +1,39 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Secret } from '../secret.ts'
-import { fileErrorText } from '../file-error.ts'
-import type { Place, Setting } from './setting.ts'
+import { fileErrorText } from '../error-text.ts'
+import type { GivenIn, Setting } from './setting.ts'
 
 /** A named value that the operator gives to runs. */
 export interface Variable {
   readonly name: string
-  /** Missing: it is to be passed on from the environment of this program, which does not have it. */
+  /** Missing if the variable is passed on from the environment of this program, which does not have it. */
   readonly value: Secret | undefined
-  /** The value where YAML has a number or a boolean. */
+  /** The value, if it is a number or a boolean in YAML. */
   readonly plain?: number | boolean
   readonly from: 'settings' | 'environment' | 'file'
-  /** Where it was read from. */
+  /** The file that the value was read from. */
   readonly file?: string
-  /** It must not appear in what is recorded of runs. */
+  /** The value must be masked in everything that is recorded. */
   readonly isSecret: boolean
 }
 
 interface VariablesOptions {
-  /** Values are secrets unless they are plainly none, or where their names say so; those from files always are. */
+  /** `all`: values are secrets unless they clearly are not. `named`: only if their names mark them. Values from files always are. */
   readonly mask: 'all' | 'named'
-  /** Why a name cannot be used, or nothing. */
+  /** Returns why a name cannot be used, if it cannot. */
   readonly refuse: (name: string) => string | undefined
 }
 
-const NAME = /^[A-Za-z_]\w*$/
+/** Valid names of variables. */
+export const VARIABLE_NAME = /^[A-Za-z_]\w*$/
 const PATTERN = /^[A-Za-z_*][\w*]*$/
 const TELLING =
   /(^|_)(((api|access|private|secret|auth|license|client)_?)?keys?|pat|pwd|auth|bearer|cookies?|credentials?|pass(word|wd|phrase)?|secrets?|tokens?)(_|\d|$)|(Key|Token|Secret|Password)$/
 const isTelling = (name: string): boolean => TELLING.test(name.toLowerCase()) || TELLING.test(name)
-/** Paths, and addresses without user, path and query. */
+/** Values that are not secret: paths, and addresses without user, path and query. */
 const OPEN = /^(\/[^\s:]*(:\/[^\s:]*)*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+\/?)$/i
-/** A shorter one would be found in too many words of an output. */
+/** Shorter secrets would match too many words of an output. */
 const SHORTEST = 4
 const SHORTEST_UNNAMED = 8
 
@@ -42,13 +43,14 @@ const isSecret = (name: string, value: string, { mask }: VariablesOptions): bool
 }
 
 const checked = (name: string, { refuse }: VariablesOptions): string => {
-  if (!NAME.test(name)) throw new Error('must have names of letters, digits and _, such as API_KEY=value')
+  if (!VARIABLE_NAME.test(name))
+    throw new Error('must have names of letters, digits and _, such as API_KEY=value')
   const problem = refuse(name)
   if (problem !== undefined) throw new Error(`must not have ${name}: ${problem}`)
   return name
 }
 
-const fromFile = (name: string, path: string, { folder }: Place): Variable => {
+const fromFile = (name: string, path: string, { folder }: GivenIn): Variable => {
   const file = resolve(folder, path)
   let text: string
   try {
@@ -63,7 +65,7 @@ const fromFile = (name: string, path: string, { folder }: Place): Variable => {
   return { name, value: new Secret(text), from: 'file', file, isSecret: true }
 }
 
-const given = (name: string, raw: unknown, place: Place, options: VariablesOptions): Variable => {
+const given = (name: string, raw: unknown, place: GivenIn, options: VariablesOptions): Variable => {
   if (typeof raw === 'object' && raw !== null && 'file' in raw && typeof raw.file === 'string')
     return fromFile(name, raw.file, place)
   if (typeof raw === 'number' || typeof raw === 'boolean') {
@@ -78,8 +80,8 @@ const given = (name: string, raw: unknown, place: Place, options: VariablesOptio
   return { name, value: new Secret(text), from: 'settings', isSecret: isSecret(name, text, options) }
 }
 
-/** A name, or a pattern with `*`, whose refused names are left out. */
-const passed = (pattern: string, { env = {} }: Place, options: VariablesOptions): Variable[] => {
+/** The variables of a name, or of a pattern with `*`. A pattern skips refused names. */
+const passed = (pattern: string, { env = {} }: GivenIn, options: VariablesOptions): Variable[] => {
   const one = (name: string): Variable => {
     const value = env[name]
     if (value === undefined) return { name, value, from: 'environment', isSecret: false }
@@ -88,11 +90,11 @@ const passed = (pattern: string, { env = {} }: Place, options: VariablesOptions)
   if (!pattern.includes('*')) return [one(checked(pattern, options))]
   if (!PATTERN.test(pattern)) checked(pattern, options)
   const regex = new RegExp(`^${pattern.replaceAll('*', '.*')}$`)
-  const names = Object.keys(env).filter((name) => regex.test(name) && NAME.test(name))
+  const names = Object.keys(env).filter((name) => regex.test(name) && VARIABLE_NAME.test(name))
   return names.filter((name) => options.refuse(name) === undefined).map(one)
 }
 
-const parseItem = (item: unknown, place: Place, options: VariablesOptions): Variable[] => {
+const parseItem = (item: unknown, place: GivenIn, options: VariablesOptions): Variable[] => {
   if (typeof item === 'object' && item !== null) return parseMap(item, place, options)
   if (typeof item !== 'string') throw new Error('must have items of the form NAME, NAME=value or NAME=@FILE')
   const text = item.trim()
@@ -102,7 +104,7 @@ const parseItem = (item: unknown, place: Place, options: VariablesOptions): Vari
   return [given(checked(text.slice(0, at).trim(), options), text.slice(at + 1), place, options)]
 }
 
-const parseMap = (map: object, place: Place, options: VariablesOptions): Variable[] =>
+const parseMap = (map: object, place: GivenIn, options: VariablesOptions): Variable[] =>
   Object.entries(map).flatMap(([name, value]: [string, unknown]) =>
     value === null ? passed(name, place, options) : [given(checked(name, options), value, place, options)],
   )
@@ -114,7 +116,7 @@ const itemsOf = (raw: unknown): unknown[] => {
   throw new Error('must be a list or a map')
 }
 
-/** What people may see of one. */
+/** A variable with its secret masked. */
 const shown = ({ name, value, file, from, isSecret: hidden, plain }: Variable): string => {
   if (file !== undefined) return `${name}=@${file}`
   if (from === 'environment') return name
@@ -122,8 +124,8 @@ const shown = ({ name, value, file, from, isSecret: hidden, plain }: Variable): 
 }
 
 /**
- * Names with values: a YAML map or a list of `NAME=value`, `NAME=@file`, and `NAME` for that of this program's own
- * environment, with `*` as wildcard. What is given wins over what is passed on.
+ * Names with values: a YAML map, or a list of `NAME=value`, `NAME=@file`, and `NAME` to pass on a variable of this
+ * program, with `*` as wildcard. A given value overrides one that is passed on.
  */
 export const variables = (description: string, options: VariablesOptions): Setting<readonly Variable[]> => ({
   kind: 'map, or list of `NAME=value`',
@@ -133,7 +135,8 @@ export const variables = (description: string, options: VariablesOptions): Setti
   env: [],
   secret: false,
   secretPath: false,
-  secretFile: false,
+  secretFiles: (value) => value.flatMap(({ file }) => file ?? []),
+  hasSecret: (value) => value.some(({ isSecret: hidden, from }) => hidden && from === 'settings'),
   shown: (value) => value.map(shown),
   parse(raw, place) {
     const found = itemsOf(raw).flatMap((item) => parseItem(item, place, options))
@@ -147,30 +150,3 @@ export const variables = (description: string, options: VariablesOptions): Setti
     return Object.freeze([...byName.values()])
   },
 })
-
-const OWN = /^(SCANFARM_.*|(DATABASE|REDIS)_URL(_FILE)?)$/
-const SHELL =
-  /^(LD_.*|DYLD_.*|GCONV_PATH|BASH_ENV|ENV|BASHOPTS|SHELLOPTS|BASH_FUNC.*|PS[0-4]|PROMPT_COMMAND|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT)$/
-const OTHER_SETTINGS: Readonly<Record<string, string>> = {
-  PATH: 'set runner.path or folders.binaries',
-  HOME: 'set runner.home',
-  TMPDIR: 'each attempt has its own',
-  PWD: 'commands start in the folder of the workspace',
-}
-
-/** Names that commands must not get from the settings. */
-export const refusedForCommands = (name: string): string | undefined => {
-  if (OWN.test(name)) return 'it belongs to this program and may hold its own secrets'
-  if (SHELL.test(name)) return 'it changes what shells and programs do with values that are escaped for them'
-  return OTHER_SETTINGS[name]
-}
-
-/** Why `runner.env` cannot have a variable of this name, or nothing. */
-export const commandVariableProblem = (name: string): string | undefined =>
-  NAME.test(name) ? refusedForCommands(name) : 'names are of letters, digits and _'
-
-const FACTS = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
-
-/** Names that workflows must not get from the settings. */
-export const refusedForWorkflows = (name: string): string | undefined =>
-  FACTS.includes(name) ? 'every run has its own' : undefined

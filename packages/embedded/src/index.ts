@@ -1,0 +1,6 @@
+export { openServices, type Services } from './open-services.ts'
+export { makeDataDir, removeDataDir } from './service-folder.ts'
+export { postgresServer } from './postgres.ts'
+export { redisServer } from './redis.ts'
+export { findRedisProgram } from './redis-program.ts'
+export { shareServer, type ServerKind, type SharedServer } from './shared-server.ts'

@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { credentials, serviceAccount, type Account } from './account.ts'
+import { freePort } from './free-port.ts'
+import { poll } from './poll.ts'
+import { makePassable, OWNER_ONLY } from './private-folder.ts'
+import { identityOf, isAlive, signalTo } from './process-identity.ts'
+import { keptPassword, makeOwnFolder, writeWhole } from './service-folder.ts'
+import type { ServerKind } from './shared-server.ts'
+
+const READY_MS = 60_000
+const ASK_MS = 2_000
+const STOP_MS = 30_000
+const START_TRIES = 5
+const RETRY_MS = 200
+const LOG_TAIL = 2_000
+
+export interface RedisOptions {
+  /** Keep the content across restarts, in a log on disk (default). */
+  readonly keep?: boolean
+}
+
+/** The server that was started in a folder. */
+interface Started {
+  readonly identity: string
+  readonly port: number
+}
+
+interface Place {
+  readonly folder: string
+  readonly data: string
+  readonly log: string
+  readonly program: string
+  readonly account: Account
+  readonly keep: boolean
+}
+
+const stateFile = (folder: string): string => join(folder, 'server.json')
+
+const readStarted = async (folder: string): Promise<Started | undefined> => {
+  const text = await readFile(stateFile(folder), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as Started)
+}
+
+const passwordOf = ({ folder }: Place): Promise<string> => keptPassword(join(folder, 'password'))
+
+/** `true` if a Redis with this password answers and has loaded its data. */
+const answers = async (port: number, password: string): Promise<true | undefined> => {
+  const { promise, resolve } = Promise.withResolvers<true | undefined>()
+  const socket = connect({ port, host: '127.0.0.1', timeout: ASK_MS })
+  let reply = ''
+  socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`))
+  socket.on('data', (chunk) => {
+    reply += String(chunk)
+    if (reply.includes('+PONG')) resolve(true)
+    else if (reply.includes('-')) resolve(undefined)
+  })
+  socket.on('timeout', () => resolve(undefined)).on('error', () => resolve(undefined))
+  socket.on('close', () => resolve(undefined))
+  const answer = await promise
+  socket.destroy()
+  return answer
+}
+
+const urlOf = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}`
+
+/** Without eviction: the queue must not lose messages. */
+const configText = (place: Place, port: number, password: string): string =>
+  [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir "${place.data}"`,
+    'save ""',
+    `appendonly ${place.keep ? 'yes' : 'no'}`,
+    'appendfsync everysec',
+    'maxmemory-policy noeviction',
+    'loglevel warning',
+  ].join('\n')
+
+/** The configuration is passed by standard input, so that the password is not visible in the process list. */
+const launch = async (place: Place, port: number, password: string): Promise<Started | undefined> => {
+  const log = await open(place.log, 'w', 0o600)
+  const child = spawn(place.program, ['-'], {
+    ...credentials(place.account),
+    cwd: '/',
+    env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
+    detached: true,
+    stdio: ['pipe', log.fd, log.fd],
+  })
+  try {
+    await once(child, 'spawn')
+  } finally {
+    await log.close()
+  }
+  child.stdin?.on('error', () => undefined).end(configText(place, port, password))
+  child.unref()
+  const identity = identityOf(child.pid ?? 0)
+  if (identity === undefined) return undefined
+  await writeWhole(stateFile(place.folder), JSON.stringify({ identity, port } satisfies Started))
+  const ready = await poll(() => (isAlive(identity) ? answers(port, password) : false), READY_MS)
+  return ready ? { identity, port } : undefined
+}
+
+const portFile = (folder: string): string => join(folder, 'port')
+
+const lastPort = async (folder: string): Promise<number> =>
+  Number(await readFile(portFile(folder), 'utf8').catch(() => '0'))
+
+const start = async (place: Place): Promise<string> => {
+  const password = await passwordOf(place)
+  await makeOwnFolder(place.data, place.account)
+  for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {
+    const port = await freePort(await lastPort(place.folder))
+    if (await launch(place, port, password)) {
+      await writeFile(portFile(place.folder), String(port), { mode: OWNER_ONLY })
+      return urlOf(port, password)
+    }
+    await sleep(attempt * RETRY_MS)
+  }
+  const said = (await readFile(place.log, 'utf8')).slice(-LOG_TAIL).trim()
+  throw new Error(`${place.program} does not start. The end of its log: ${said}`)
+}
+
+const answering = async (place: Place): Promise<string | undefined> => {
+  const started = await readStarted(place.folder)
+  if (!started || !isAlive(started.identity)) return undefined
+  const password = await passwordOf(place)
+  const ready = await poll(
+    () => (isAlive(started.identity) ? answers(started.port, password) : false),
+    READY_MS,
+  )
+  return ready ? urlOf(started.port, password) : undefined
+}
+
+const stop = async (place: Place): Promise<void> => {
+  const started = await readStarted(place.folder)
+  await rm(stateFile(place.folder), { force: true })
+  if (!started || !isAlive(started.identity)) return
+  const pid = Number.parseInt(started.identity, 10)
+  signalTo(pid, 'SIGTERM')
+  if (await poll(() => !isAlive(started.identity) || undefined, STOP_MS)) return
+  signalTo(pid, 'SIGKILL')
+}
+
+/** The embedded Redis of this folder, which runs this program of the machine. Listens only on 127.0.0.1. */
+export const redisServer = async (
+  path: string,
+  program: string,
+  options: RedisOptions = {},
+): Promise<ServerKind> => {
+  await makePassable(path)
+  const folder = await realpath(path)
+  const place: Place = {
+    folder,
+    data: join(folder, 'data'),
+    log: join(folder, 'server.log'),
+    program,
+    account: serviceAccount(),
+    keep: options.keep ?? true,
+  }
+  return { folder, running: () => answering(place), start: () => start(place), stop: () => stop(place) }
+}
