@@ -14,7 +14,7 @@ import { keyPart } from './key.ts'
 import { openInside, type OpenedInside } from './open-inside.ts'
 import { readAs } from './read-as.ts'
 
-/** As its port says. */
+/** Implements `CollectArtifact` of contracts. */
 export const collectArtifact: CollectArtifact = async (store, request) => {
   const found = await openInside(request.path, request.roots)
   if (found.kind === 'refused') return found.closed === true ? await collectAs(store, request, found) : found
@@ -28,7 +28,7 @@ export const collectArtifact: CollectArtifact = async (store, request) => {
   return await keep(store, request, contentType, bodyOf(found, request))
 }
 
-/** A file or folder that its owner closed, as that owner reads it. */
+/** Collects a file or folder that only its owner can read, with the rights of the owner. */
 const collectAs = async (
   store: ArtifactStore,
   request: CollectRequest,
@@ -64,7 +64,7 @@ const keep = async (
   }
 }
 
-/** A file is no folder, whatever the workflow says. */
+/** The content type `folder` is ignored for files. */
 const typeOfFile = (request: CollectRequest): ContentType =>
   request.contentType === undefined || request.contentType === 'folder'
     ? contentTypeOf(request.path)
@@ -81,7 +81,7 @@ const bodyOf = (
 
 const NEWLINE = 0x0a
 
-/** Passes chunks on, counting; `problem` tells apart a source that failed from a store that did. */
+/** Forwards chunks and counts lines. `problem` is the error of the source, as opposed to one of the store. */
 const countLines = (
   source: Readable,
 ): { chunks(): AsyncGenerator<Buffer>; lines(): number; problem(): string | undefined } => {

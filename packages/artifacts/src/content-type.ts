@@ -27,7 +27,7 @@ const TEXT_TYPES: ReadonlySet<ContentType> = new Set(['json', 'jsonl', 'yaml', '
 export const contentTypeOf = (path: string): ContentType =>
   BY_EXTENSION[extname(path).toLowerCase()] ?? 'unknown'
 
-/** Type of what a step made and nobody named: an image under a `screenshots` folder, or plain output. */
+/** Type of an unnamed artifact: `screenshot` for an image in a `screenshots` folder, otherwise `output`. */
 export function likelyTypeOf(path: string): 'screenshot' | 'output' {
   const folders = path.toLowerCase().split('/').slice(0, -1)
   const image = IMAGE_EXTENSIONS.has(extname(basename(path)).toLowerCase())
@@ -36,5 +36,5 @@ export function likelyTypeOf(path: string): 'screenshot' | 'output' {
     : 'output'
 }
 
-/** Whether lines are worth counting. */
+/** Whether lines are counted. */
 export const isText = (type: ContentType): boolean => TEXT_TYPES.has(type)

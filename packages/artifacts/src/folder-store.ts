@@ -1,3 +1,4 @@
+import { errorText } from '@scanfarm/platform'
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
@@ -10,11 +11,11 @@ import { createMeter } from './meter.ts'
 
 export interface FolderOptions {
   /**
-   * Shared by every master and worker, such as a network file system. Made, for its owner alone, when missing. One with
-   * the setgid bit belongs to its group: masters and workers of different users share it.
+   * Shared by every master and worker, for example a network file system. If missing, it is created for its owner only.
+   * With the setgid bit it is shared with its group, for masters and workers of different users.
    */
   readonly folder: string
-  /** Bytes are on the disk before `put` resolves. Default true. */
+  /** Flush to disk before `put` resolves. Default true. */
   readonly fsync?: boolean
 }
 
@@ -25,10 +26,10 @@ const CHUNK_BYTES = 256 * 1024
 const OWNER_ONLY = 0o600
 const GROUP_READS = 0o640
 
-/** Files under a folder. An object appears by a rename, so that no reader ever sees a part of one. */
+/** Files in a folder. Objects are published by a rename, so readers never see partial ones. */
 export function openFolderStore(options: FolderOptions): ArtifactStore {
   const root = resolve(options.folder)
-  // "~" occurs in no key, so that no object can lie here.
+  // Keys never contain "~", so no object has this path.
   const incoming = join(root, '~incoming')
   const pathOf = (key: string): string => {
     checkKey(key)
@@ -75,7 +76,7 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
         await store.remove(key)
       } catch (error) {
         throw new Error(
-          `the artifact folder ${root} cannot be written (${reasonOf(error)}): create it, or make it writable for the user of this process`,
+          `the artifact folder ${root} cannot be written (${errorText(error)}): create it, or make it writable for the user of this process`,
           { cause: error },
         )
       }
@@ -86,7 +87,6 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
 }
 
 const codeOf = (error: unknown): string => (Error.isError(error) && 'code' in error ? String(error.code) : '')
-const reasonOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error))
 
 const isShared = async (root: string): Promise<boolean> =>
   await stat(root).then(
@@ -94,14 +94,14 @@ const isShared = async (root: string): Promise<boolean> =>
     () => false,
   )
 
-/** Folders above are made as well. The group comes from the folder above, its rights have to be given. */
+/** Creates parent folders too. They inherit the group, but not its permissions. */
 const makeFolder = async (path: string, shared: boolean): Promise<void> => {
   const first = await mkdir(path, { recursive: true, mode: 0o700 })
   if (!shared || first === undefined) return
   for (let at = path; at.length >= first.length; at = dirname(at)) await chmod(at, SHARED)
 }
 
-/** A folder may vanish between `mkdir` and `rename`, when the last object beside is removed. */
+/** Retries, since the folder is deleted with its last object, possibly between `mkdir` and `rename`. */
 const publish = async (temporary: string, path: string, shared: boolean): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -144,14 +144,14 @@ const oldFiles = async (folder: string, path: string, before: Date, limit: numbe
       if (entry.isFile() && isKey(key) && (await stat(join(path, entry.name))).mtime < before) keys.push(key)
     }
   } catch (error) {
-    // Nothing was ever put there, or somebody removes the same.
+    // The folder does not exist, or another process deletes the same files.
     if (!isMissing(error)) throw error
   }
   return keys
 }
 
 async function* filesBelow(folder: string, path: string): AsyncGenerator<{ key: string; modified: Date }> {
-  // Another process may remove the folder meanwhile.
+  // Another process may delete the folder meanwhile.
   const entries = await opendir(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined
     throw error

@@ -29,8 +29,8 @@ const escapedName = (name: Buffer): string => {
 }
 
 /**
- * A tar of the regular files below `folder`; links, devices and unreadable files are left out. What `owner` closed to
- * this process is read by that user. The stream fails when the folder holds more than `maxBytes` or too many files.
+ * A tar of the regular files below `folder`, without links, devices and unreadable files. Files that this process cannot
+ * read are read as `owner`. The stream fails if the folder has more than `maxBytes` or too many files.
  */
 export function folderTar(folder: string, maxBytes: number, owner?: FileUser): Readable {
   const pack = createPack()
@@ -38,7 +38,7 @@ export function folderTar(folder: string, maxBytes: number, owner?: FileUser): R
   const failed = (error: unknown): void => {
     body.destroy(Error.isError(error) ? error : new Error(String(error)))
   }
-  // `pipe` alone would not tell of a reader that went away, and `fill` would wait for ever.
+  // `pipe` does not report a closed reader, so `fill` would wait forever.
   body.once('close', () => pack.destroy())
   pack.on('error', failed)
   pack.pipe(body)
@@ -94,14 +94,14 @@ const fill = async (pack: Pack, source: Source): Promise<void> => {
     if (content === undefined) continue
     files += 1
     bytes += content.size
-    if (files > MAX_FILES) throw new Error(`the folder holds more than ${MAX_FILES} files`)
-    if (bytes > maxBytes) throw new Error(`the folder holds more than ${maxBytes} bytes`)
+    if (files > MAX_FILES) throw new Error(`the folder has more than ${MAX_FILES} files`)
+    if (bytes > maxBytes) throw new Error(`the folder has more than ${maxBytes} bytes`)
     const entry = pack.entry({
       name: escapedName(path.subarray(root.length + 1)),
       size: content.size,
       mode: 0o644,
     })
-    // The header has promised a size: a file that grows meanwhile is cut there, one that shrinks fails the tar.
+    // The header contains the size: a file that grows meanwhile is cut, one that shrinks fails the tar.
     if (content.size === 0) entry.end()
     else await pipeline(content.stream(), entry)
   }

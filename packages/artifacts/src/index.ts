@@ -1,4 +1,4 @@
 export { collectArtifact } from './collect.ts'
 export { openArtifactStore, type ArtifactStoreOptions } from './open.ts'
-export { artifactOptions, type ArtifactSettings } from './settings.ts'
+export { artifactOptions } from './settings.ts'
 export { openObjectStorage, type ObjectStorage, type StoredFile } from './object-storage.ts'

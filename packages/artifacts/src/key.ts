@@ -1,12 +1,12 @@
 const MAX_KEY_LENGTH = 900
 const PART = /^[A-Za-z0-9._-]{1,200}$/
 
-/** Whether the store can have an object of this key; false for files that another program put beside the objects. */
+/** Whether this is a valid key; false for files that other programs put into the store. */
 export const isKey = (key: string): boolean =>
   key.length <= MAX_KEY_LENGTH &&
   key.split('/').every((part) => PART.test(part) && part !== '.' && part !== '..')
 
-/** Throws for a key that could leave the store or that S3 would not take: such a key is a bug of the caller. */
+/** Throws for an invalid key, which could escape the store or which S3 rejects: it is a bug of the caller. */
 export function checkKey(key: string): void {
   if (!isKey(key))
     throw new TypeError(
@@ -14,7 +14,7 @@ export function checkKey(key: string): void {
     )
 }
 
-/** A file name in the form of a part of a key: for people who look into the store, not unique. */
+/** A file name as part of a key: readable, not unique. */
 export function keyPart(name: string): string {
   const safe = name
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')

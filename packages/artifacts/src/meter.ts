@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { StoredObject } from '@scanfarm/contracts'
 
-/** Measures what flows `through` it; `result` is meaningful after the end of the stream, and only once. */
+/** Measures a stream. Call `result` once, after the end of the stream. */
 export interface Meter {
   through(source: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer>
   result(): StoredObject

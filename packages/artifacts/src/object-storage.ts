@@ -18,13 +18,13 @@ export interface FileOwner {
   readonly gid: number
 }
 
-/** Objects that workflows name themselves, in a bucket of their own: nothing of it is a record of a run. */
+/** Objects that workflows name themselves, in a separate bucket. They are not artifacts of a run. */
 export interface ObjectStorage extends AsyncDisposable {
-  /** With `roots`: only a regular file that really lies inside one of these folders, and no link to another. */
+  /** With `roots`: rejects anything but a regular file inside one of these folders. */
   upload(path: string, key: string, signal: AbortSignal, roots?: readonly string[]): Promise<void>
-  /** The file is there whole or not at all, and belongs to `owner`; a missing object is an error. */
+  /** Creates the complete file, owned by `owner`, or none. Rejects for a missing object. */
   download(key: string, path: string, signal: AbortSignal, owner?: FileOwner): Promise<void>
-  /** Of a missing object too. */
+  /** Resolves for a missing object too. */
   remove(key: string): Promise<void>
   stat(key: string): Promise<StoredFile | undefined>
   /** In the order of their keys. */
@@ -34,12 +34,12 @@ export interface ObjectStorage extends AsyncDisposable {
 
 const MAX_KEY_BYTES = 1024
 const MAX_DOWNLOAD_BYTES = 80 * 1024 ** 3
-/** What S3 gives in one answer at most. */
+/** Most keys in one response of S3. */
 const PAGE = 1_000
-/** Signatures of S3 do not live longer than a week. */
+/** S3 limits signatures to a week. */
 const MAX_PRESIGN_MINUTES = 7 * 24 * 60
 
-/** Object storage of the settings; `undefined` when they name no bucket. Connects at the first use; `page`: keys asked for at once. */
+/** Undefined if the settings name no bucket. Connects on first use. `page`: keys in one request. */
 export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStorage | undefined => {
   if (settings.bucket === undefined) return undefined
   const options = s3Options(settings)
@@ -72,7 +72,7 @@ export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStor
     },
     async stat(key) {
       const at = place(key)
-      return await using(`look at ${key}`, async (connection) => {
+      return await using(`read ${key}`, async (connection) => {
         const found = await head(connection, at)
         return found === undefined ? undefined : { key, ...found }
       })
@@ -104,7 +104,7 @@ interface Place {
   readonly Key: string
 }
 
-/** Keys go into addresses, where `..` could lead out of the prefix. */
+/** Keys become part of URLs, where `..` could escape the prefix. */
 const checked = (key: string, before: string): string => {
   const fits = Buffer.byteLength(before + key) <= MAX_KEY_BYTES
   const plain = !/\p{Cc}/u.test(key) && !key.split('/').some((part) => part === '.' || part === '..')
@@ -131,15 +131,15 @@ const send = async (
   roots: readonly string[] | undefined,
 ): Promise<void> => {
   const { Upload } = await import('@aws-sdk/lib-storage')
-  // Opened first, so that a missing file is told as such, and never as a trouble in the middle of an upload.
+  // Opened first, so that a missing file is reported as such and not as a failed upload.
   const file = await opened(path, roots)
   const body = file.createReadStream()
   const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
-  // A failed source ends an upload in order, parts removed; `upload.abort()` would leave them to be paid for.
+  // A failing source makes the upload delete its parts; `upload.abort()` would leave them in the bucket.
   const abort = (): void => void body.destroy(new Error('aborted'))
   signal.addEventListener('abort', abort, { once: true })
   try {
-    // The call to stop may have come while all this was being opened.
+    // The signal may have aborted meanwhile.
     signal.throwIfAborted()
     await upload.done()
     signal.throwIfAborted()
@@ -163,7 +163,7 @@ const fetchTo = async (
     if ((answer.ContentLength ?? 0) > MAX_DOWNLOAD_BYTES)
       throw new Error(`it is larger than ${MAX_DOWNLOAD_BYTES} bytes`)
     const file = await open(part, 'wx')
-    // By the open file: whoever may write to the folder could put a link in its place.
+    // By the open file: a program that can write to the folder could replace the path with a link.
     if (owner !== undefined) await file.chown(owner.uid, owner.gid)
     await pipeline(body, file.createWriteStream(), { signal })
     await rename(part, path)

@@ -1,3 +1,4 @@
+import { errorText } from '@scanfarm/platform'
 import type { BigIntStats } from 'node:fs'
 import { constants, lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { sep } from 'node:path'
@@ -9,16 +10,16 @@ export type OpenedInside =
       readonly size: number
       readonly path: string
     }
-  /** `closed`: its owner lets no one else read it. */
+  /** `closed`: this process has no permission to read it. */
   | { readonly kind: 'refused'; readonly reason: string; readonly closed?: boolean }
 
-// Not to follow a link, and not to wait for a writer when somebody put a named pipe there.
+// Does not follow links, and does not wait for a writer of a named pipe.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Opens what lies at `path` only when it is a regular file or a folder really inside one of `roots`. Whoever wrote
- * there may have put links anywhere and may swap them while we look: so the open file decides. It must be the very
- * file that stands at the resolved path, that path must lie inside, and no second name may lead to it from elsewhere.
+ * Opens `path` only if it is a regular file or folder inside one of `roots`. Commands may create links and replace them
+ * during the checks, so the checks use the open file: it must be the file at the resolved path, that path must be inside,
+ * and the file must have no other hard link.
  */
 export async function openInside(path: string | Buffer, roots: readonly string[]): Promise<OpenedInside> {
   const special = await lstat(path).then(
@@ -36,7 +37,7 @@ export async function openInside(path: string | Buffer, roots: readonly string[]
   return refused(problem)
 }
 
-const CLOSED = 'it may not be read by this process'
+const CLOSED = 'this process has no permission to read it'
 
 const refused = (reason: string): { kind: 'refused'; reason: string } => ({ kind: 'refused', reason })
 
@@ -48,12 +49,12 @@ const problemOf = async (
   const opened = await file.stat({ bigint: true })
   if (!opened.isFile() && !opened.isDirectory()) return 'it is neither a regular file nor a folder'
   if (opened.isFile() && opened.nlink > 1n) return 'it is a hard link to a file that has other names'
-  // As bytes: a name need not be UTF-8.
+  // As bytes, since names may not be UTF-8.
   const resolved = await realpath(path, { encoding: 'buffer' })
   const real = resolved.toString()
   if (!isSame(opened, await stat(resolved, { bigint: true }))) return 'it changed while it was opened'
   const inside = await Promise.all(roots.map(async (root) => isInside(real, await realpath(root))))
-  if (!inside.includes(true)) return "it lies outside the run's folders"
+  if (!inside.includes(true)) return "it is outside the run's folders"
   return { kind: opened.isFile() ? 'file' : 'folder', file, size: Number(opened.size), path: real }
 }
 
@@ -73,6 +74,6 @@ const reasonOf = (error: unknown): string => {
     case 'EACCES':
       return CLOSED
     default:
-      return Error.isError(error) ? error.message : String(error)
+      return errorText(error)
   }
 }

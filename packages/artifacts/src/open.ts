@@ -6,6 +6,6 @@ import { openS3Store } from './s3-store.ts'
 export type ArtifactStoreOptions =
   ({ readonly kind: 'folder' } & FolderOptions) | ({ readonly kind: 's3' } & S3Options)
 
-/** Opens nothing yet: `check` tells whether the store can really be used. */
+/** Connects on first use; `check` reports whether the store works. */
 export const openArtifactStore = (options: ArtifactStoreOptions): ArtifactStore =>
   options.kind === 'folder' ? openFolderStore(options) : openS3Store(options)

@@ -11,20 +11,20 @@ const LIST_BYTES = 16 * 1024 * 1024
 const NUMBER_BYTES = 64
 
 /**
- * What a user reads at a path; fails when that user cannot, or when it is more than `maxBytes`. For files that their
- * owner closed to this process: links and other names lead the user to nothing but what it may read anyway.
+ * Reads a file as a user; fails if that user cannot, or if it has more than `maxBytes`. For files that this process cannot
+ * read: links only lead to files that the user can read anyway.
  */
 export const readAs = (path: string, user: FileUser, maxBytes: number): AsyncGenerator<Buffer> =>
   outputAs('test -f "$1" && exec cat <"$1"', [path], user, maxBytes)
 
-/** The same, but no more than the first `bytes`. */
+/** Reads at most the first `bytes`. */
 export const readStartAs = (path: string, user: FileUser, bytes: number): AsyncGenerator<Buffer> =>
   outputAs('test -f "$1" && exec head -c "$2" <"$1"', [path, String(bytes)], user, bytes)
 
 export const sizeAs = async (path: string, user: FileUser): Promise<number> =>
   Number(await whole(outputAs('test -f "$1" && exec wc -c <"$1"', [path], user, NUMBER_BYTES)))
 
-/** Paths of the regular files below a folder; fails when the user cannot list all of it. */
+/** Paths of the regular files below a folder; fails if the user cannot list all of it. */
 export const filesAs = async (folder: string, user: FileUser): Promise<Buffer[]> => {
   const list = await whole(outputAs('exec find "$1" -type f -print0', [folder], user, LIST_BYTES))
   const paths: Buffer[] = []
@@ -36,7 +36,7 @@ export const filesAs = async (folder: string, user: FileUser): Promise<Buffer[]>
 const whole = async (chunks: AsyncIterable<Buffer>): Promise<Buffer> =>
   Buffer.concat(await Array.fromAsync(chunks))
 
-/** What a script writes that is run by a user. */
+/** The output of a script that is executed as a user. */
 async function* outputAs(
   script: string,
   args: readonly string[],

@@ -2,18 +2,18 @@ import type { S3Client } from '@aws-sdk/client-s3'
 
 export interface S3Options {
   readonly bucket: string
-  /** Put before every key with a `/` between; `""`: none. */
+  /** Prefix of every key, joined by `/`; `""`: none. */
   readonly prefix: string
   readonly region: string
-  /** For other servers that speak S3; missing: that of AWS. */
+  /** URL of an S3-compatible service; missing: AWS. */
   readonly endpoint?: string
-  /** Missing: the SDK's own chain (instance role, web identity, environment). */
+  /** Missing: the credential chain of the SDK (instance role, web identity, environment). */
   readonly credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-  /** Bucket in the path, not in the host name: most servers but AWS need it. */
+  /** Bucket in the path instead of the host name: most services other than AWS need it. */
   readonly forcePathStyle?: boolean
 }
 
-/** Memory of one upload: at most this many parts at once; S3 takes 10,000 parts, so objects up to 80 GB. */
+/** `queueSize` parts are in memory at once. S3 accepts 10,000 parts, so objects can have up to 80 GB. */
 export const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, leavePartsOnError: false } as const
 const CONNECT_TIMEOUT_MS = 5_000
 const SILENCE_TIMEOUT_MS = 60_000
@@ -26,7 +26,7 @@ export interface Connection {
   readonly client: S3Client
 }
 
-/** Loads the SDK only now: processes that never use S3 never pay for it. */
+/** Loads the SDK on demand, for processes that do not use S3. */
 export const openClient = async (options: S3Options): Promise<Connection> => {
   const sdk = await import('@aws-sdk/client-s3')
   const client = new sdk.S3Client({
@@ -36,7 +36,7 @@ export const openClient = async (options: S3Options): Promise<Connection> => {
     forcePathStyle: options.forcePathStyle ?? false,
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SILENCE_TIMEOUT_MS },
-    // Many servers that speak S3 do not know the newer trailing checksums; we keep a SHA-256 of our own.
+    // Many S3-compatible services do not support trailing checksums; the store has its own SHA-256.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
@@ -50,7 +50,7 @@ export const statusOf = (error: unknown): number => {
   return status ? Number(metadata.httpStatusCode) : 0
 }
 
-/** A missing bucket is not a missing object, though both are 404; HEAD tells no name of the error. */
+/** Whether the object is missing. A missing bucket is also a 404, but with another error name. */
 export const isMissing = (error: unknown): boolean =>
   Error.isError(error) && ['NoSuchKey', 'NotFound'].includes(error.name)
 

@@ -17,7 +17,7 @@ import {
 type Sdk = Connection['sdk']
 type Found = { size: number; body: Readable }
 
-/** Objects of a bucket. The SDK is loaded at first use: processes that keep artifacts in a folder never pay for it. */
+/** Objects in a bucket. The SDK is loaded on first use. */
 export function openS3Store(options: S3Options): ArtifactStore {
   let opened: Promise<Connection> | undefined
   const connect = (): Promise<Connection> => (opened ??= openClient(options))
@@ -25,7 +25,7 @@ export function openS3Store(options: S3Options): ArtifactStore {
     checkKey(key)
     return { Bucket: options.bucket, Key: options.prefix === '' ? key : `${options.prefix}/${key}` }
   }
-  const told = async <T>(doing: string, work: Promise<T>): Promise<T> => {
+  const explaining = async <T>(doing: string, work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
@@ -36,23 +36,23 @@ export function openS3Store(options: S3Options): ArtifactStore {
     kind: 's3',
     async put(key, body) {
       const { client } = await connect()
-      return told(`write ${key}`, upload(client, place(key), body))
+      return explaining(`write ${key}`, upload(client, place(key), body))
     },
     async get(key, range) {
       const { sdk, client } = await connect()
-      return told(`read ${key}`, download(sdk, client, place(key), range))
+      return explaining(`read ${key}`, download(sdk, client, place(key), range))
     },
     async size(key) {
       const { sdk, client } = await connect()
-      return told(`read ${key}`, sizeOf(sdk, client, place(key)))
+      return explaining(`read ${key}`, sizeOf(sdk, client, place(key)))
     },
     async remove(key) {
       const { sdk, client } = await connect()
-      await told(`remove ${key}`, client.send(new sdk.DeleteObjectCommand(place(key))))
+      await explaining(`remove ${key}`, client.send(new sdk.DeleteObjectCommand(place(key))))
     },
     async oldKeys(folder, before, limit) {
       const { sdk, client } = await connect()
-      return told(`list ${folder}`, oldObjects(sdk, client, place(folder), folder, { before, limit }))
+      return explaining(`list ${folder}`, oldObjects(sdk, client, place(folder), folder, { before, limit }))
     },
     async *list(folder) {
       const { sdk, client } = await connect()
@@ -61,7 +61,7 @@ export function openS3Store(options: S3Options): ArtifactStore {
       let ContinuationToken: string | undefined
       do {
         const ask = new sdk.ListObjectsV2Command({ Bucket, Prefix, ContinuationToken })
-        const page = await told(`list ${folder}`, client.send(ask))
+        const page = await explaining(`list ${folder}`, client.send(ask))
         for (const { Key: name = '', LastModified: modified } of page.Contents ?? []) {
           const key = `${folder}/${name.slice(Prefix.length)}`
           if (modified !== undefined && isKey(key)) yield { key, modified }
@@ -119,7 +119,7 @@ const download = async (
   }
 }
 
-/** Objects come by name, so all have to be asked for. */
+/** S3 lists by name, so all objects are listed. */
 const oldObjects = async (
   sdk: Sdk,
   client: S3Client,

@@ -1,24 +1,89 @@
+import {
+  allOrNone,
+  checked,
+  choice,
+  flag,
+  inDataDir,
+  integer,
+  path,
+  secret,
+  text,
+  type ConfigOf,
+} from '@scanfarm/platform'
 import type { ArtifactStoreOptions } from './open.ts'
 import type { S3Options } from './s3-client.ts'
 
-/** The part of the settings file about artifacts; secrets show themselves only when they are asked. */
-export interface ArtifactSettings {
-  readonly kind: 'folder' | 's3'
-  readonly folder: string
-  readonly s3: S3Settings
+const KIB = 1024
+const GIB = 1024 ** 3
+
+const common = {
+  accessKey: secret('Access key. Not set: the default AWS credential chain.'),
+  secretKey: secret('Secret key that belongs to the access key.'),
+  forcePathStyle: flag('Address the bucket in the path instead of the host name, as MinIO requires.', {
+    default: false,
+  }),
 }
 
-export interface S3Settings {
-  readonly endpoint: string | undefined
-  readonly bucket: string | undefined
-  readonly region: string
-  readonly prefix: string
-  readonly accessKey: { reveal(): string } | undefined
-  readonly secretKey: { reveal(): string } | undefined
-  readonly forcePathStyle: boolean
+export const artifactSettings = {
+  artifacts: checked(
+    {
+      kind: choice('Where artifacts, logs and uploads are stored.', {
+        of: ['folder', 's3'],
+        default: 'folder',
+      }),
+      folder: path(
+        'Folder of the artifact store. All machines of a farm must share it.',
+        inDataDir('artifacts'),
+      ),
+      maxBytes: integer('Largest artifact that is stored, in bytes.', {
+        default: GIB,
+        min: KIB,
+        max: 1024 * GIB,
+      }),
+      s3: checked(
+        {
+          endpoint: text('URL of an S3-compatible service. Not set: AWS.'),
+          bucket: text('Bucket. Required for `artifacts.kind: s3`.'),
+          region: text('Region of the bucket.', { default: 'us-east-1' }),
+          prefix: text('Prefix of every key.', { default: '' }),
+          ...common,
+        },
+        allOrNone('artifacts.s3.access_key', 'artifacts.s3.secret_key'),
+      ),
+    },
+    (value) =>
+      value('artifacts.kind') === 's3' && value('artifacts.s3.bucket') === undefined
+        ? ['artifacts.s3.bucket (SCANFARM_ARTIFACTS_S3_BUCKET) must be set when artifacts.kind is s3']
+        : [],
+  ),
+  storage: {
+    s3: checked(
+      {
+        endpoint: text('URL of an S3-compatible service for the `cdn_*` functions. Not set: AWS.'),
+        bucket: text('Bucket of the `cdn_*` functions. Not set: the functions are not available.'),
+        region: text('Region of that bucket.', { default: 'us-east-1' }),
+        prefix: text('Prefix of every key in that bucket. Workflows cannot access other keys.', {
+          default: '',
+        }),
+        ...common,
+      },
+      allOrNone('storage.s3.access_key', 'storage.s3.secret_key'),
+    ),
+  },
 }
 
-export function artifactOptions(settings: ArtifactSettings): ArtifactStoreOptions {
+type ArtifactSettings = ConfigOf<typeof artifactSettings>['artifacts']
+interface Key {
+  reveal(): string
+}
+export interface S3Settings extends Omit<ArtifactSettings['s3'], 'accessKey' | 'secretKey'> {
+  readonly accessKey: Key | undefined
+  readonly secretKey: Key | undefined
+}
+
+export function artifactOptions(
+  settings: Pick<ArtifactSettings, 'kind' | 'folder' | 's3'>,
+): ArtifactStoreOptions {
   if (settings.kind === 'folder') return { kind: 'folder', folder: settings.folder }
   return { kind: 's3', ...s3Options(settings.s3) }
 }

@@ -62,7 +62,7 @@ test.each([
   expect(await collect(path)).toMatchObject({ lineCount: lines, sizeBytes: text.length })
 })
 
-test('Lines of a picture are not counted, and the word of the workflow wins over the extension', async () => {
+test('Lines of an image are not counted, and the content type of the workflow overrides the extension', async () => {
   await writeFile(join(run, 'p.png'), 'a\nb\n')
   expect(await collect(join(run, 'p.png'))).toMatchObject({ contentType: 'png', lineCount: 0 })
   await writeFile(join(run, 'plain'), '[]\n')
@@ -75,7 +75,7 @@ test('Lines of a picture are not counted, and the word of the workflow wins over
   })
 })
 
-test('Links out of the run, links at all, and second names of a file are refused', async () => {
+test('Links, paths outside the run and hard links are refused', async () => {
   const secret = join(base, 'secret')
   await writeFile(secret, 'secret')
   await symlink(secret, join(run, 'link'))
@@ -86,7 +86,7 @@ test('Links out of the run, links at all, and second names of a file are refused
   await rm(join(run, 'second-name'))
   expect(await collect(join(run, 'door/secret'))).toEqual({
     kind: 'refused',
-    reason: "it lies outside the run's folders",
+    reason: "it is outside the run's folders",
   })
   await link(secret, join(run, 'second-name'))
   expect(await collect(join(run, 'second-name'))).toMatchObject({
@@ -94,8 +94,8 @@ test('Links out of the run, links at all, and second names of a file are refused
   })
   expect(await collect(secret)).toMatchObject({ kind: 'refused' })
   expect(await collect(join(run, '../secret'))).toMatchObject({ kind: 'refused' })
-  expect(await collect(run)).toMatchObject({ reason: "it lies outside the run's folders" })
-  expect(await collect('/etc/passwd')).toMatchObject({ reason: "it lies outside the run's folders" })
+  expect(await collect(run)).toMatchObject({ reason: "it is outside the run's folders" })
+  expect(await collect('/etc/passwd')).toMatchObject({ reason: "it is outside the run's folders" })
 })
 
 test('Pipes, sockets and devices are refused without waiting for them', async () => {
@@ -156,15 +156,15 @@ test('A folder is kept as one tar of its regular files', async () => {
   expect(data.length).toBe(300_000)
 })
 
-test('A folder that is too large is refused, and nothing of it stays in the store', async () => {
+test('A folder that is too large is refused and leaves nothing in the store', async () => {
   expect(await collect(join(run, 'site'), { maxBytes: 1000 })).toMatchObject({
     kind: 'refused',
-    reason: 'the folder holds more than 1000 bytes',
+    reason: 'the folder has more than 1000 bytes',
   })
   expect(await store.size(`k/${serial}/site.tar`)).toBeUndefined()
 })
 
-test('A store that fails is not taken for a bad artifact', async () => {
+test('A failing store rejects the collection instead of refusing the artifact', async () => {
   await writeFile(join(run, 'fine.txt'), 'fine')
   const failing: ArtifactStore = {
     ...store,

@@ -41,14 +41,14 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       return found && { size: found.size, text: (await buffer(found.body)).toString() }
     }
 
-    test('gives back what was put, and tells its size and SHA-256', async () => {
+    test('returns what was put, with its size and SHA-256', async () => {
       const stored = await put('runs/a/1/x.txt', 'hello')
       expect(stored).toEqual({ size: 5, sha256: createHash('sha256').update('hello').digest('hex') })
       expect(await get('runs/a/1/x.txt')).toEqual({ size: 5, text: 'hello' })
       expect(await store.size('runs/a/1/x.txt')).toBe(5)
     })
 
-    test('knows nothing of a key that was never put, also where that is a prefix of another', async () => {
+    test('returns undefined for a missing key, even if it is a prefix of another key', async () => {
       await put('prefix/of/another', 'x')
       for (const key of ['none', 'prefix/of', 'prefix/of/another/below']) {
         expect(await store.get(key)).toBeUndefined()
@@ -68,7 +68,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await get('range', { start: 7, end: 1000 })).toEqual({ size: 10, text: '789' })
     })
 
-    test('answers a range behind the end with no bytes', async () => {
+    test('returns no bytes for a range beyond the end', async () => {
       await put('short', 'abc')
       expect(await get('short', { start: 3, end: 9 })).toEqual({ size: 3, text: '' })
       expect(await store.get('none', { start: 0, end: 9 })).toBeUndefined()
@@ -80,7 +80,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await get('again')).toEqual({ size: 6, text: 'second' })
     })
 
-    test('leaves what was there when a stream breaks in the middle', async () => {
+    test('keeps the previous object if a stream fails in the middle', async () => {
       await put('broken', 'whole')
       const failing = async function* () {
         yield randomBytes(9 * MIB)
@@ -130,14 +130,14 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.size('early')).toBe(MIB)
     })
 
-    test('removes an object, and does not mind when it is gone', async () => {
+    test('removes an object, and resolves for a missing one', async () => {
       await put('gone/soon', 'x')
       await store.remove('gone/soon')
       await store.remove('gone/soon')
       expect(await store.size('gone/soon')).toBeUndefined()
     })
 
-    test('tells what was put into a folder before some time, and no more than asked for', async () => {
+    test('returns the keys of a folder that were put before a time, up to the limit', async () => {
       for (const name of ['one', 'two', 'three']) await put(`aged/${name}`, 'x')
       await put('aged/deep/er', 'x')
       const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)]
@@ -184,7 +184,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       await expect(store.remove(key)).rejects.toThrow('not an artifact key')
     })
 
-    test('says that it can be written', async () => {
+    test('check resolves when the store can be written', async () => {
       await expect(store.check()).resolves.toBeUndefined()
     })
   })

@@ -23,7 +23,7 @@ test.each([
   ['/w/screenshots/a.txt', 'output'],
   ['/w/a.png', 'output'],
   ['/w/screenshots.png', 'output'],
-])('What a step left at %s is of type %s', (path, type) => {
+])('An unnamed artifact at %s has the type %s', (path, type) => {
   expect(likelyTypeOf(path)).toBe(type)
 })
 

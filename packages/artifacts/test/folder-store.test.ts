@@ -28,7 +28,7 @@ test('A folder store leaves no half-written files and no empty folders behind', 
   expect(await readdir(join(root, '~incoming'))).toEqual([])
 })
 
-test('Files whose names are no keys are not listed', async () => {
+test('Files whose names are not keys are not listed', async () => {
   const root = join(folder, 'beside')
   await using store = openArtifactStore({ kind: 'folder', folder: root, fsync: false })
   await store.put('runs/a/1.log', Readable.from([Buffer.from('x')]))
@@ -38,7 +38,7 @@ test('Files whose names are no keys are not listed', async () => {
   expect(await store.oldKeys('runs/a', new Date(Date.now() + 60_000), 10)).toEqual(['runs/a/1.log'])
 })
 
-test('A folder store that cannot be written says which folder and what to do', async () => {
+test('The error of a folder store that cannot be written names the folder and the remedy', async () => {
   const file = join(folder, 'a-file')
   await writeFile(file, '')
   await chmod(file, 0o600)
@@ -48,7 +48,7 @@ test('A folder store that cannot be written says which folder and what to do', a
   )
 })
 
-test('A folder with the setgid bit is shared by its group, another one is for its owner alone', async () => {
+test('A folder with the setgid bit is shared with its group, any other is private to its owner', async () => {
   const root = join(folder, 'shared')
   await mkdir(root)
   await chmod(root, 0o2770)

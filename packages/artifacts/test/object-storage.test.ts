@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
 import { openObjectStorage, type ObjectStorage } from '@scanfarm/artifacts'
-import { INSTALL_MS, startS3Server, type S3Server } from './s3-server.ts'
+import { MOTO_INSTALL_MS, startMoto, type MotoServer } from '@scanfarm/testing'
 
 const CANCEL_MS = 180_000
 const hidden = (value: string) => ({ reveal: () => value })
 const never = new AbortController().signal
 
-let server: S3Server
+let server: MotoServer
 let client: S3Client
 let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'object-storage-'))
-  server = await startS3Server()
+  server = await startMoto()
   const credentials = { accessKeyId: 'test', secretAccessKey: 'secret-of-test' }
   client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, credentials, forcePathStyle: true })
   await client.send(new CreateBucketCommand({ Bucket: 'shelf' }))
-}, INSTALL_MS)
+}, MOTO_INSTALL_MS)
 afterAll(async () => {
   client.destroy()
   await server[Symbol.asyncDispose]()
@@ -48,7 +48,7 @@ const write = async (name: string, content: string | Buffer): Promise<string> =>
   return path
 }
 
-test('What was uploaded, in many parts too, comes back byte by byte', async () => {
+test('An upload, also one in several parts, is downloaded unchanged', async () => {
   await using storage = open('whole/')
   const content = randomBytes(9 * 1024 * 1024)
   await storage.upload(await write('big', content), 'a b/ä.bin', never)
@@ -61,7 +61,7 @@ test('What was uploaded, in many parts too, comes back byte by byte', async () =
   })
 })
 
-test('Objects are listed below the prefix of the settings alone, up to the limit, over pages', async () => {
+test('Lists contain only objects below the configured prefix, up to the limit, across pages', async () => {
   await using storage = open('many', 'shelf', 3)
   await using other = open('many-others')
   const path = await write('small', 'x')
@@ -74,7 +74,7 @@ test('Objects are listed below the prefix of the settings alone, up to the limit
   expect(await storage.list('none', 10)).toEqual([])
 })
 
-test('An object that was removed is gone, and removing it again is no error', async () => {
+test('A removed object is missing, and removing it again succeeds', async () => {
   await using storage = open('')
   await storage.upload(await write('gone', 'x'), 'gone', never)
   await storage.remove('gone')
@@ -86,7 +86,7 @@ test('An object that was removed is gone, and removing it again is no error', as
   expect(await readdir(folder)).not.toContain('no')
 })
 
-test('A signed address can be read by anybody for as long as it says', async () => {
+test('A presigned URL can be read without credentials until it expires', async () => {
   await using storage = open('signed')
   await storage.upload(await write('shared', 'for all'), 'shared.txt', never)
   const url = await storage.presign('shared.txt', 5)
@@ -97,7 +97,7 @@ test('A signed address can be read by anybody for as long as it says', async () 
 })
 
 test(
-  'What is cancelled leaves neither parts in the bucket nor a file',
+  'A cancelled transfer leaves neither parts in the bucket nor a file',
   async () => {
     await using storage = open('cancelled')
     // So many parts, all of them a hole, that none of the calls below can come after the last one.
@@ -122,7 +122,7 @@ test(
   CANCEL_MS,
 )
 
-test('Bad keys, missing files and missing buckets are told as what they are', async () => {
+test('Bad keys, missing files and missing buckets have distinct errors', async () => {
   await using storage = open('safe')
   const path = await write('fine', 'x')
   for (const key of ['', '../out', 'a/../../b', '/a', 'a\n', 'x'.repeat(1_020)])

@@ -9,17 +9,17 @@ import {
 } from '@aws-sdk/client-s3'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import { artifactStoreConformance } from './conformance.ts'
-import { INSTALL_MS, startS3Server, type S3Server } from './s3-server.ts'
+import { MOTO_INSTALL_MS, startMoto, type MotoServer } from '@scanfarm/testing'
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'secret-of-test' }
 
-let server: S3Server
+let server: MotoServer
 let client: S3Client
 beforeAll(async () => {
-  server = await startS3Server()
+  server = await startMoto()
   client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, credentials, forcePathStyle: true })
   await client.send(new CreateBucketCommand({ Bucket: 'farm' }))
-}, INSTALL_MS)
+}, MOTO_INSTALL_MS)
 afterAll(async () => {
   client.destroy()
   await server[Symbol.asyncDispose]()
@@ -38,7 +38,7 @@ const open = (bucket: string, prefix: string, endpoint = server.endpoint) =>
 
 artifactStoreConformance(async () => open('farm', 'some/prefix'))
 
-test('Objects lie below the prefix, and broken uploads leave no parts to pay for', async () => {
+test('Objects are stored below the prefix, and failed uploads leave no parts', async () => {
   await using store = open('farm', 'tidy')
   const failing = async function* () {
     yield Buffer.alloc(9 * 1024 * 1024)
@@ -61,7 +61,7 @@ test('Objects whose names are no keys, such as those that consoles make for fold
   expect(await store.oldKeys('runs/a', new Date(Date.now() + 60_000), 10)).toEqual(['runs/a/1.log'])
 })
 
-test('A missing bucket is not taken for a missing object, and the message says what to check', async () => {
+test('A missing bucket is an error that says what to check, not a missing object', async () => {
   await using store = open('no-such-bucket', '')
   await expect(store.check()).rejects.toThrow(
     /cannot write check\/.* in the S3 bucket no-such-bucket at http.*NoSuchBucket.*check bucket, region, endpoint/,
@@ -69,7 +69,7 @@ test('A missing bucket is not taken for a missing object, and the message says w
   await expect(store.get('x')).rejects.toThrow(/NoSuchBucket/)
 })
 
-test('A server that is not there is named', async () => {
+test('The error for an unreachable server names it', async () => {
   await using store = open('farm', '', 'http://127.0.0.1:1')
   await expect(store.check()).rejects.toThrow(/at http:\/\/127.0.0.1:1 .*ECONNREFUSED/)
 })

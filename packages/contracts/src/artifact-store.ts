@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream'
-import type { ArtifactType, ContentType } from './words.ts'
+import type { ArtifactType, ContentType } from './enums.ts'
 
 export interface StoredObject {
-  /** Bytes. */
   readonly size: number
-  /** Hex. */
+  /** In hex. */
   readonly sha256: string
 }
 
@@ -15,37 +14,37 @@ export interface ByteRange {
 }
 
 /**
- * Bytes by key, reachable from every master and worker. Keys are `/`-separated, `[A-Za-z0-9._-]` in each part. What
- * was put under a key never changes; a second put of the same key replaces it as a whole or not at all.
+ * Stores bytes by key, for all masters and workers. Keys are `/`-separated parts of `[A-Za-z0-9._-]`. Objects are
+ * immutable; a second put of a key replaces the object as a whole or not at all.
  */
 export interface ArtifactStore extends AsyncDisposable {
   readonly kind: 'folder' | 's3'
   put(key: string, body: Readable): Promise<StoredObject>
-  /** `undefined` when there is no such key. `size` is that of the whole object. */
+  /** `undefined` if the key does not exist. `size` is that of the whole object. */
   get(key: string, range?: ByteRange): Promise<{ size: number; body: Readable } | undefined>
   size(key: string): Promise<number | undefined>
   remove(key: string): Promise<void>
-  /** Keys directly in a folder (`uploads`) whose objects were put before then, at most `limit`, in any order. */
+  /** At most `limit` keys directly in a folder (`uploads`) whose objects are older than `before`, in any order. */
   oldKeys(folder: string, before: Date, limit: number): Promise<string[]>
-  /** All keys below a folder, in any order, with the time of their put; read as far as the caller goes. */
+  /** All keys below a folder with the time of their put, in any order; read lazily. */
   list(folder: string): AsyncIterable<{ readonly key: string; readonly modified: Date }>
-  /** Rejects with a message for the operator when the store cannot be written. */
+  /** Rejects with a message for the operator if the store is not writable. */
   check(): Promise<void>
 }
 
 export interface CollectRequest {
-  /** Absolute; a regular file, or a folder, which is kept as one tar. */
+  /** Absolute path of a regular file or of a folder. A folder is stored as one tar. */
   readonly path: string
-  /** Folders of the run, absolute; anything that really lies elsewhere is refused. */
+  /** Absolute folders of the run. Files that are elsewhere after links are resolved are refused. */
   readonly roots: readonly string[]
-  /** The object's key is this, `/` and the file's name in a safe form. */
+  /** The key of the object is this prefix, `/` and a safe form of the file name. */
   readonly keyPrefix: string
-  /** Given by the workflow; missing: by extension. */
+  /** Given by the workflow; if missing, derived from the extension. */
   readonly contentType?: ContentType
   readonly maxBytes: number
-  /** Hides secrets in the bytes, as many as before; missing: they are kept as they are. */
+  /** Masks secrets without changing the number of bytes; if missing, nothing is masked. */
   readonly mask?: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
-  /** Whom commands run as: reads what they closed to this process. */
+  /** The user of commands, whose rights are used for files that this process cannot read. */
   readonly owner?: { readonly uid: number; readonly gid: number }
 }
 
@@ -54,19 +53,18 @@ export type Collected =
       readonly kind: 'stored'
       readonly storeKey: string
       readonly contentType: ContentType
-      /** What it is when nobody says: an image under a `screenshots` folder, or plain output. */
+      /** The type if none is given: an image below a `screenshots` folder, or plain output. */
       readonly likelyType: Extract<ArtifactType, 'screenshot' | 'output'>
       readonly sizeBytes: number
-      /** Of text; a last line without line break counts. 0 for anything else. */
+      /** Lines of a text, including a last line without line break; 0 for other contents. */
       readonly lineCount: number
-      /** Hex. */
+      /** In hex. */
       readonly sha256: string
     }
-  /** It is no file that a run may hand in. */
+  /** The run may not store this file. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Copies a file that commands have made into the store. The file as it is now counts: bytes that are appended while
- * it is copied are left out. Rejects only when the store does.
+ * Copies a file into the store. Bytes that are appended during the copy are left out. Rejects only if the store fails.
  */
 export type CollectArtifact = (store: ArtifactStore, request: CollectRequest) => Promise<Collected>

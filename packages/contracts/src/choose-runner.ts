@@ -1,9 +1,9 @@
 import type { RunnerSpec } from './runner.ts'
 import { parseSshAddress } from './ssh-address.ts'
-import type { RunnerType } from './words.ts'
+import type { RunnerType } from './enums.ts'
 
-/** What the caller of a run asked for; null: nothing. */
-export type AskedRunner = {
+/** The caller's choice of runner; null: none. */
+export type RunnerChoice = {
   readonly type: RunnerType
   readonly dockerImage?: string
   readonly dockerNetwork?: string
@@ -11,11 +11,11 @@ export type AskedRunner = {
 } | null
 
 /**
- * Where a run's commands execute: as its workflow says, with what its caller asked for in place of that. Asking for
- * the workflow's own kind of runner keeps the rest of the workflow's settings, such as volumes or the key file; asking
- * for another kind drops them. Throws an error for the caller when something is missing.
+ * The runner of a run: that of its workflow with the caller's choice applied. If both have the same type, the other
+ * settings of the workflow, for example volumes or the key file, are kept; otherwise they are dropped. Throws an error
+ * for the caller if a setting is missing.
  */
-export function chooseRunner(own: RunnerSpec, asked: AskedRunner): RunnerSpec {
+export function chooseRunner(own: RunnerSpec, asked: RunnerChoice): RunnerSpec {
   switch (asked?.type) {
     case undefined:
       return own
@@ -30,22 +30,22 @@ export function chooseRunner(own: RunnerSpec, asked: AskedRunner): RunnerSpec {
 
 function chooseDocker(
   own: RunnerSpec,
-  { dockerImage, dockerNetwork }: Omit<NonNullable<AskedRunner>, 'type'>,
+  { dockerImage, dockerNetwork }: Omit<NonNullable<RunnerChoice>, 'type'>,
 ): RunnerSpec {
   const network = dockerNetwork === undefined ? {} : { network: dockerNetwork }
   if (own.type === 'docker') return { ...own, image: dockerImage ?? own.image, ...network }
   if (dockerImage === undefined)
-    throw new Error('runner_type docker needs docker_image: the workflow names no image')
+    throw new Error('runner_type docker requires docker_image: the workflow declares no image')
   return { type: 'docker', image: dockerImage, ...network }
 }
 
 function chooseSsh(own: RunnerSpec, host: string | undefined): RunnerSpec {
   if (own.type === 'ssh') return host === undefined ? own : { ...own, ...givenPartsOf(host) }
-  if (host === undefined) throw new Error('runner_type ssh needs ssh_host: the workflow names no host')
+  if (host === undefined) throw new Error('runner_type ssh requires ssh_host: the workflow declares no host')
   return { type: 'ssh', ...parseSshAddress(host) }
 }
 
-/** A host asked for without user or port keeps those of the workflow. */
+/** Without user or port, those of the workflow are kept. */
 function givenPartsOf(text: string): { host: string; port?: number; user?: string } {
   const { host, port, user } = parseSshAddress(text)
   return { host, ...(port !== undefined && { port }), ...(user !== undefined && { user }) }

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { CloudProviderName } from './words.ts'
+import { CloudProviderName } from './enums.ts'
 
 /**
- * The life of an infrastructure: machines asked for together. `requested`: rows exist, nothing was asked of the
- * provider. `provisioning`: machines are being made. `ready`: at least one machine works and none is on its way.
- * `draining`: its machines are being destroyed. `failed`: no machine came up, or none is left.
+ * An infrastructure is a group of machines that are requested together. `requested`: its rows exist, but the provider has not
+ * been called. `provisioning`: machines are being created. `ready`: at least one machine is ready, and none is being
+ * created. `draining`: its machines are being destroyed. `failed`: no machine came up, or none is left.
  */
 export const InfraStatus = Type.Enum([
   'requested',
@@ -16,7 +16,7 @@ export const InfraStatus = Type.Enum([
 ])
 export type InfraStatus = Static<typeof InfraStatus>
 
-/** The only moves; `docs/lifecycle.md` and the database are compared with this table. */
+/** All allowed moves. Tests compare `docs/lifecycle.md` and the database with this table. */
 export const INFRA_MOVES: Readonly<Record<InfraStatus, readonly InfraStatus[]>> = {
   requested: ['provisioning', 'draining', 'failed'],
   provisioning: ['ready', 'draining', 'failed'],
@@ -27,9 +27,9 @@ export const INFRA_MOVES: Readonly<Record<InfraStatus, readonly InfraStatus[]>> 
 }
 
 /**
- * The life of one machine. `requested`: the provider may or may not have been asked. `booting`: it has an id there.
- * `ready`: ssh answered and the check passed. `destroying`: to be destroyed, until the provider no longer has it.
- * `failed` is the end of a machine that never was ready, `destroyed` that of one that was.
+ * `requested`: the provider may have been called. `booting`: the provider has returned an id. `ready`: the check over ssh has
+ * passed. `destroying`: until the provider no longer has the machine. A machine ends as `destroyed` if it was ever ready,
+ * otherwise as `failed`.
  */
 export const InstanceStatus = Type.Enum([
   'requested',
@@ -55,14 +55,14 @@ const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
 const Count = Type.Integer({ minimum: 0 })
 const Money = Type.Union([Type.Number({ description: 'US dollars' }), Type.Null()])
 
-/** One machine as callers see it; never its keys. */
+/** One machine, without its keys. */
 export const CloudInstance = Type.Object(
   {
-    resource_id: Type.String({ description: 'The provider\'s id, or "" while it has none' }),
+    resource_id: Type.String({ description: 'The provider\'s id, or "" before there is one' }),
     name: Type.String(),
     status: InstanceStatus,
     message: Type.String({
-      description: 'Why it is as it is, in the words of the provider where it has some',
+      description: 'The reason for the status, if possible in the words of the provider',
     }),
     address: Type.String(),
     running_runs: Count,
@@ -83,7 +83,7 @@ export const CloudInfra = Type.Object(
     instance_type: Type.String(),
     use_spot: Type.Boolean(),
     auto_destroy: Type.Boolean(),
-    instances: Type.Integer({ minimum: 1, description: 'Machines asked for' }),
+    instances: Type.Integer({ minimum: 1, description: 'Requested machines' }),
     ready_count: Count,
     total_count: Count,
     message: Type.String(),

@@ -1,14 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
-import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
+import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 
-/** A year. */
+/** One year. */
 export const MAX_TIMEOUT_MINUTES = 525_600
 
-/** Minutes, as a number or in text; text may also be a duration such as `2h` or `1h30m`. */
+/** Minutes as a number or text, or a duration like `2h` or `1h30m`. */
 export const Timeout = Type.Union(
   [
     Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_MINUTES }),
@@ -18,8 +18,8 @@ export const Timeout = Type.Union(
 )
 
 /**
- * The body of `POST /runs`. One-of rules and rules between fields are checked after the shape. `medium` is another word
- * for `normal`, and the fields from `threads_hold` on are those of the established server, whose clients send them.
+ * The body of `POST /runs`. Rules between fields are checked afterwards. `medium` is an alias of `normal`; the fields
+ * from `threads_hold` on exist for clients of the established server.
  */
 export const CreateRuns = Type.Object(
   {
@@ -38,7 +38,7 @@ export const CreateRuns = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 128,
-        description: 'Network of the docker runner; host and container:NAME need the role admin',
+        description: 'Network of the docker runner; host and container:NAME require the role admin',
       }),
     ),
     ssh_host: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
@@ -63,37 +63,43 @@ export const CreateRuns = Type.Object(
     ),
     empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),
     repeat: Type.Optional(
-      Type.Boolean({ description: 'Also make a schedule that starts the same again; needs the role admin' }),
+      Type.Boolean({
+        description: 'Also creates a schedule that repeats the request; requires the role admin',
+      }),
     ),
     repeat_wait_time: Type.Optional(
       Type.String({
         maxLength: 32,
-        description: 'Time from one start to the next, such as 2h; 1m unless given',
+        description: 'Time between two starts, for example 2h; default 1m',
       }),
     ),
     schedule: Type.Optional(
       Type.String({
         maxLength: 128,
-        description: 'Cron expression: also make a schedule of the same; needs the role admin',
+        description: 'Cron expression: also creates a schedule for the request; requires the role admin',
       }),
     ),
-    schedule_enabled: Type.Optional(Type.Boolean({ description: 'Of the schedule; true unless given' })),
-    notify_on_complete: Type.Optional(Type.Boolean({ description: 'Only gives a warning: use webhooks' })),
+    schedule_enabled: Type.Optional(
+      Type.Boolean({ description: 'Whether the schedule is enabled; default true' }),
+    ),
+    notify_on_complete: Type.Optional(
+      Type.Boolean({ description: 'Not supported; causes a warning. Use webhooks' }),
+    ),
     skip_validation: Type.Optional(
-      Type.Boolean({ description: 'Only gives a warning: targets and params are always checked' }),
+      Type.Boolean({ description: 'Not supported; causes a warning. Targets and params are always checked' }),
     ),
   },
   { $id: 'CreateRuns', additionalProperties: false },
 )
 export type CreateRuns = Static<typeof CreateRuns>
 
-/** Fields of a body that were taken but not obeyed, or not to the letter; left out when there are none. */
+/** Fields that were ignored or changed; omitted if there are none. */
 export const Warnings = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-  description: 'What was taken but not obeyed as it stands',
+  description: 'Fields that were ignored or changed',
 })
 export type Warnings = Static<typeof Warnings>
 
-/** The answer, 202. */
+/** The response, 202. */
 export const RunsCreated = Type.Object(
   {
     message: Type.String(),

@@ -1,4 +1,4 @@
-/** Every refusal this system gives to a caller: code → HTTP status. Codes are stable, messages are for people. */
+/** All error codes with their HTTP statuses. Codes are stable; messages are for people. */
 export const ERROR_STATUS = {
   bad_request: 400,
   invalid_input: 400,
@@ -30,18 +30,21 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** A bad field: `path` is a JSON pointer into the body, or the name of a query parameter with a leading slash. */
+/** An invalid field. `path` is a JSON pointer into the body, or the name of a query parameter with a leading slash. */
 export interface FieldError {
   path: string
   message: string
 }
 
-/** What a caller did wrong, or what cannot be served now. Outcomes of runs are values, never this; all else is a bug. */
+/**
+ * An error of the caller, or a request that cannot be served now. The outcomes of runs are values, not errors; any
+ * other exception is a bug.
+ */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
   readonly details: readonly FieldError[]
-  /** Seconds, sent as `Retry-After` with 429 and 503. */
+  /** Seconds; sent as `Retry-After` with 429 and 503. */
   readonly retryAfter: number | undefined
 
   constructor(

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { CreateRuns, Timeout } from './create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
-import { Priority, RunMode, RunnerType, WorkflowKind } from './words.ts'
+import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 
-/** What the data of an event is about, by topic; all other topics are `custom`. */
+/** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
   'run.started': 'scan',
   'run.completed': 'scan',
@@ -20,12 +20,12 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
 export const dataTypeOf = (topic: string): string =>
   (Object.hasOwn(DATA_TYPES, topic) ? DATA_TYPES[topic] : undefined) ?? 'custom'
 
-/** Most bytes that the data of an event has as JSON; for the API and webhooks a setting may say otherwise. */
+/** Default limit of the data of an event, in bytes of JSON. A setting can change it for the API and webhooks. */
 export const EVENT_DATA_BYTES = 64 * 1024
-/** Most characters of its topic, name, source and data type. */
+/** Maximum characters of the topic, name, source and data type. */
 export const EVENT_WORD_LENGTH = 256
 
-/** Sources that only events of the farm itself have: triggers may rely on them. */
+/** Sources that are reserved for events of the farm, so that triggers can rely on them. */
 export const SYSTEM_SOURCES: readonly string[] = ['executor', 'scheduler']
 
 const Topic = Type.String({
@@ -37,16 +37,18 @@ const Topic = Type.String({
 export const EmitEvent = Type.Object(
   {
     topic: Topic,
-    data: Type.Object({}, { additionalProperties: true, description: 'What triggered workflows get' }),
+    data: Type.Object({}, { additionalProperties: true, description: 'Data for the triggered workflows' }),
     name: Type.Optional(Type.String({ maxLength: 256, description: 'Default: the topic' })),
     source: Type.Optional(
       Type.String({
         maxLength: EVENT_WORD_LENGTH,
         pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-        description: `Where the event comes from, for example the name of a tool; default api. ${SYSTEM_SOURCES.join(' and ')} are kept for events of the farm itself`,
+        description: `Where the event comes from, for example the name of a tool; default api. ${SYSTEM_SOURCES.join(' and ')} are reserved for events of the farm`,
       }),
     ),
-    data_type: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Default: by topic' })),
+    data_type: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Default: derived from the topic' }),
+    ),
   },
   { $id: 'EmitEvent', additionalProperties: false },
 )
@@ -77,7 +79,7 @@ export const EventReceiverStatus = Type.Object(
     triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
     workflows_loaded: Count,
     workflow_count: Type.Integer({ minimum: 0, description: 'Same as workflows_loaded' }),
-    trigger_count: Type.Integer({ minimum: 0, description: 'Of all types together' }),
+    trigger_count: Type.Integer({ minimum: 0, description: 'Triggers of all types' }),
     last_event_at: NullableTimestamp,
   },
   { $id: 'EventReceiverStatus' },
@@ -94,8 +96,10 @@ export const ReceiverTrigger = Type.Object(
     next_run: Type.Optional(NullableTimestamp),
     topic: Type.Optional(Type.String()),
     path: Type.Optional(Type.String()),
-    schedule_id: Type.Optional(Type.String({ description: 'Of triggers that are schedules' })),
-    problem: Type.Optional(Type.String({ description: 'Why it cannot work, or why its runs would wait' })),
+    schedule_id: Type.Optional(Type.String({ description: 'Set if the trigger is a schedule' })),
+    problem: Type.Optional(
+      Type.String({ description: 'The reason why it does not work, or why its runs would wait' }),
+    ),
   },
   { $id: 'ReceiverTrigger' },
 )
@@ -107,22 +111,21 @@ export const ReceiverWorkflow = Type.Object(
 )
 export type ReceiverWorkflow = Static<typeof ReceiverWorkflow>
 
-const Duration = Type.String({ minLength: 1, maxLength: 32, description: 'Such as 30s, 5m or 1h30m' })
+const Duration = Type.String({ minLength: 1, maxLength: 32, description: 'For example 30s, 5m or 1h30m' })
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 const Missed = Type.Enum(['skip', 'once', 'all'])
 const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
 
-/** Every master holds all schedules in memory. */
+/** Limits memory: every master keeps all schedules in memory. */
 export const SCHEDULE_TARGETS = 100
 
-const READ_ONLY = { description: 'Read only: it is taken so that a schedule can be sent back whole' }
+const READ_ONLY = { description: 'Read-only; accepted so that a schedule can be sent back unchanged' }
 
 const options = {
   workflow_kind: Type.Optional(WorkflowKind),
   trigger_type: Type.Optional(
     Type.Enum(['cron', 'event', 'watch', 'manual'], {
-      description:
-        'cron unless given; manual is a disabled cron that only POST /schedules/{id}/trigger fires',
+      description: 'Default: cron. manual is a disabled cron that only POST /schedules/{id}/trigger fires',
     }),
   ),
   schedule: Type.Optional(
@@ -143,9 +146,12 @@ const options = {
   ),
   debounce: Type.Optional(Duration),
   overlap: Type.Optional(Overlap),
-  target: Type.Optional(Type.String({ description: '"" for a workflow that needs none' })),
+  target: Type.Optional(Type.String({ description: '"" for a workflow that needs no target' })),
   targets: Type.Optional(
-    Type.Array(Type.String(), { maxItems: SCHEDULE_TARGETS, description: 'Several, in place of target' }),
+    Type.Array(Type.String(), {
+      maxItems: SCHEDULE_TARGETS,
+      description: 'Several targets instead of target',
+    }),
   ),
   workspace: Type.Optional(Type.String()),
   params: Type.Optional(StringMap),
@@ -158,10 +164,10 @@ const options = {
   input: Type.Optional(Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4096 }))),
   run_mode: Type.Optional(Type.Enum(['local', 'distributed'])),
   priority: CreateRuns.properties.priority,
-  enabled: Type.Optional(Type.Boolean({ description: 'Also taken as is_enabled' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'Alias: is_enabled' })),
   input_config: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Target and params together; read where neither target nor params is sent',
+      description: 'Target and params combined; used only if neither target nor params is given',
     }),
   ),
   id: Type.Optional(Type.String(READ_ONLY)),

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from './resources.ts'
 
-/** From worst to least; lists of all severities are in this order. */
+/** From most to least severe; all lists of severities have this order. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
@@ -10,12 +10,12 @@ export const CONFIDENCES = ['Certain', 'Firm', 'Tentative', 'Manual Review Requi
 export const Confidence = Type.Enum([...CONFIDENCES])
 export type Confidence = Static<typeof Confidence>
 
-/** `gone`: a later complete scan of the same scope did not see it any more. */
+/** `gone`: a later complete scan of the same scope did not find it. */
 export const FINDING_STATES = ['open', 'gone'] as const
 export const FindingState = Type.Enum([...FINDING_STATES])
 export type FindingState = Static<typeof FindingState>
 
-/** Most characters of each field; imports cut what is longer, requests with more are refused. */
+/** Maximum characters of each field. Imports truncate longer values, requests with longer values are refused. */
 export const FINDING_LIMITS = {
   workspace: 2048,
   vuln_info: 1024,
@@ -41,7 +41,7 @@ const contentFields = {
   vuln_poc: text('vuln_poc', 'Proof of concept'),
   severity: Severity,
   confidence: Confidence,
-  asset_type: text('asset_type', 'Such as web, api, network'),
+  asset_type: text('asset_type', 'For example web, api, network'),
   asset_value: text('asset_value', 'URL or other identifier of what is affected'),
   tags: Type.Array(Type.String({ maxLength: MAX_TAG_LENGTH }), { maxItems: MAX_TAGS }),
   detail_http_request: text('detail_http_request', 'Raw HTTP request'),
@@ -49,7 +49,7 @@ const contentFields = {
   raw_vuln_json: text('raw_vuln_json', 'Raw scanner output, as JSON text'),
 }
 
-/** What is known of a finding, however it came in. */
+/** The content of a finding, from any source. */
 export const FindingContent = Type.Object(contentFields)
 export type FindingContent = Static<typeof FindingContent>
 
@@ -58,13 +58,16 @@ const seenFields = {
   first_seen: Timestamp,
   last_seen: Timestamp,
   last_seen_at: Type.String({ format: 'date-time', description: 'Same as last_seen' }),
-  times_seen: Type.Integer({ minimum: 1, description: 'Runs and imports that saw it' }),
+  times_seen: Type.Integer({ minimum: 1, description: 'Runs and imports that found it' }),
   gone_at: NullableTimestamp,
-  first_run_uuid: Type.String({ description: 'Run that saw it first, or ""' }),
-  run_uuid: Type.String({ description: 'Run that saw it last, or ""' }),
-  source: Type.String({ description: 'How it came in: api, workflow, or the format of the import' }),
+  first_run_uuid: Type.String({ description: 'Run that found it first, or ""' }),
+  run_uuid: Type.String({ description: 'Run that found it last, or ""' }),
+  source: Type.String({ description: 'Origin: api, workflow, or the format of the import' }),
   created_at: Timestamp,
-  updated_at: Type.String({ format: 'date-time', description: 'When its content or state changed last' }),
+  updated_at: Type.String({
+    format: 'date-time',
+    description: 'Time of the last change of its content or state',
+  }),
 }
 
 export const Vulnerability = Type.Object(
@@ -88,7 +91,7 @@ export const NewVulnerability = Type.Object(
 )
 export type NewVulnerability = Static<typeof NewVulnerability>
 
-/** What is known of an asset, however it came in. */
+/** The content of an asset, from any source. */
 export const AssetContent = Type.Object({
   asset_type: Type.String({ description: 'http, dns, url, subdomain, ip, port, technology, file…' }),
   asset_value: Type.String({ description: 'Host, address, host:port, path…' }),
@@ -102,11 +105,11 @@ export const AssetContent = Type.Object({
   open_ports: Type.Array(Type.String()),
   dns_records: Type.Array(Type.String()),
   remarks: Type.Array(Type.String()),
-  raw_json_data: Type.String({ description: 'What the tool wrote of it, as JSON text, or ""' }),
+  raw_json_data: Type.String({ description: 'Output of the tool as JSON text, or ""' }),
 })
 export type AssetContent = Static<typeof AssetContent>
 
-/** For clients that show them as columns; out of the URL and of what the tool wrote. */
+/** Derived from the URL and the output of the tool, for clients that show them as columns. */
 const shownFields = {
   tech: Type.Array(Type.String(), { description: 'Same as technologies' }),
   content_length: Type.Integer({ description: '0: unknown' }),
@@ -131,7 +134,7 @@ export const Asset = Type.Object(
 )
 export type Asset = Static<typeof Asset>
 
-/** What an import did. `errors`: records that could not be used. */
+/** Result of an import. `errors`: records that could not be used. */
 export const ImportSummary = Type.Object({
   new: Type.Integer({ minimum: 0 }),
   updated: Type.Integer({ minimum: 0, description: 'Known ones whose content changed, or that came back' }),

@@ -1,11 +1,11 @@
 import type { FieldError } from './error.ts'
 
-/** Bounds of the params of one run, wherever they enter: API, schedule, event, workflow, command line. */
+/** Limits of the params of one run from any source: API, schedule, event, workflow, command line. */
 export const PARAM_LIMITS = {
   count: 200,
   nameLength: 128,
   valueBytes: 64 * 1024,
-  /** Names and values together. */
+  /** Names and values combined. */
   totalBytes: 256 * 1024,
 } as const
 
@@ -17,7 +17,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLen
 const shown = (name: string): string =>
   JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}…` : name)
 
-/** What is wrong with number, names and size of params; at most a few entries. Paths begin with `path`. */
+/** Problems with the number, names and size of params; at most a few. Paths start with `path`. */
 export const paramsProblems = (params: Readonly<Record<string, string>>, path = '/params'): FieldError[] => {
   const entries = Object.entries(params)
   const { count, nameLength, valueBytes, totalBytes } = PARAM_LIMITS

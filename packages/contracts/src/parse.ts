@@ -3,7 +3,7 @@ import formats from 'ajv-formats'
 import type { Static, TSchema } from 'typebox'
 import { AppError, type ErrorCode, type FieldError } from './error.ts'
 
-/** How loosely a border reads: bodies are strict, query and path parameters arrive as text and are coerced. */
+/** `strict` for bodies. `coerce` for query and path parameters, which arrive as text. */
 export type Strictness = 'strict' | 'coerce'
 
 export type Parser<T> = (value: unknown) => T
@@ -19,7 +19,7 @@ const engine = (strictness: Strictness): Ajv2020 => {
     verbose: true,
     ownProperties: true,
   })
-  // ajv-formats is CommonJS: its callable stands on `default` or is the module itself, depending on the loader.
+  // ajv-formats is CommonJS: depending on the loader, its function is `default` or the module itself.
   const add =
     typeof formats === 'function' ? formats : (formats as { default: typeof formats.default }).default
   add(ajv as never)
@@ -29,8 +29,8 @@ const engine = (strictness: Strictness): Ajv2020 => {
 const engines: Partial<Record<Strictness, Ajv2020>> = {}
 
 /**
- * The one validator of every border. Compile once, at start; the parser returns the value (with defaults filled in)
- * typed by the schema, or throws an `AppError` that lists every bad field.
+ * The validator for all external input. Compile at start; the parser returns the value with defaults, typed by the
+ * schema, or throws an `AppError` that lists all invalid fields.
  */
 export function compile<S extends TSchema>(
   schema: S,
@@ -51,10 +51,10 @@ export function compile<S extends TSchema>(
 }
 
 const DIGITS = /^-?\d+$/
-/** Text that no coercion takes for a number. */
+/** A text that cannot be coerced to a number. */
 const NO_NUMBER = '?'
 
-/** Coercion takes `1e3`, `0x10` and ` 7` for integers; a caller who wrote them meant something else. */
+/** Rejects integers that coercion would accept but that were probably meant differently: `1e3`, `0x10`, ` 7`. */
 const plainIntegers = (schema: TSchema): ((value: unknown) => unknown) => {
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
   const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
@@ -79,7 +79,7 @@ const summary = (subject: string, details: readonly FieldError[]): string => {
 
 const fieldErrors = (errors: readonly ErrorObject[]): FieldError[] => {
   const seen = new Map<string, FieldError>()
-  // One sentence for a failed union; what each branch had to say would only confuse.
+  // A failed union is reported as one error; the errors of its branches would only confuse.
   const unions = new Set(
     errors.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath),
   )
@@ -114,7 +114,7 @@ const fieldError = (error: ErrorObject): FieldError | undefined => {
       return { path: instancePath, message: `must be ${text('type').replace(',', ' or ')}` }
     case 'anyOf':
       return { path: instancePath, message: `must be ${unionWords(error.parentSchema)}` }
-    // The branch that matters has reported its own error.
+    // The applicable branch reports its own error.
     case 'if':
       return undefined
     default:

@@ -1,19 +1,19 @@
 import type { OutputStream } from './runner.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { StepStatus } from './run-status.ts'
-import type { ArtifactType, ContentType } from './words.ts'
+import type { ArtifactType, ContentType } from './enums.ts'
 
-/** A step row that comes into being. `key` is unique within (run, attempt) and the same on every attempt. */
+/** A new step. `key` is unique within (run, attempt) and the same in every attempt. */
 export interface StepOpened {
   readonly key: string
-  /** Position in the order of opening, from 1; lists of steps are sorted by it. */
+  /** Position in the order of opening, from 1. Lists of steps are sorted by it. */
   readonly seq: number
   readonly name: string
-  /** `bash`, `function`, `foreach`… as in the workflow. */
+  /** Step type of the workflow, like `bash`, `function` or `foreach`. */
   readonly type: string
-  /** Flow module that the step belongs to, or `""`. */
+  /** Module of the flow that the step belongs to, or `""`. */
   readonly module: string
-  /** The command or expression as rendered, secrets masked, at most 64 KiB. */
+  /** The rendered command or expression with secrets masked, at most 64 KiB. */
   readonly command: string
   readonly startedAt: Date
 }
@@ -30,10 +30,10 @@ export interface StepClosed {
 
 export interface ArtifactFound {
   readonly name: string
-  /** Absolute path on the executor's machine, inside the run's folder. */
+  /** Absolute path on the executing machine, inside the run's folder. */
   readonly path: string
   readonly type: ArtifactType
-  /** Given by the workflow; missing: by extension. */
+  /** Given by the workflow; if missing, derived from the extension. */
   readonly contentType?: ContentType
   readonly description: string
 }
@@ -47,22 +47,22 @@ export interface EventRaised {
 }
 
 /**
- * Where an executing run tells what happens. Calls never throw and never wait for a database: they are buffered and
- * written in order. Only `output` may answer with a promise (back-pressure).
+ * Receives what happens in a run. Calls never throw and never wait for a database: entries are buffered and written in
+ * order. Only `output` may return a promise (back-pressure).
  */
 export interface RunRecorder {
-  /** How many steps count towards `total_steps`; may be told again when it becomes known better. */
+  /** Sets the number of steps that count towards `total_steps`. A later call replaces it. */
   plan(totalSteps: number): void
   stepOpened(step: StepOpened): void
   output(stepKey: string, stream: OutputStream, chunk: Buffer): void | Promise<void>
-  /** `counts`: the step is one of `totalSteps`, so `completed_steps` grows (skipped steps count too). */
+  /** `counts`: the step is one of `totalSteps` and increments `completed_steps`, even if it was skipped. */
   stepClosed(step: StepClosed, counts: boolean): void
-  /** The figures that decide the outcome, so far; each call replaces the one before. */
+  /** The numbers that determine the outcome. Each call replaces the previous one. */
   tally(tally: RunTally): void
-  /** The process that a step has just started; 0 when none runs. */
+  /** The process that a step has just started; 0 if none is running. */
   currentPid(pid: number): void
   artifact(found: ArtifactFound): void
   event(event: EventRaised): void
-  /** A line of the run's own log (author's `log`, warnings of the engine). */
+  /** Adds a line to the run's own log: `log` of the author, warnings of the engine. */
   log(level: 'debug' | 'info' | 'warn' | 'error', line: string): void
 }

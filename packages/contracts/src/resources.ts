@@ -10,9 +10,9 @@ import {
   RunnerType,
   TriggerType,
   WorkflowKind,
-} from './words.ts'
+} from './enums.ts'
 
-/** ISO 8601 in UTC, such as `2026-01-31T12:00:00.000Z`. */
+/** ISO 8601 in UTC, for example `2026-01-31T12:00:00.000Z`. */
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
 export const StringMap = Type.Record(Type.String(), Type.String())
@@ -33,15 +33,18 @@ const runFields = {
   params: StringMap,
   status: RunStatus,
   outcome: Outcome,
-  failed_steps: Type.Integer({ minimum: 0, description: 'Steps that failed, also those that go on' }),
-  left_out_modules: Type.Integer({ minimum: 0, description: 'Modules that were due and could not begin' }),
+  failed_steps: Type.Integer({
+    minimum: 0,
+    description: 'Failed steps, including those with on_error: continue',
+  }),
+  left_out_modules: Type.Integer({ minimum: 0, description: 'Modules that were due and could not start' }),
   left_out_steps: Type.Integer({
     minimum: 0,
-    description: 'Steps that were due and not reached, in modules that did begin',
+    description: 'Steps of started modules that were due but not reached',
   }),
   outcome_reasons: Type.Array(Type.String(), {
     maxItems: OUTCOME_REASONS,
-    description: 'What failed or was left out, and why: the first of them',
+    description: 'The first reasons why something failed or was left out',
   }),
   workspace: Type.String(),
   started_at: NullableTimestamp,
@@ -57,14 +60,14 @@ const runFields = {
   run_mode: RunMode,
   runner_type: RunnerType,
   attempt: Count,
-  worker_id: Type.String({ description: 'Worker that runs or last ran it, or ""' }),
+  worker_id: Type.String({ description: 'Worker that executes or last executed it, or ""' }),
   waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
   error_message: Type.String(),
 }
 
-/** List item. */
+/** A run in a list. */
 export const Run = Type.Object(
-  { ...runFields, current_pid: Type.Integer({ description: 'Process that runs now; 0 when none' }) },
+  { ...runFields, current_pid: Type.Integer({ description: 'Running process; 0 if none' }) },
   { $id: 'Run' },
 )
 export type Run = Static<typeof Run>
@@ -76,7 +79,7 @@ export const RunDetail = Type.Object(
     trigger_name: Type.String(),
     timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
     docker_image: Type.String(),
-    docker_network: Type.String({ description: 'Network that the caller asked for, or ""' }),
+    docker_network: Type.String({ description: 'Network that the caller requested, or ""' }),
     ssh_host: Type.String(),
     facts: StringMap,
     killed_pids: Type.Array(Type.Integer()),
@@ -112,7 +115,7 @@ export const Step = Type.Object(
 )
 export type Step = Static<typeof Step>
 
-/** A step in a list over several runs. */
+/** A step in a list of steps from several runs. */
 export const StepResult = Type.Object(
   { ...Step.properties, run_uuid: Type.String({ format: 'uuid' }) },
   { $id: 'StepResult' },
@@ -144,7 +147,7 @@ export const JobStatus = Type.Object(
     completed: Count,
     running: Count,
     failed: Count,
-    pending: Type.Integer({ minimum: 0, description: 'pending and queued together' }),
+    pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs' }),
     cancelled: Count,
     outcomes: Type.Object(
       { clean: Count, partial: Count, nothing_done: Count },
@@ -176,9 +179,12 @@ export const Worker = Type.Object(
     current_task: Type.String({ description: 'The first of current_runs, or ""' }),
     tasks_complete: Type.Integer({
       minimum: 0,
-      description: 'Runs that it completed, of the newest 10,000 of the farm',
+      description: 'Completed runs among the newest 10,000 of the farm',
     }),
-    tasks_failed: Type.Integer({ minimum: 0, description: 'The same for runs that failed' }),
+    tasks_failed: Type.Integer({
+      minimum: 0,
+      description: 'Failed runs among the newest 10,000 of the farm',
+    }),
   },
   { $id: 'Worker' },
 )
@@ -208,11 +214,11 @@ export const Pagination = Type.Object(
     total: Count,
     offset: Count,
     limit: Count,
-    next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to read on from here' })),
+    next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
     truncated: Type.Optional(
       Type.Literal(true, {
         description:
-          'The page ended at its bound of bytes: it has fewer records than limit and there are more. Read on with next_cursor, or with offset plus the number of records',
+          'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
       }),
     ),
   },

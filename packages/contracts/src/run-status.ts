@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox'
 
 /**
- * The life of a run. `pending`: created, not started. `queued`: waits for a slot. The three terminal statuses
- * never change again.
+ * Life cycle of a run. `pending`: created, not yet queued. `queued`: waits for a slot. The three terminal statuses
+ * never change.
  */
 export const RunStatus = Type.Enum(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
 export type RunStatus = Static<typeof RunStatus>
 
-/** The only moves between statuses of a run; `docs/lifecycle.md` and the database are compared with this table. */
+/** All allowed changes of a run's status. Tests compare `docs/lifecycle.md` and the database with this table. */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ['queued', 'cancelled'],
   queued: ['running', 'failed', 'cancelled'],
@@ -17,7 +17,7 @@ export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   cancelled: [],
 }
 
-/** `cancelled` is only reached on request; `skipped` carries its reason in `error_message`. */
+/** `cancelled` is set only on request; the reason for `skipped` is in `error_message`. */
 export const StepStatus = Type.Enum(['pending', 'running', 'completed', 'failed', 'skipped', 'cancelled'])
 export type StepStatus = Static<typeof StepStatus>
 
@@ -32,11 +32,11 @@ export const STEP_MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
 
 export const canMove = (from: RunStatus, to: RunStatus): boolean => RUN_MOVES[from].includes(to)
 
-/** Where `to` may be reached from: the `where status = any(…)` of every update of a run's status. */
+/** The statuses from which `to` can be reached: the `where status = any(…)` of every status update. */
 export const sources = (to: RunStatus): RunStatus[] =>
   (Object.keys(RUN_MOVES) as RunStatus[]).filter((from) => canMove(from, to))
 
 export const isTerminal = (status: RunStatus): boolean => RUN_MOVES[status].length === 0
 
-/** What the list filter and the job counter call `pending`: everything that waits. */
+/** The statuses that the list filter and the job counter combine as `pending`. */
 export const WAITING: readonly RunStatus[] = ['pending', 'queued']

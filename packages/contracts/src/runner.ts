@@ -1,62 +1,70 @@
-import type { RunnerType } from './words.ts'
+import type { RunnerType } from './enums.ts'
 
 /**
- * One program to run. `argv` is program and arguments, never shell text; a shell command is
- * `['/bin/sh', '-c', text]`.
+ * A program to run. `argv` is program and arguments, never shell text; a shell command is `['/bin/sh', '-c', text]`.
  */
 export interface Command {
   readonly argv: readonly string[]
-  /** The whole environment of the program: nothing is inherited from the worker. */
+  /** The complete environment of the program; nothing is inherited from the worker. */
   readonly env: Readonly<Record<string, string>>
   /**
-   * Absolute folder on the machine that runs the command; missing: the one that the runner was configured with, else the
-   * workspace of the run, else its folder.
+   * Absolute folder on the machine that executes the command. If missing: the folder configured for the runner, else
+   * the workspace of the run, else the run's folder.
    */
   readonly cwd?: string
   /** Wall-clock limit; missing: none. */
   readonly timeoutMs?: number
-  /** Time between TERM and KILL when the command is cancelled or times out. */
+  /** Time between TERM and KILL on cancel or timeout. */
   readonly graceMs?: number
 }
 
 export type OutputStream = 'stdout' | 'stderr'
 
 export interface CommandIo {
-  /** Abort = cancel: TERM to the whole process tree, grace, KILL, then a sweep by the run's marker. */
+  /**
+   * Aborting cancels the command: TERM to the whole process tree, KILL after the grace time, then a sweep by the run's
+   * marker.
+   */
   readonly signal: AbortSignal
   /**
-   * Called in the order in which each stream wrote (the two streams are not ordered against each other). A returned
-   * promise is back-pressure: the runner reads no more of that stream until it settles. The chunk is the callee's.
+   * Called in the order of each stream; the two streams are not ordered relative to each other. A returned promise is
+   * back-pressure: the runner reads no more of that stream until it settles. The callee owns the chunk.
    */
   onOutput?(stream: OutputStream, chunk: Buffer): void | Promise<void>
-  /** Called once, as soon as a process exists, with its pid where it runs (container and ssh: the pid there). */
+  /** Called once with the pid of the started process (in a container or on an ssh host: the pid there). */
   onStart?(pid: number): void
 }
 
-/** Everything that can happen to a program. `killed` lists pids that were alive when the kill began. */
+/** Result of a program. `killed` lists the pids that were alive when the kill began. */
 export type Outcome =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: string; readonly reason?: string }
   | { readonly kind: 'timed-out'; readonly killed: readonly number[] }
   | { readonly kind: 'cancelled'; readonly killed: readonly number[] }
-  /** The program never ran: missing, not executable, no such folder, no such image. */
+  /** The program was not started: program, folder or image is missing, or the program is not executable. */
   | { readonly kind: 'not-started'; readonly reason: string }
-  /** It ran and its end is unknown: connection gone, engine gone. An exit code is never guessed. */
+  /**
+   * The program was started and its end is unknown, because the connection or the docker engine was lost. An exit code
+   * is never guessed.
+   */
   | { readonly kind: 'lost'; readonly reason: string }
 
-/** Where the commands of a run execute. Made by a `RunnerProvider`, used for all steps of the run, then closed. */
+/** Executes the commands of a run. Created by a `RunnerProvider`, used for all steps of the run, then closed. */
 export interface Runner extends AsyncDisposable {
   readonly type: RunnerType
-  /** Facts for the run's record, such as `image_digest` or `host`. */
+  /** Facts for the record of the run, for example `image_digest` or `host`. */
   readonly facts: Readonly<Record<string, string>>
-  /** True where commands see the executor's own files (host). */
+  /** True if commands see the files of this machine (host). */
   readonly sharesFiles: boolean
   /**
-   * Runs one command. Safe to call concurrently. Resolves for everything that can happen to a program and rejects
-   * only for bugs; when it resolves, every process, channel and timer of the command has been freed.
+   * Runs one command. May be called concurrently. Resolves for everything that can happen to a program and rejects only
+   * for bugs. When it resolves, all processes, channels and timers of the command have been freed.
    */
   run(command: Command, io: CommandIo): Promise<Outcome>
-  /** Brings files of the run's folder, or of its workspace, to where commands run (`push`) or back (`pull`); no-op when `sharesFiles`. */
+  /**
+   * Copies files of the run's folder, or of its workspace, to the runner (`push`) or back (`pull`). Does nothing if
+   * `sharesFiles`.
+   */
   push(path: string, signal: AbortSignal): Promise<void>
   pull(path: string, signal: AbortSignal): Promise<void>
 }
@@ -72,19 +80,19 @@ export type RunnerSpec =
       readonly network?: string
       readonly workdir?: string
       readonly user?: string
-      /** One container for all commands (default) or one for each. */
+      /** One container for all commands (default) or one per command. */
       readonly persistent?: boolean
     }
   | {
       readonly type: 'ssh'
-      /** Host name or address; `user@host:port` is taken apart before. */
+      /** Host name or address, without user and port. */
       readonly host: string
       readonly port?: number
       readonly user?: string
       readonly keyFile?: string
       readonly password?: string
       readonly workdir?: string
-      /** `user@host:port` of a host to go through. */
+      /** `user@host:port` of a jump host. */
       readonly jump?: string
       readonly knownHosts?: string
       readonly hostKeys?: 'strict' | 'accept-new'
@@ -95,29 +103,29 @@ export interface RunnerContext {
   readonly attempt: number
   /** Absolute folder of the run on this machine. */
   readonly folder: string
-  /** Another folder that commands use at the same path, shared with other runs: it stays when the run is over. */
+  /** Another folder that commands use at the same path. It is shared with other runs and remains after the run. */
   readonly workspace?: string
-  /** A folder that commands on this machine may write to besides. */
+  /** Another folder that commands on this machine may write to. */
   readonly home?: string
   /**
-   * What the environment variable `SCANFARM_MARKER` begins with in every process of this attempt (`#`, the number
-   * of the command and `;` follow); the last sweep after a kill finds by it what left the process group. Unique for each
+   * Prefix of the environment variable `SCANFARM_MARKER` in every process of this attempt; `#`, the number of the
+   * command and `;` follow. The sweep after a kill finds processes that left the process group by it. Unique per
    * attempt, without `#`.
    */
   readonly marker: string
   /** The user that commands on this machine run as; missing: the user of the runner. */
   readonly owner?: { readonly uid: number; readonly gid: number }
   readonly signal: AbortSignal
-  /** Progress worth showing, such as that of an image pull. */
+  /** Logs progress, for example of an image pull. */
   log(line: string): void
 }
 
 export interface RunnerProvider extends AsyncDisposable {
-  /** Ready to run commands, or an `AppError`-free rejection of type `RunnerUnavailableError` that says why not. */
+  /** Opens a runner that is ready to run commands. Rejects with `RunnerUnavailableError` and the reason. */
   open(spec: RunnerSpec, context: RunnerContext): Promise<Runner>
 }
 
-/** The place where commands should run cannot be used; the run fails with this message before any step. */
+/** The runner cannot be used. The run fails with this message before its first step. */
 export class RunnerUnavailableError extends Error {
   override readonly name = 'RunnerUnavailableError'
 }

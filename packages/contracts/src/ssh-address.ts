@@ -8,7 +8,10 @@ const ADDRESS =
   /^(?:(?<user>[^@\s]+)@)?(?:\[(?<v6>[0-9a-fA-F:.]+(?:%\w+)?)\]|(?<host>[^@\s:[\]]+))(?::(?<port>\d{1,5}))?$/
 const HIGHEST_PORT = 65_535
 
-/** `user@host:port`, user and port optional, an IPv6 address in brackets. Throws an error that shows the form. */
+/**
+ * Parses `user@host:port` with optional user and port and an IPv6 address in brackets. Throws an error that shows this
+ * form.
+ */
 export function parseSshAddress(text: string): SshAddress {
   const parts = ADDRESS.exec(text.trim())?.groups
   const port = parts?.['port'] === undefined ? undefined : Number(parts['port'])

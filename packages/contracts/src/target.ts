@@ -1,19 +1,19 @@
 /**
- * A target is data, never shell text. The same check runs wherever one enters: API, file, event, watch, foreach over
- * an event payload.
+ * A target is data, never shell text. The same check applies everywhere: API, file, event, watch, foreach over an event
+ * payload.
  */
 export const MAX_TARGET_LENGTH = 2048
 
-// Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and what a shell acts on.
+// Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and shell operators.
 const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"'`\\$;|<>{}!]/u
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const IPV6_AUTHORITY = /^(?:[^[\]/?#@]*@)?\[[0-9a-f:.]+(?:%25[a-z0-9._~-]+)?\](?::\d{1,5})?$/i
 const LATE_CHARACTERS = /[&?#=%~]/
 const GLOB_CHARACTERS = /[()*]/
-/** `*.` in front of a domain, with a port at most. */
+/** `*.` before a domain, optionally with a port. */
 const WILDCARD = /^\*\.(?!-)[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+\.?(?::\d{1,5})?$/u
 
-/** Why `target` is refused, or `undefined` when it is fine. The message is for the person who sent it. */
+/** The reason why a target is refused, as a message for the caller; `undefined` if it is valid. */
 export function targetProblem(target: string): string | undefined {
   if (target === '') return 'a target must not be empty'
   if (target.length > MAX_TARGET_LENGTH)
@@ -66,13 +66,13 @@ const urlProblem = (rest: string): string | undefined => {
     : `a target may contain ${bad} only in the path, query or fragment of a URL`
 }
 
-/** Texts that no command, database or file can hold. Any other param is escaped for the place where it is put. */
+/** Refuses only texts that no command, database or file can hold. All other values are escaped where they are used. */
 export function paramProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'a param must not contain NUL'
   return value.isWellFormed() ? undefined : 'a param must be valid Unicode'
 }
 
-/** A caller's workspace name: a folder name and nothing else. */
+/** Workspace names are valid folder names. */
 export const WORKSPACE_PATTERN = '^[A-Za-z0-9._-]{1,128}$'
 
 export const workspaceProblem = (name: string): string | undefined =>

@@ -3,14 +3,14 @@ import { NullableTimestamp, Timestamp } from './resources.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** `imported`: no run has worked in it. */
+/** `imported`: the workspace has no runs. */
 export const WORKSPACE_SOURCES = ['local', 'cloud', 'imported'] as const
 export const WorkspaceSource = Type.Enum([...WORKSPACE_SOURCES])
 export type WorkspaceSource = Static<typeof WorkspaceSource>
 
 export const Workspace = Type.Object(
   {
-    id: Type.Integer({ description: 'A number made of the name' }),
+    id: Type.Integer({ description: 'A number derived from the name' }),
     name: Type.String(),
     org_uuid: Type.String({ format: 'uuid' }),
     local_path: Type.String({ description: 'Always "": files are kept as artifacts' }),
@@ -28,7 +28,7 @@ export const Workspace = Type.Object(
     vuln_high: Count,
     vuln_medium: Count,
     vuln_low: Count,
-    vuln_potential: Type.Integer({ minimum: 0, description: 'Of severity info' }),
+    vuln_potential: Type.Integer({ minimum: 0, description: 'Findings of severity info' }),
     risk_score: Type.Number({
       description: 'By the worst severity: critical 10, high 7.5, medium 5, low 2.5, none 0',
     }),
@@ -48,7 +48,7 @@ export const Org = Type.Object(
     name: Type.String(),
     description: Type.String(),
     tags: Type.Array(Type.String()),
-    is_default: Type.Boolean({ description: 'It has every workspace that no other has' }),
+    is_default: Type.Boolean({ description: 'It has all workspaces that belong to no other' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -64,7 +64,7 @@ export const OrgStats = Type.Object(
     total_assets: Count,
     total_vulns: Count,
     total_runs: Count,
-    workspaces: Type.Array(Type.String(), { description: 'The first names of them' }),
+    workspaces: Type.Array(Type.String(), { description: 'The first of their names' }),
   },
   { $id: 'OrgStats' },
 )

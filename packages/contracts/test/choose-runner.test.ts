@@ -5,11 +5,11 @@ const docker = { type: 'docker', image: 'own:1', volumes: ['/a:/a'] } as const
 const ssh = { type: 'ssh', host: 'own', port: 2222, user: 'scan', keyFile: '/key' } as const
 
 describe('the runner of a run', () => {
-  test('is the one of its workflow when nothing was asked for', () => {
+  test('a run uses the runner of its workflow when the caller chooses none', () => {
     expect(chooseRunner(docker, null)).toBe(docker)
   })
 
-  test('keeps the settings of the workflow when the same kind is asked for', () => {
+  test('a run keeps the settings of its workflow when the caller chooses the same type of runner', () => {
     expect(chooseRunner(docker, { type: 'docker', dockerImage: 'other:2' })).toEqual({
       ...docker,
       image: 'other:2',
@@ -24,13 +24,13 @@ describe('the runner of a run', () => {
     })
   })
 
-  test('has the network that was asked for in place of that of the workflow', () => {
+  test('the network that the caller chooses replaces that of the workflow', () => {
     const asked = { type: 'docker', dockerNetwork: 'none' } as const
     expect(chooseRunner({ ...docker, network: 'host' }, asked)).toEqual({ ...docker, network: 'none' })
     expect(chooseRunner({ type: 'host' }, { ...asked, dockerImage: 'x' })).toMatchObject({ network: 'none' })
   })
 
-  test('is only what was asked for when that is another kind', () => {
+  test('the settings of the workflow are dropped when the caller chooses another type of runner', () => {
     expect(chooseRunner(docker, { type: 'host' })).toEqual({ type: 'host' })
     expect(chooseRunner(ssh, { type: 'docker', dockerImage: 'x' })).toEqual({ type: 'docker', image: 'x' })
     expect(chooseRunner({ type: 'host' }, { type: 'ssh', sshHost: 'a@h:1' })).toEqual({
@@ -41,7 +41,7 @@ describe('the runner of a run', () => {
     })
   })
 
-  test('is refused when neither names the image or host', () => {
+  test('a run is refused when neither the workflow nor the caller names the image or host', () => {
     expect(() => chooseRunner({ type: 'host' }, { type: 'docker' })).toThrow('docker_image')
     expect(() => chooseRunner(docker, { type: 'ssh' })).toThrow('ssh_host')
   })

@@ -43,6 +43,6 @@ test('the terminal statuses are completed, failed and cancelled', () => {
   expect(statuses.filter(isTerminal)).toEqual(['completed', 'failed', 'cancelled'])
 })
 
-test('a run can only start to run from queued', () => {
+test('only queued runs can start', () => {
   expect(sources('running')).toEqual(['queued'])
 })

@@ -15,7 +15,7 @@ describe('params', () => {
       'values that are together as large as is allowed',
       { ...many(3, 'x'.repeat(64 * KIB)), d: 'x'.repeat(60 * KIB) },
     ],
-  ])('pass: %s', (_title, params) => {
+  ])('params are accepted: %s', (_title, params) => {
     expect(paramsProblems(params)).toEqual([])
   })
 
@@ -38,12 +38,12 @@ describe('params', () => {
       '/params',
       /at most 262144 bytes together/,
     ],
-  ])('are refused: %s', (_title, params, path, message) => {
+  ])('params are refused: %s', (_title, params, path, message) => {
     const problems = paramsProblems(params)
     expect(problems).toEqual([{ path, message: expect.stringMatching(message) }])
   })
 
-  test('are named after the field in which they came', () => {
+  test('problems of params have the path of the field that contained them', () => {
     expect(paramsProblems({ big: 'x'.repeat(65 * KIB) }, '/input')).toMatchObject([{ path: '/input/big' }])
   })
 })

@@ -12,7 +12,7 @@ const refused = (parse: () => unknown): AppError => {
   throw new Error('it was accepted')
 }
 
-test('every bad field is listed at once, with its place', () => {
+test('all invalid fields are reported together, with their paths', () => {
   const error = refused(() =>
     compile(CreateRuns)({ flow: 3, targts: [], params: { 'a/b': 1 }, priority: 'urgent' }),
   )
@@ -27,7 +27,7 @@ test('every bad field is listed at once, with its place', () => {
   expect(error.message).toBe('targts: is not a known field (and 3 more)')
 })
 
-test('a failed union is one sentence', () => {
+test('a failed union is reported as one error', () => {
   const error = refused(() => compile(CreateRuns)({ flow: 'a', target: 'b', timeout: 'soon' }))
   expect(error.details).toEqual([
     {
@@ -37,12 +37,12 @@ test('a failed union is one sentence', () => {
   ])
 })
 
-test('a body is read strictly', () => {
+test('values of a body are not coerced', () => {
   const error = refused(() => compile(Type.Object({ n: Type.Integer() }))({ n: '1' }))
   expect(error.details).toEqual([{ path: '/n', message: 'must be integer' }])
 })
 
-test('a query is coerced and gets its defaults', () => {
+test('values of a query are coerced and defaults are filled in', () => {
   const parse = compile(
     Type.Object({ n: Type.Integer({ default: 20 }), on: Type.Optional(Type.Boolean()) }),
     {
@@ -54,20 +54,20 @@ test('a query is coerced and gets its defaults', () => {
 })
 
 test.each(['1e3', '0x10', ' 7', '7.0', '+7', '', 'seven'])(
-  'the integer of a query is not written %j',
+  'an integer in a query cannot be written as %j',
   (n) => {
     const parse = compile(Type.Object({ n: Type.Integer({ default: 20 }) }), { strictness: 'coerce' })
     expect(refused(() => parse({ n })).details).toEqual([{ path: '/n', message: 'must be integer' }])
   },
 )
 
-test('prototype keys are data', () => {
+test('names of prototype properties are data', () => {
   const parse = compile(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false }))
   const error = refused(() => parse(JSON.parse('{"__proto__": {"a": "x"}}')))
   expect(error.details).toEqual([{ path: '/__proto__', message: 'is not a known field' }])
 })
 
-test('a worker serves a class when it has all of its words', () => {
+test('a worker serves a requirement class when it has all capabilities of the class', () => {
   const needs = needsOf(classOf(['tool:nmap', 'docker', 'docker']))
   expect(needs).toEqual(['docker', 'tool:nmap'])
   expect(canServe(['docker', 'tool:curl', 'tool:nmap'], needs)).toBe(true)
@@ -75,7 +75,7 @@ test('a worker serves a class when it has all of its words', () => {
   expect(canServe([], needsOf(''))).toBe(true)
 })
 
-test('a role allows what is below it', () => {
+test('a role includes the permissions of lower roles', () => {
   expect(roleAllows('admin', 'viewer')).toBe(true)
   expect(roleAllows('viewer', 'operator')).toBe(false)
 })

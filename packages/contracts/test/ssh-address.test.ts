@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { formatSshAddress, parseSshAddress } from '../src/ssh-address.ts'
 
-describe('an ssh address', () => {
+describe('ssh addresses', () => {
   test.each([
     ['host', { host: 'host' }],
     ['host.example:2222', { host: 'host.example', port: 2222 }],
@@ -9,7 +9,7 @@ describe('an ssh address', () => {
     ['scan@10.0.0.1:22', { host: '10.0.0.1', port: 22, user: 'scan' }],
     ['root@[2001:db8::1]:22', { host: '2001:db8::1', port: 22, user: 'root' }],
     ['[fe80::1%eth0]', { host: 'fe80::1%eth0' }],
-  ])('%s is understood', (text, address) => {
+  ])('the ssh address %s is parsed', (text, address) => {
     expect(parseSshAddress(text)).toEqual({ port: undefined, user: undefined, ...address })
   })
 
@@ -25,11 +25,11 @@ describe('an ssh address', () => {
     '-oProxyCommand=x',
     'u@-x',
     'a@b@c',
-  ])('"%s" is refused with the form to use', (text) => {
+  ])('the ssh address "%s" is refused with the expected form', (text) => {
     expect(() => parseSshAddress(text)).toThrow('write user@host:port')
   })
 
-  test('is written with its port, brackets where they are needed', () => {
+  test('an ssh address is formatted with its port, and with brackets around IPv6 addresses', () => {
     expect(formatSshAddress({ host: '::1', user: 'a' })).toBe('a@[::1]:22')
     expect(formatSshAddress({ host: 'h', port: 2 })).toBe('h:2')
   })

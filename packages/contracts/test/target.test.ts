@@ -60,13 +60,21 @@ describe('targets', () => {
     expect(targetProblem(target)).toContain(why)
   })
 
-  test.each([...'"\'`\\$;|<>{}!'])('the character %s is refused wherever it stands', (character) => {
-    for (const target of [character, `a${character}b`, `http://h/${character}`, `http://h/?q=${character}`]) {
-      expect(targetProblem(target)).toContain(character)
-    }
-  })
+  test.each([...'"\'`\\$;|<>{}!'])(
+    'a target with the character %s at any position is refused',
+    (character) => {
+      for (const target of [
+        character,
+        `a${character}b`,
+        `http://h/${character}`,
+        `http://h/?q=${character}`,
+      ]) {
+        expect(targetProblem(target)).toContain(character)
+      }
+    },
+  )
 
-  test('no accepted target means anything to a shell outside a URL, whatever it is made of', () => {
+  test('accepted targets other than URLs contain nothing special to a shell, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (target) => {
         if (targetProblem(target) !== undefined || target.includes('://')) return
@@ -90,7 +98,7 @@ describe('params', () => {
     expect(paramProblem(value)).toBeUndefined()
   })
 
-  test('NUL and half of a surrogate pair are refused', () => {
+  test('params with NUL or an unpaired surrogate are refused', () => {
     expect(paramProblem('a\0b')).toBe('a param must not contain NUL')
     expect(paramProblem('a\ud800b')).toBe('a param must be valid Unicode')
   })

@@ -13,14 +13,14 @@ import { asList, asText, asTexts, pick, type Unknown } from './fields.ts'
 
 type Limit = keyof typeof FINDING_LIMITS
 
-/** Never half a surrogate pair. */
+/** Truncates without splitting a surrogate pair. */
 const cut = (text: string, limit: number): string =>
   text.length > limit ? text.slice(0, limit).toWellFormed() : text
 
 const clipped = (field: Limit, row: Unknown, ...names: string[]): string =>
   cut(asText(pick(row, ...names)), FINDING_LIMITS[field])
 
-/** Tools write several words as one text. */
+/** Some tools write a list as one text. */
 const words = (value: unknown): string[] =>
   tagsOf([...new Set(asTexts(value).flatMap((text) => text.split(',')))].map((text) => text.trim()))
 
@@ -29,7 +29,7 @@ const tagsOf = (tags: readonly unknown[]): string[] =>
     .map((text) => cut(text, MAX_TAG_LENGTH))
     .slice(0, MAX_TAGS)
 
-/** Other tools' words; what nobody knows is info. */
+/** Severities of other tools; unknown ones become `info`. */
 const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
   error: 'high',
   warning: 'medium',
@@ -44,11 +44,11 @@ export const severityOf = (word: string): Severity => {
   return SEVERITIES.find((one) => one === lower) ?? SEVERITY_WORDS[lower] ?? 'info'
 }
 
-/** What a tool found by itself, without saying how sure it is, is firm. */
+/** The default for findings of tools that report no confidence is Firm. */
 const confidenceOf = (word: string): Confidence =>
   CONFIDENCES.find((one) => one.toLowerCase() === word.trim().toLowerCase()) ?? 'Firm'
 
-/** Text that is not JSON, or was cut, is kept as a JSON text of its own. */
+/** Text that is not JSON, or was truncated, becomes a JSON string. */
 const jsonText = (text: string): string => {
   if (text === '') return ''
   const limit = FINDING_LIMITS.raw_vuln_json
@@ -57,13 +57,13 @@ const jsonText = (text: string): string => {
       JSON.parse(text)
       return text
     } catch {
-      // Kept as text, below.
+      // Kept as text.
     }
   }
   return JSON.stringify(cut(text, Math.floor(limit / 8)))
 }
 
-/** Names of other tools for our fields, the likeliest first. */
+/** Field names of other tools, in order of preference. */
 const OTHER_NAMES: Readonly<Record<Exclude<keyof FindingContent, 'confidence'>, readonly string[]>> = {
   vuln_info: ['template-id', 'template_id', 'rule_id', 'rule', 'id', 'name'],
   vuln_title: ['info.name', 'title', 'name'],
@@ -81,8 +81,8 @@ const OTHER_NAMES: Readonly<Record<Exclude<keyof FindingContent, 'confidence'>, 
 const isOurs = (row: Unknown): boolean => Object.hasOwn(row, 'vuln_info') || Object.hasOwn(row, 'vuln_title')
 
 /**
- * A finding out of a row of nuclei, of our own, or of any tool that names severity, what and where. Undefined when it
- * does not say what: there is nothing to keep.
+ * Creates a finding from a record of nuclei, of Scanfarm, or of any tool that names severity, problem and location.
+ * Undefined if the record does not name the problem.
  */
 export function findingOf(row: Unknown): FindingContent | undefined {
   const ours = isOurs(row)
@@ -96,7 +96,7 @@ export function findingOf(row: Unknown): FindingContent | undefined {
     vuln_poc: text('vuln_poc'),
     severity: severityOf(asText(of('severity'))),
     confidence: confidenceOf(asText(pick(row, 'confidence'))),
-    // A record of our own without a type has none: it is part of its identity.
+    // In records of Scanfarm an empty type is part of the identity.
     asset_type: text('asset_type') || (ours && row['asset_type'] === '' ? '' : 'web'),
     asset_value: text('asset_value'),
     tags: ours && Array.isArray(row['tags']) ? tagsOf(row['tags']) : words(of('tags')),
@@ -122,7 +122,7 @@ const statusOf = (value: unknown): number => {
   return Number.isInteger(status) && status > 0 && status <= MAX_STATUS ? status : 0
 }
 
-/** An asset out of a row with our names; undefined when it has no value. */
+/** Creates an asset from a record with Scanfarm's field names; undefined if it has no value. */
 export function assetOf(row: Unknown): AssetContent | undefined {
   const raw = asText(pick(row, 'raw_json_data'))
   const content: AssetContent = {

@@ -1,23 +1,23 @@
-/** Looks into values of which nothing is known. */
+/** Accessors for values of unknown shape. */
 export type Unknown = Readonly<Record<string, unknown>>
 
 export const isRecord = (value: unknown): value is Unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value at a path, or undefined; properties of prototypes are not seen. */
+/** The value at a path, or undefined. Prototype properties are ignored. */
 export const at = (value: unknown, ...path: string[]): unknown => {
   let found = value
   for (const key of path) found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined
   return found
 }
 
-/** A field by its flat name, or else by the path that the name spells: `info.severity`. */
+/** A field by its flat name, or else by the path in the name: `info.severity`. */
 const field = (row: Unknown, name: string): unknown =>
   Object.hasOwn(row, name) ? row[name] : at(row, ...name.split('.'))
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
-/** The first of the fields that is there. */
+/** The value of the first existing field. */
 export const pick = (row: Unknown, ...names: string[]): unknown => {
   for (const name of names) {
     const value = field(row, name)

@@ -17,7 +17,7 @@ const sarifProblems = async (log: unknown): Promise<unknown> => {
   return validate.errors
 }
 
-test('SARIF keeps to its schema, whatever the findings hold', async () => {
+test('exported SARIF matches its schema for any findings', async () => {
   const log: unknown = JSON.parse(await textOf(writeFindings('sarif', pagesOf(ZOO))))
   expect(await sarifProblems(log)).toBeNull()
   expect(log).toMatchObject({
@@ -53,7 +53,7 @@ test.each(['sarif', 'jsonl'] as const)('what goes out as %s comes in again the s
   expect(back).toEqual(named.map(contentOf))
 })
 
-test('CSV has a line of names, quotes what needs it, and holds no formula', async () => {
+test('exported CSV has a header, quotes values where needed, and contains no formulas', async () => {
   const text = await textOf(writeFindings('csv', pagesOf(ZOO)))
   const [head, first] = text.split('\n')
   expect(head).toMatch(/^id,workspace,severity,confidence,vuln_info,vuln_title,asset_type,asset_value,state/)
@@ -63,7 +63,7 @@ test('CSV has a line of names, quotes what needs it, and holds no formula', asyn
   expect(text).toContain(`"'=cmd|""/C calc""!A0,\n""x"""`)
 })
 
-test('DefectDojo gets its words', async () => {
+test('the DefectDojo export uses the field values of DefectDojo', async () => {
   const { findings } = JSON.parse(await textOf(writeFindings('defectdojo', pagesOf(ZOO)))) as {
     findings: unknown[]
   }

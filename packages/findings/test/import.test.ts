@@ -22,7 +22,7 @@ const NUCLEI = {
   response: 'HTTP/1.1 200 OK',
 }
 
-test('nuclei writes one finding a line; lines that are none are counted', async () => {
+test('findings of nuclei are read line by line, and invalid lines are counted', async () => {
   const text = [JSON.stringify(NUCLEI), '', 'not json', '[1]', '{}', JSON.stringify(NUCLEI)].join('\r\n')
   const { vulnerabilities, errors } = await read('nuclei', text)
   expect(errors).toBe(3)
@@ -43,7 +43,7 @@ test('nuclei writes one finding a line; lines that are none are counted', async 
   })
 })
 
-test('SARIF of other tools is read by rule, level and place', async () => {
+test('SARIF of other tools is read by rule, level and location', async () => {
   const log = {
     version: '2.1.0',
     runs: [
@@ -109,7 +109,7 @@ const NMAP = `<?xml version="1.0"?>
 <script id="ssl-date" output="fine"/></port>
 </ports><os><osmatch name="Linux 2" accuracy="90"/><osmatch name="Linux 5" accuracy="99"/></os></host><host><status state="down"/><address addr="192.0.2.8" addrtype="ipv4"/></host></nmaprun>`
 
-test('nmap tells hosts and open ports, and what its scripts hold for vulnerable', async () => {
+test('nmap files yield hosts, open ports and the vulnerabilities that scripts report', async () => {
   const { vulnerabilities, assets, errors } = await read('nmap', NMAP)
   expect(errors).toBe(0)
   expect(assets).toMatchObject([
@@ -142,17 +142,17 @@ test('nmap tells hosts and open ports, and what its scripts hold for vulnerable'
 })
 
 test.each([
-  ['sarif', 'x', 'it is no JSON'],
-  ['sarif', '{"version":"2.0.0","runs":[]}', 'it is no SARIF 2.1.0'],
+  ['sarif', 'x', 'it is not valid JSON'],
+  ['sarif', '{"version":"2.0.0","runs":[]}', 'it is not SARIF 2.1.0'],
   ['nmap', '{}', 'cannot be read'],
-  ['nmap', '<html></html>', 'it is no XML of nmap'],
+  ['nmap', '<html></html>', 'it is not XML of nmap'],
   ['nmap', '<nmaprun><host></nmaprun>', 'cannot be read'],
-  ['nmap', '<!DOCTYPE x [<!ENTITY a "aa">]><nmaprun>&a;</nmaprun>', 'it declares entities of its own'],
+  ['nmap', '<!DOCTYPE x [<!ENTITY a "aa">]><nmaprun>&a;</nmaprun>', 'it declares XML entities'],
 ] as const)('%s refuses %s', async (format, text, message) => {
   await expect(read(format, text)).rejects.toThrow(message)
 })
 
-test('records are cut to what the contract allows, and batches to what one statement takes', async () => {
+test('records are truncated to the limits of the contract, and batches to those of one statement', async () => {
   const line = JSON.stringify({
     name: 'n',
     url: 'u',
@@ -172,7 +172,7 @@ test('records are cut to what the contract allows, and batches to what one state
   expect(sizes).toEqual([500, 500, 200])
 })
 
-test('keys of prototypes are no fields', () => {
+test('names of prototype properties are not fields', () => {
   expect(findingOf(JSON.parse('{"__proto__":{"name":"x"}}') as Record<string, unknown>)).toBeUndefined()
   expect(assetOf({ title: 'no value' })).toBeUndefined()
   expect(assetOf({ host: 'a', status_code: 'x', open_ports: [22, '22'] })).toMatchObject({
@@ -218,13 +218,13 @@ const timed = async (call: () => Promise<unknown>) => {
   return { all: performance.now() - begin, longest }
 }
 
-test.each(SLOW)('a large %s file does not hold up the event loop: %s', async (format, _, text) => {
+test.each(SLOW)('a large %s file does not block the event loop: %s', async (format, _, text) => {
   const body = bytesOf(text(), CHUNK)
   const { all, longest } = await timed(() => Array.fromAsync(readFindings(format, body)))
   expect(longest).toBeLessThan(all / 3)
 })
 
-test('a file that takes too much time or memory to read is refused', async () => {
+test('a file that exceeds the time or memory limit is refused', async () => {
   const read = (limits: Partial<ReadLimits>) =>
     Array.fromAsync(readFindings('nmap', bytesOf(SLOW[0]?.[2]() ?? '', CHUNK), limits))
   const refusal = { code: 'payload_too_large', message: expect.stringContaining('split it') as unknown }
@@ -232,14 +232,14 @@ test('a file that takes too much time or memory to read is refused', async () =>
   await expect(read({ timeMs: 1 })).rejects.toMatchObject(refusal)
 })
 
-test('the refusal of a large file keeps its code, and repeats little of the file', async () => {
+test('the error for a large file keeps its code and quotes little of the file', async () => {
   const read = Array.fromAsync(readFindings('nmap', bytesOf(SLOW[1]?.[2]() ?? '', CHUNK)))
   const error: unknown = await read.catch((problem: unknown) => problem)
   expect(error).toMatchObject({ code: 'invalid_input' })
   expect(String(error).length).toBeLessThan(1_000)
 })
 
-test('a large file is read as a small one is', async () => {
+test('large and small files give the same result', async () => {
   const lines = Array.from({ length: 2_000 }, (_, at) =>
     JSON.stringify({ ...NUCLEI, 'template-id': `t${at}` }),
   )

@@ -1,22 +1,22 @@
 import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { QueueConsumer } from './consumer.ts'
-import type { Link, Redelivery, Sender } from './link.ts'
+import type { Backend, Redelivery, Sender } from './backend.ts'
 import { bullMessage, messageId } from './message.ts'
 import { queueName } from './names.ts'
 import type { Consumer, MessageRef, QueueLog, QueueMessage, RunQueue } from './run-queue.ts'
 
-/** Messages of one round trip; keeps the event loop and Redis free for others in between. */
+/** Messages in one round trip. Bounded, so that the event loop and Redis can serve other work in between. */
 const BATCH = 250
 
 export class BullRunQueue implements RunQueue {
-  readonly #link: Link
+  readonly #backend: Backend
   readonly #farmId: string
   readonly #log: QueueLog
   readonly #redelivery: Redelivery
   readonly #senders = new Map<string, Promise<Sender>>()
 
-  constructor(link: Link, options: { farmId: string; log: QueueLog; redelivery: Redelivery }) {
-    this.#link = link
+  constructor(backend: Backend, options: { farmId: string; log: QueueLog; redelivery: Redelivery }) {
+    this.#backend = backend
     this.#farmId = options.farmId
     this.#log = options.log
     this.#redelivery = options.redelivery
@@ -25,8 +25,11 @@ export class BullRunQueue implements RunQueue {
   async add(messages: readonly QueueMessage[]): Promise<void> {
     for (const [requirementClass, group] of byClass(messages)) {
       const sender = await this.#sender(requirementClass)
-      // Every time: the list of classes may have been flushed since. At once with the first batch, to save a round trip.
-      const registered = this.#link.registerClass(requirementClass, queueName(this.#farmId, requirementClass))
+      // On every call: the list of classes may have been flushed. In parallel with the messages, to save a round trip.
+      const registered = this.#backend.registerClass(
+        requirementClass,
+        queueName(this.#farmId, requirementClass),
+      )
       await Promise.all([registered, addAll(sender, group)])
     }
   }
@@ -43,8 +46,8 @@ export class BullRunQueue implements RunQueue {
     for (const [requirementClass, group] of byClass(messages)) {
       const queue = queueName(this.#farmId, requirementClass)
       for (const batch of inBatches(group)) {
-        const there = await this.#link.has(queue, batch.map(messageId))
-        batch.forEach((message, index) => there[index] === true && found.add(message))
+        const exists = await this.#backend.has(queue, batch.map(messageId))
+        batch.forEach((message, index) => exists[index] === true && found.add(message))
       }
     }
     return messages.map((message) => found.has(message))
@@ -58,13 +61,13 @@ export class BullRunQueue implements RunQueue {
     }
   }
 
-  incarnation(): Promise<string> {
-    return this.#link.incarnation()
+  generation(): Promise<string> {
+    return this.#backend.generation()
   }
 
   consumer(options: { serves(requirementClass: string): boolean }): Consumer {
     const { serves } = options
-    return new QueueConsumer(this.#link, {
+    return new QueueConsumer(this.#backend, {
       serves,
       farmId: this.#farmId,
       redelivery: this.#redelivery,
@@ -73,28 +76,28 @@ export class BullRunQueue implements RunQueue {
   }
 
   async publishCancel(runs: readonly { readonly runId: number }[]): Promise<void> {
-    if (runs.length > 0) await this.#link.publishCancel(runs)
+    if (runs.length > 0) await this.#backend.publishCancel(runs)
   }
 
   onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
-    return this.#link.onCancel(listener)
+    return this.#backend.onCancel(listener)
   }
 
   check(): Promise<void> {
-    return this.#link.check()
+    return this.#backend.check()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const senders = await Promise.allSettled(this.#senders.values())
     for (const sender of senders) if (sender.status === 'fulfilled') await sender.value.close()
-    await this.#link[Symbol.asyncDispose]()
+    await this.#backend[Symbol.asyncDispose]()
   }
 
   async #sender(requirementClass: string): Promise<Sender> {
-    this.#link.assertConnected()
+    this.#backend.assertConnected()
     const known = this.#senders.get(requirementClass)
     if (known) return await known
-    const opening = this.#link.sender(queueName(this.#farmId, requirementClass))
+    const opening = this.#backend.sender(queueName(this.#farmId, requirementClass))
     this.#senders.set(requirementClass, opening)
     opening.catch(() => this.#senders.delete(requirementClass))
     return await opening

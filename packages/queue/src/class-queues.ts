@@ -1,7 +1,7 @@
-import type { Link, Receiver, Redelivery } from './link.ts'
+import type { Backend, Receiver, Redelivery } from './backend.ts'
 import { queueName } from './names.ts'
 
-/** How old the list of classes in use may be. A class that never had a message before is noticed this late. */
+/** Maximum age of the list of classes in use: the delay until a new class is noticed. */
 const REFRESH_MS = 1_000
 
 export interface ClassQueue {
@@ -9,9 +9,9 @@ export interface ClassQueue {
   readonly receiver: Receiver
 }
 
-/** The queues that one consumer receives from: the plain class, and each class in use that it serves now. */
+/** The queues of one consumer: the empty class, and each class in use that it serves now. */
 export class ClassQueues {
-  readonly #link: Link
+  readonly #backend: Backend
   readonly #farmId: string
   readonly #serves: (requirementClass: string) => boolean
   readonly #redelivery: Redelivery
@@ -19,21 +19,21 @@ export class ClassQueues {
   #readAt = -Infinity
 
   constructor(
-    link: Link,
+    backend: Backend,
     options: { farmId: string; serves(requirementClass: string): boolean; redelivery: Redelivery },
   ) {
-    this.#link = link
+    this.#backend = backend
     this.#farmId = options.farmId
     this.#serves = (requirementClass) => options.serves(requirementClass)
     this.#redelivery = options.redelivery
   }
 
-  /** The open queues, without asking the backend. */
+  /** The open queues, without a call to the backend. */
   get known(): ClassQueue[] {
     return [...this.#open.values()]
   }
 
-  /** Those to receive from now. */
+  /** The queues to receive from now. */
   async current(): Promise<ClassQueue[]> {
     if (performance.now() - this.#readAt > REFRESH_MS) await this.#refresh()
     return [...this.#open].flatMap(([requirementClass, queue]) =>
@@ -52,10 +52,10 @@ export class ClassQueues {
       this.#open.delete(requirementClass)
       await receiver.close(true)
     }
-    for (const requirementClass of new Set(['', ...(await this.#link.classes())])) {
+    for (const requirementClass of new Set(['', ...(await this.#backend.classes())])) {
       if (this.#open.has(requirementClass) || !this.#serves(requirementClass)) continue
       const name = queueName(this.#farmId, requirementClass)
-      const receiver = await this.#link.receiver(name, this.#redelivery)
+      const receiver = await this.#backend.receiver(name, this.#redelivery)
       this.#open.set(requirementClass, { name, receiver })
     }
     this.#readAt = performance.now()

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { backoffMs, pause } from '@scanfarm/platform'
 import { ClassQueues, type ClassQueue } from './class-queues.ts'
 import { delivery } from './delivery.ts'
-import type { Link, Redelivery, Waiter } from './link.ts'
+import type { Backend, Redelivery, Notifier } from './backend.ts'
 import { planTake } from './plan-take.ts'
 import type { Consumer, Delivery, QueueLog } from './run-queue.ts'
-import { pause } from './wait.ts'
 
-/** Longest sleep of an idle consumer: bounds what a lost wake-up costs. */
+/** Longest wait of an idle consumer: the delay after a lost notification. */
 const IDLE_MS = 1_000
-/** Most messages of one `take`; more slots than this are filled by the next one. */
+/** Most messages in one `take`. */
 const MAX_BATCH = 256
-const BACKOFF = { first: 50, most: 1_000 }
+const BACKOFF = { firstMs: 50, mostMs: 1_000 }
 
 export interface ConsumerOptions {
   readonly farmId: string
@@ -19,23 +19,23 @@ export interface ConsumerOptions {
   serves(requirementClass: string): boolean
 }
 
-/** Receives by hand (no BullMQ processor), so that nothing is fetched before a slot is free. */
+/** Fetches messages explicitly, without a BullMQ processor: nothing is fetched before a slot is free. */
 export class QueueConsumer implements Consumer {
-  readonly #link: Link
+  readonly #backend: Backend
   readonly #log: QueueLog
   readonly #queues: ClassQueues
-  readonly #waiter: Waiter
+  readonly #notifier: Notifier
   readonly #id = randomUUID()
   readonly #stop = new AbortController()
   readonly #checking: Promise<void>
   #fetches = 0
   #failures = 0
 
-  constructor(link: Link, options: ConsumerOptions) {
-    this.#link = link
+  constructor(backend: Backend, options: ConsumerOptions) {
+    this.#backend = backend
     this.#log = options.log
-    this.#queues = new ClassQueues(link, options)
-    this.#waiter = link.waiter()
+    this.#queues = new ClassQueues(backend, options)
+    this.#notifier = backend.notifier()
     this.#checking = this.#returnAbandoned(options.redelivery.checkMs)
   }
 
@@ -43,7 +43,7 @@ export class QueueConsumer implements Consumer {
     const stopped = AbortSignal.any([signal, this.#stop.signal])
     while (!stopped.aborted) {
       try {
-        const found = await this.#look(Math.min(max, MAX_BATCH), stopped)
+        const found = await this.#fetchOrWait(Math.min(max, MAX_BATCH), stopped)
         this.#noteSuccess()
         if (found.length > 0) return await this.#unlessStopped(found, stopped)
       } catch (error) {
@@ -56,18 +56,18 @@ export class QueueConsumer implements Consumer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
-    await this.#waiter[Symbol.asyncDispose]()
+    await this.#notifier[Symbol.asyncDispose]()
     await this.#checking
     await this.#queues.close()
   }
 
-  async #look(max: number, stopped: AbortSignal): Promise<Delivery[]> {
+  async #fetchOrWait(max: number, stopped: AbortSignal): Promise<Delivery[]> {
     const queues = await this.#queues.current()
-    this.#waiter.arm()
+    this.#notifier.arm()
     const found = await this.#fetch(queues, max)
     if (found.length === 0) {
       const names = queues.map(({ name }) => name)
-      await this.#waiter.wait(names, IDLE_MS, stopped)
+      await this.#notifier.wait(names, IDLE_MS, stopped)
     }
     return found
   }
@@ -77,22 +77,22 @@ export class QueueConsumer implements Consumer {
     return only && queues.length === 1 ? await this.#fetchFrom(only, max) : await this.#fetchBest(queues, max)
   }
 
-  /** With one queue the first message is surely the best one: no need to look before. */
+  /** With one queue the first message is the most urgent one, so it is fetched without a plan. */
   async #fetchFrom(queue: ClassQueue, max: number): Promise<Delivery[]> {
-    const looking = max > 1 ? this.#link.heads([queue.name], max).catch(() => []) : []
-    const [first, heads] = await Promise.all([this.#fetchAll([queue], [1]), looking])
+    const reading = max > 1 ? this.#backend.heads([queue.name], max).catch(() => []) : []
+    const [first, heads] = await Promise.all([this.#fetchAll([queue], [1]), reading])
     const more = Math.min((heads[0]?.length ?? 0) - first.length, max - 1)
     if (more <= 0) return first
-    // What is in hand must not be lost to an error now.
+    // An error must not lose the messages that were fetched.
     return [...first, ...(await this.#fetchAll([queue], [more]).catch(() => []))]
   }
 
   async #fetchBest(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
     const names = queues.map(({ name }) => name)
-    return await this.#fetchAll(queues, planTake(await this.#link.heads(names, max), max))
+    return await this.#fetchAll(queues, planTake(await this.#backend.heads(names, max), max))
   }
 
-  /** Rejects only when nothing was fetched. */
+  /** Rejects only if nothing was fetched. */
   async #fetchAll(queues: readonly ClassQueue[], counts: readonly number[]): Promise<Delivery[]> {
     const fetches = queues.flatMap((queue, index) =>
       Array.from({ length: counts[index] ?? 0 }, () => this.#fetchOne(queue)),
@@ -119,7 +119,7 @@ export class QueueConsumer implements Consumer {
     return []
   }
 
-  /** Messages whose consumer died come back only because living ones look for them. */
+  /** Returns messages of dead consumers to their queues: BullMQ leaves this to the live consumers. */
   async #returnAbandoned(checkMs: number): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
@@ -142,8 +142,8 @@ export class QueueConsumer implements Consumer {
 
   /** @returns how long to wait, in ms */
   #noteFailure(error: unknown): number {
-    if (this.#failures === 0) this.#log.warn('the queue cannot be read, trying on', { error })
+    if (this.#failures === 0) this.#log.warn('the queue cannot be read; retrying', { error })
     this.#failures += 1
-    return Math.min(BACKOFF.first * 2 ** (this.#failures - 1), BACKOFF.most)
+    return backoffMs(this.#failures, BACKOFF)
   }
 }

@@ -1,9 +1,9 @@
 import type { Ticket } from '@scanfarm/contracts'
-import type { ReceivedJob } from './link.ts'
+import type { ReceivedJob } from './backend.ts'
 import { parseTicket } from './message.ts'
 import type { Delivery, QueueLog } from './run-queue.ts'
 
-/** A message in hand; one that cannot be read is dropped and is no delivery. */
+/** The delivery of a job; undefined for a message that cannot be read, which is dropped. */
 export const delivery = async (
   job: ReceivedJob,
   token: string,
@@ -13,14 +13,14 @@ export const delivery = async (
     try {
       await act()
     } catch (error) {
-      // Its lock ran out, it was flushed, or the backend is away: whatever is left of it comes again and finds no run.
+      // Its lock expired, it was flushed, or the backend is unreachable. If it still exists, it is redelivered.
       log.debug('a message could not be settled', { what, message: job.id, error })
     }
   }
   const ack = () => attempt('ack', () => job.moveToCompleted('', token, false))
   const ticket = readTicket(job.data)
   if (!ticket) {
-    log.error('a message that is not ours was dropped from the queue', { message: job.id })
+    log.error('a message of another program was dropped from the queue', { message: job.id })
     await ack()
     return undefined
   }

@@ -2,10 +2,10 @@ import { compile, PRIORITY_RANK, type Ticket } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { QueueMessage } from './run-queue.ts'
 
-/** BullMQ refuses ids that are only digits, and `:` in them. */
+/** BullMQ rejects ids that consist of digits only or contain `:`. */
 export const messageId = ({ runId, epoch }: Ticket): string => `r${runId}-${epoch}`
 
-/** Of a message id; 0 for one that is not ours, which is taken, seen and dropped. */
+/** The run id in a message id. 0: another program wrote the message; it is taken first, and dropped. */
 export const runIdOf = (id: string): number => Number(/^r(\d+)-\d+$/.exec(id)?.[1] ?? 0)
 
 export interface BullMessage {
@@ -19,7 +19,7 @@ export interface BullMessage {
   }
 }
 
-/** A message without a priority would outrank all others, so none is made. */
+/** Throws for a message without a priority, which would outrank all others. */
 export const bullMessage = (message: QueueMessage): BullMessage => {
   const priority: number | undefined = PRIORITY_RANK[message.priority]
   if (priority === undefined)
@@ -34,7 +34,7 @@ export const bullMessage = (message: QueueMessage): BullMessage => {
   }
 }
 
-/** Reads a payload that may have been written by anybody who can reach the backend. */
+/** Reads a payload, which any client of the backend may have written. */
 export const parseTicket = compile(
   Type.Object({ runId: Type.Integer({ minimum: 1 }), epoch: Type.Integer({ minimum: 0 }) }),
   { subject: 'queue message' },

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** First part of every Redis key, and of the channel names on Postgres. */
+/** Prefix of every Redis key, and of the channel names on Postgres. */
 export const PREFIX = 'scanfarm'
 
 const HASH_CHARS = 16
 
-/** Words of a class may contain what queue names may not, so classes other than the plain one are hashed. */
+/** Classes may contain characters that queue names may not, so all but the empty class are hashed. */
 export const queueName = (farmId: string, requirementClass: string): string =>
   requirementClass === ''
     ? `${farmId}.runs`
     : `${farmId}.runs.${createHash('sha256').update(requirementClass).digest('hex').slice(0, HASH_CHARS)}`
 
-/** Ids of cancelled runs as they travel in a signal. */
+/** Ids of cancelled runs, as text of a signal. */
 export const formatRunIds = (runs: readonly { readonly runId: number }[]): string =>
   runs.map(({ runId }) => runId).join(',')
 

@@ -1,13 +1,13 @@
-/** What decides when a message is taken: the more urgent one first, then the older run. */
+/** The order of messages: by rank, then by the age of the run. */
 export interface Head {
-  /** Lower is taken first; 0 for one that came back from a dead consumer, ahead of all others of its queue. */
+  /** The lowest rank is taken first. 0: the message was returned from a dead consumer and precedes its queue. */
   readonly rank: number
   readonly runId: number
 }
 
 /**
- * How many messages to take from each queue so that together they are the `max` most urgent ones, and among equals
- * those of the oldest runs: ids of runs grow with time, so that no class starves another one.
+ * How many messages to take from each queue to get the `max` most urgent ones; among equals, those of the oldest runs.
+ * Run ids grow with time, so no class starves another one.
  *
  * @param heads the first messages of each queue, in the order in which they would be taken
  */

@@ -5,7 +5,7 @@ import { startRedis } from './redis-server.ts'
 
 export { startRedis, type RedisServer } from './redis-server.ts'
 
-/** A backend for one test file; disposing removes what the tests left in it. */
+/** A backend for one test file; disposing deletes its contents. */
 export interface TestBackend extends AsyncDisposable {
   readonly backend: QueueBackend
 }
@@ -17,10 +17,10 @@ export const quiet: QueueLog = {
   error: () => undefined,
 }
 
-/** Tests on one backend share nothing as long as each has a farm of its own. */
+/** Tests on one backend are isolated if each has its own farm. */
 export const newFarm = (): string => randomUUID()
 
-/** The Redis of `SCANFARM_TEST_REDIS_URL`, else one that is started for the caller. */
+/** The Redis of `SCANFARM_TEST_REDIS_URL`, otherwise one that is started for the caller. */
 export const redisBackend = async (): Promise<TestBackend> => {
   const url = process.env['SCANFARM_TEST_REDIS_URL']
   if (url) return { backend: { kind: 'redis', url }, async [Symbol.asyncDispose]() {} }
@@ -45,7 +45,7 @@ export const postgresBackend = async (): Promise<TestBackend> => {
   }
 }
 
-/** Both, for `describe.each`. */
+/** Both backends, for `describe.each`. */
 export const BACKENDS: readonly { kind: QueueBackend['kind']; open(): Promise<TestBackend> }[] = [
   { kind: 'redis', open: redisBackend },
   { kind: 'postgres', open: postgresBackend },

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import pg from 'pg'
+import { until } from '@scanfarm/testing'
 import { openRunQueue } from '../src/index.ts'
-import { PostgresWaiter } from '../src/postgres/waiter.ts'
+import { PostgresNotifier } from '../src/postgres/notifier.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
-import { until } from './until.ts'
 
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }
@@ -20,7 +20,7 @@ afterAll(async () => {
   await at[Symbol.asyncDispose]()
 })
 
-test('a worker waits for a master to make the tables', async () => {
+test('a worker cannot open the queue until a master has created its tables', async () => {
   const farmId = newFarm()
   await using worker = await openRunQueue(at.backend, { farmId, role: 'worker', log: quiet })
   await expect(worker.check()).rejects.toThrow('start a master first')
@@ -31,7 +31,7 @@ test('a worker waits for a master to make the tables', async () => {
   expect((await taking).map(({ runId }) => runId)).toEqual([1])
 })
 
-test('consumers and listeners outlast the loss of their connections', async () => {
+test('consumers and listeners continue after a loss of their connections', async () => {
   const farmId = newFarm()
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await using consumer = queue.consumer(serveAll)
@@ -53,12 +53,12 @@ test('consumers and listeners outlast the loss of their connections', async () =
   })
 })
 
-test('a storm of notifications makes an idle consumer query at most once in 50 ms', async () => {
+test('a storm of notifications makes an idle consumer query at most once every 50 ms', async () => {
   const farmId = newFarm()
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await queue.add([message(1)])
-  await using waiter = new PostgresWaiter({ url: at.backend.url, log: quiet, isOurs: () => true })
-  await waiter.wait([], 1, patience())
+  await using notifier = new PostgresNotifier({ url: at.backend.url, log: quiet, isOurs: () => true })
+  await notifier.wait([], 1, patience())
   await using stormy = await connected()
   let over = false
   const storm = (async () => {
@@ -70,8 +70,8 @@ test('a storm of notifications makes an idle consumer query at most once in 50 m
   const begin = performance.now()
   let woken = 0
   for (; performance.now() - begin < 1_000; woken += 1) {
-    waiter.arm()
-    await waiter.wait([], 10_000, patience())
+    notifier.arm()
+    await notifier.wait([], 10_000, patience())
   }
   over = true
   expect(await storm).toBeGreaterThan(10 * woken)
@@ -79,10 +79,10 @@ test('a storm of notifications makes an idle consumer query at most once in 50 m
   expect(woken).toBeGreaterThan(5)
 })
 
-test('a connection that is lost while the tables are being made is an error of the caller, and no more', async () => {
+test('a connection that is lost while the tables are created rejects the call and does not end the process', async () => {
   await using holder = await connected()
   await makeWorkerRole(holder.client)
-  // Masters wait for each other before they open the tables to workers.
+  // Masters take this lock before they grant workers access to the tables.
   await holder.client.query(`select pg_advisory_lock(hashtext('scanfarm queue grants'))`)
   await using way = await openWay(new URL(at.backend.url))
   await using queue = await openRunQueue(
@@ -104,7 +104,7 @@ test('a connection that is lost while the tables are being made is an error of t
   expect(await queue.has([message(1)])).toEqual([true])
 })
 
-test('what was asked for first while Postgres was away works when it is back', async () => {
+test('a queue that is first used during an outage of Postgres works after the outage', async () => {
   await using way = await openWay(new URL(at.backend.url))
   await using queue = await openRunQueue(
     { kind: 'postgres', url: way.url },
@@ -125,7 +125,7 @@ test('what was asked for first while Postgres was away works when it is back', a
   expect((await consumer.take(1, patience())).map(({ runId }) => runId)).toEqual([1])
 })
 
-test('a consumer that is closed while it connects leaves no connection behind', async () => {
+test('a consumer that is closed while it connects leaves no connection open', async () => {
   await using holder = await connected()
   await using queue = await openRunQueue(at.backend, { farmId: newFarm(), role: 'master', log: quiet })
   const consumer = queue.consumer(serveAll)
@@ -136,7 +136,7 @@ test('a consumer that is closed while it connects leaves no connection behind', 
   await until(async () => (await holder.client.query(listening)).rowCount === 0)
 })
 
-test('a login with only the role of workers can do a worker’s part', async () => {
+test('a login with only the worker role can consume messages and receive cancels', async () => {
   const login = `scanfarm_test_queue_${randomUUID().slice(0, 8)}`
   const client = new pg.Client({ connectionString: at.backend.url })
   await client.connect()
@@ -179,7 +179,7 @@ test('a login with only the role of workers can do a worker’s part', async () 
   }
 })
 
-/** As the migrations of the farm's database make it; another test may be making it at this moment. */
+/** Creates the role like the migration of the store does; another test may create it at the same time. */
 const makeWorkerRole = async (client: pg.Client): Promise<void> => {
   await client.query(`do $$ begin create role scanfarm_worker nologin; exception
     when duplicate_object or unique_violation then null; end $$`)
@@ -191,7 +191,7 @@ const connected = async (): Promise<AsyncDisposable & { readonly client: pg.Clie
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }
 
-/** A way to Postgres that can be cut without a word, as a network does, until it is mended. */
+/** A proxy to Postgres that can drop all packets, like a broken network, until it is repaired. */
 const openWay = async (
   to: URL,
 ): Promise<AsyncDisposable & { readonly url: string; cut(): void; mend(): void }> => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type RunQueue } from '../src/index.ts'
 import { BACKENDS, newFarm, quiet, type TestBackend } from './backends.ts'
-import { until } from './until.ts'
 
 const PATIENCE_MS = 60_000
-/** Of several measurements the shortest one counts: a process may not be scheduled for a while in any of the others. */
+/** The shortest of several measurements: in the others the process may not have been scheduled for a while. */
 const ROUNDS = 5
 const never = new AbortController().signal
 
@@ -16,7 +16,7 @@ const message = (runId: number, priority: Priority, requirementClass = '', epoch
   requirementClass,
 })
 
-/** Takes one after the other, as a worker with a single slot does. */
+/** Takes messages one by one, like a worker with a single slot. */
 const takeAll = async (consumer: Consumer, count: number): Promise<number[]> => {
   const order: number[] = []
   while (order.length < count) {
@@ -28,7 +28,7 @@ const takeAll = async (consumer: Consumer, count: number): Promise<number[]> => 
   return order
 }
 
-/** A machine that is too busy may keep the backend from answering in time: adding again what is there adds nothing. */
+/** Repeats the call if the backend times out on a busy machine: adding a message twice has no effect. */
 const added = (queue: RunQueue, messages: readonly QueueMessage[]): Promise<boolean> =>
   queue.add(messages).then(
     () => true,
@@ -53,7 +53,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     })
   const serveAll = { serves: () => true }
 
-  test('hands out messages by priority, oldest first within a priority', async () => {
+  test('delivers messages by priority, oldest first within a priority', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'normal'), message(3, 'critical'), message(4, 'high')])
@@ -61,7 +61,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 8)).toEqual([3, 6, 4, 8, 2, 7, 1, 5])
   })
 
-  test('keeps priority strict over several requirement classes', async () => {
+  test('keeps strict priority across requirement classes', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'low', 'docker'), message(3, 'normal', 'docker')])
@@ -69,10 +69,10 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 6)).toEqual([4, 5, 3, 6, 1, 2])
   })
 
-  test('takes runs of one priority by their age over all requirement classes', async () => {
+  test('takes runs of one priority by age across requirement classes', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
-    // Each class counts its messages by itself: that of a short queue must say nothing about the age of its runs.
+    // Each class numbers its messages separately, so a low number does not mean an old run.
     const classOf = (runId: number) => ['docker', 'ssh', ''][runId % 3] ?? ''
     const ids = Array.from({ length: 30 }, (_, index) => index + 1)
     await queue.add(ids.filter((id) => id % 3 === 1).map((id) => message(id, 'normal', 'ssh')))
@@ -80,29 +80,32 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 30)).toEqual(ids)
   })
 
-  test.each([1, 3])('lets no class starve another that never ends, taking %i at once', async (slots) => {
-    await using queue = await openQueue()
-    await using consumer = queue.consumer(serveAll)
-    const old = Array.from({ length: 21 }, (_, index) => index + 1)
-    let next = 100
-    const addYounger = () =>
-      queue.add(['', 'ssh', 'docker tool:nmap'].map((words) => message((next += 1), 'normal', words)))
-    await addYounger()
-    await queue.add(old.map((id) => message(id, 'normal', 'docker')))
-    const order: number[] = []
-    while (order.length < old.length) {
+  test.each([1, 3])(
+    'a class that never empties does not starve another one, with %i messages at once',
+    async (slots) => {
+      await using queue = await openQueue()
+      await using consumer = queue.consumer(serveAll)
+      const old = Array.from({ length: 21 }, (_, index) => index + 1)
+      let next = 100
+      const addYounger = () =>
+        queue.add(['', 'ssh', 'docker tool:nmap'].map((words) => message((next += 1), 'normal', words)))
       await addYounger()
-      const batch = await consumer.take(slots, AbortSignal.timeout(PATIENCE_MS))
-      order.push(...batch.map(({ runId }) => runId))
-      await Promise.all(batch.map((delivery) => delivery.ack()))
-    }
-    expect(order.sort((a, b) => a - b)).toEqual(old)
-    // A more urgent one goes first all the same, however young it is.
-    await queue.add([message(9_999, 'high', 'ssh')])
-    expect(await takeAll(consumer, 1)).toEqual([9_999])
-  })
+      await queue.add(old.map((id) => message(id, 'normal', 'docker')))
+      const order: number[] = []
+      while (order.length < old.length) {
+        await addYounger()
+        const batch = await consumer.take(slots, AbortSignal.timeout(PATIENCE_MS))
+        order.push(...batch.map(({ runId }) => runId))
+        await Promise.all(batch.map((delivery) => delivery.ack()))
+      }
+      expect(order.sort((a, b) => a - b)).toEqual(old)
+      // A more urgent message still comes first, even if its run is newer.
+      await queue.add([message(9_999, 'high', 'ssh')])
+      expect(await takeAll(consumer, 1)).toEqual([9_999])
+    },
+  )
 
-  test('gives a consumer only the classes that it serves', async () => {
+  test('delivers to a consumer only the classes that it serves', async () => {
     await using queue = await openQueue()
     await using plain = queue.consumer({ serves: (words) => words === '' })
     await queue.add([message(1, 'critical', 'docker'), message(2, 'low')])
@@ -111,7 +114,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(docker, 1)).toEqual([1])
   })
 
-  test('notices a class that gets its first message while the consumer is idle', async () => {
+  test('an idle consumer notices the first message of a new class', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const taking = takeAll(consumer, 1)
@@ -119,7 +122,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await taking).toEqual([1])
   })
 
-  test('fills several free slots at once, with the most urgent messages', async () => {
+  test('takes the most urgent messages for several free slots at once', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'high'), message(3, 'normal'), message(4, 'high')])
@@ -130,7 +133,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await Promise.all([...first, ...second].map((delivery) => delivery.ack()))
   })
 
-  test('never gives one message to two consumers', async () => {
+  test('never delivers one message to two consumers', async () => {
     await using queue = await openQueue()
     await using one = queue.consumer(serveAll)
     await using two = queue.consumer(serveAll)
@@ -151,7 +154,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: total }, (_, index) => index + 1))
   })
 
-  test('refuses to make a message without a priority', async () => {
+  test('rejects a message without a priority', async () => {
     await using queue = await openQueue()
     const nameless = { ...message(1, 'low'), priority: JSON.parse('"urgent"') }
     await expect(queue.add([nameless])).rejects.toThrow(
@@ -161,14 +164,14 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
   })
 
-  test('counts the same run and epoch once, and a new epoch again', async () => {
+  test('adds the same run and epoch once, and a new epoch as another message', async () => {
     await using queue = await openQueue()
     await queue.add([message(1, 'low'), message(1, 'low')])
     await queue.add([message(1, 'low'), message(1, 'low', '', 2)])
     expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 2 })
   })
 
-  test('carries the run and its epoch', async () => {
+  test('a delivery has the run and its epoch', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(7, 'low', '', 3)])
@@ -177,7 +180,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await delivery?.ack()
   })
 
-  test('counts what waits by class and priority', async () => {
+  test('counts waiting messages by class and priority', async () => {
     await using queue = await openQueue()
     await queue.add([
       message(1, 'low'),
@@ -190,7 +193,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.waiting('ssh')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
   })
 
-  test('knows which messages exist, taken ones until they are acknowledged', async () => {
+  test('reports which messages exist, including taken ones until they are acknowledged', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const [here, taken, docker, absent] = [
@@ -209,7 +212,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.has([])).toEqual([])
   })
 
-  test('removes messages that still wait', async () => {
+  test('removes waiting messages', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'low'), message(3, 'low', 'docker')])
@@ -222,7 +225,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 1)).toEqual([2])
   })
 
-  test('puts a released message back to its place', async () => {
+  test('returns a released message to its place', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'high'), message(2, 'low')])
@@ -232,7 +235,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 2)).toEqual([1, 2])
   })
 
-  test('wakes an idle consumer at once', async () => {
+  test('notifies an idle consumer at once', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await takeWarm(queue, consumer)
@@ -246,7 +249,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
       expect(delivery?.runId).toBe(runId)
       await delivery?.ack()
     }
-    // The next look without a wake-up would come a second later.
+    // Without a notification the consumer would read the queue a second later.
     expect(Math.min(...waits)).toBeLessThan(500)
   })
 
@@ -255,7 +258,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await takeAll(consumer, 1)
   }
 
-  test('wakes a second consumer when one take was not enough', async () => {
+  test('notifies a second consumer when messages remain', async () => {
     await using queue = await openQueue()
     await using one = queue.consumer(serveAll)
     await using two = queue.consumer(serveAll)
@@ -266,7 +269,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await Promise.all(got.map((delivery) => delivery.ack()))
   })
 
-  test('ends a waiting take with nothing when its signal aborts, and leaves the messages', async () => {
+  test('resolves a waiting take to nothing when its signal aborts, and leaves the messages', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const stop = new AbortController()
@@ -279,7 +282,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(other, 1)).toEqual([1])
   })
 
-  test('gives the message of a consumer that died in between to another one, in bounded time', async () => {
+  test('redelivers the message of a dead consumer in bounded time', async () => {
     const farmId = newFarm()
     const redeliverMs = 1_500
     await using queue = await openQueue({ farmId, redeliverMs })
@@ -294,14 +297,14 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(lost.map(({ runId }) => runId)).toEqual([1])
     await using survivor = queue.consumer(serveAll)
     expect(await takeAll(survivor, 1)).toEqual([1])
-    // Ten times what was asked for is what there is without a wish.
+    // Ten times the configured value is the default.
     expect(performance.now() - taken).toBeLessThan(REDELIVER_BY_ITSELF_MS)
     await settle(queue, survivor, message(1, 'low'))
   })
 
   const REDELIVER_BY_ITSELF_MS = 15_000
 
-  /** Until the message is gone: it comes once more when its time ran out before it was acknowledged. */
+  /** Until the message is deleted: it is redelivered if its lock expired before the acknowledgement. */
   const settle = (queue: RunQueue, consumer: Consumer, of: QueueMessage) =>
     until(async () => {
       if ((await queue.has([of]))[0] === false) return true
@@ -309,7 +312,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
       return false
     })
 
-  test('brings a message back as often as its consumers die', async () => {
+  test('redelivers a message as often as its consumers die', async () => {
     await using queue = await openQueue({ redeliverMs: 450 })
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low')])
@@ -318,7 +321,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 1)).toEqual([1])
   })
 
-  test('settling a message whose time ran out harms nobody', async () => {
+  test('settling a message after its lock has expired has no effect', async () => {
     const farmId = newFarm()
     await using queue = await openQueue({ farmId, redeliverMs: 600 })
     await using patient = await openQueue({ farmId, redeliverMs: PATIENCE_MS })
@@ -335,7 +338,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.has([message(1, 'low')])).toEqual([false])
   })
 
-  test('tells every listener of the farm which runs are to be cancelled', async () => {
+  test('signals the runs to cancel to every listener of the farm', async () => {
     const farmId = newFarm()
     await using master = await openQueue({ farmId })
     await using worker = await openQueue({ farmId })
@@ -353,7 +356,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(foreign).toEqual([])
   })
 
-  test('keeps two farms apart', async () => {
+  test('isolates two farms on one backend', async () => {
     await using ours = await openQueue()
     await using theirs = await openQueue()
     await using consumer = theirs.consumer(serveAll)
@@ -361,25 +364,25 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await theirs.add([message(3, 'low')])
     expect(await takeAll(consumer, 1)).toEqual([3])
     expect(await theirs.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
-    expect(await ours.incarnation()).not.toBe(await theirs.incarnation())
+    expect(await ours.generation()).not.toBe(await theirs.generation())
   })
 
-  test('has one incarnation for everybody while nothing is lost', async () => {
+  test('has the same generation for all clients while no message is lost', async () => {
     const farmId = newFarm()
     await using one = await openQueue({ farmId })
     await using two = await openQueue({ farmId })
-    const [a, b] = await Promise.all([one.incarnation(), two.incarnation()])
+    const [a, b] = await Promise.all([one.generation(), two.generation()])
     expect(a).toBe(b)
     await one.add([message(1, 'low')])
-    expect(await two.incarnation()).toBe(a)
+    expect(await two.generation()).toBe(a)
   })
 
-  test('is ready when it can write', async () => {
+  test('check resolves when messages can be written', async () => {
     await using queue = await openQueue()
     await expect(queue.check()).resolves.toBeUndefined()
   })
 
-  test('stays quick with 20,000 messages waiting', async () => {
+  test('stays fast with 20,000 waiting messages', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const many = Array.from({ length: 20_000 }, (_, index) => message(index + 1, 'low'))

@@ -4,14 +4,14 @@ import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 
-/** Ends a hang, no more: the machine may be busy. */
+/** Long, because the machine may be busy. */
 const START_TIMEOUT_MS = 60_000
 const START_TRIES = 5
 
-/** A redis-server of the test's own, that it may flush, freeze and kill. */
+/** A redis-server for one test, which may flush, freeze and kill it. */
 export interface RedisServer extends AsyncDisposable {
   readonly url: string
-  /** SIGKILL; resolves when the process is gone, and with it all data. */
+  /** SIGKILL; resolves when the process has exited. All data is lost. */
   kill(): Promise<void>
   /** Starts it again on the same port, empty. */
   restart(): Promise<void>
@@ -49,7 +49,7 @@ export const startRedis = async (settings: readonly string[] = []): Promise<Redi
   }
 }
 
-/** Tries again where another program took the port before Redis did. */
+/** Retries if another program took the port before Redis did. */
 const launchAnywhere = async (
   settings: readonly string[],
 ): Promise<{ port: number; child: ChildProcess }> => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
+import { until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
-import { until } from './until.ts'
 
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
 const serveAll = { serves: () => true }
@@ -17,7 +17,7 @@ const command = async (server: RedisServer, ...words: [string, ...string[]]): Pr
   }
 }
 
-describe('a Redis that fails', () => {
+describe('the queue on a failing Redis', () => {
   let server: RedisServer
   let farmId: string
   beforeEach(async () => {
@@ -31,22 +31,22 @@ describe('a Redis that fails', () => {
   const open = (role: 'master' | 'worker' = 'master'): Promise<RunQueue> =>
     openRunQueue({ kind: 'redis', url: server.url }, { farmId, role, log: quiet })
 
-  test('has another incarnation after it was flushed', async () => {
+  test('has another generation after a flush', async () => {
     await using queue = await open()
-    const before = await queue.incarnation()
+    const before = await queue.generation()
     await command(server, 'flushall')
-    expect(await queue.incarnation()).not.toBe(before)
+    expect(await queue.generation()).not.toBe(before)
   })
 
-  test('has another incarnation after it was restarted', async () => {
+  test('has another generation after a restart', async () => {
     await using queue = await open()
-    const before = await queue.incarnation()
+    const before = await queue.generation()
     await server.kill()
     await server.restart()
-    await until(async () => (await queue.incarnation().catch(() => before)) !== before)
+    await until(async () => (await queue.generation().catch(() => before)) !== before)
   })
 
-  test('leaves an idle consumer listening after a flush', async () => {
+  test('an idle consumer still receives messages after a flush', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     const taking = consumer.take(1, patience())
@@ -55,7 +55,7 @@ describe('a Redis that fails', () => {
     expect((await taking).map(({ runId }) => runId)).toEqual([1])
   })
 
-  test('lets an acknowledgement go by when its message was flushed', async () => {
+  test('an acknowledgement of a flushed message has no effect', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1)])
@@ -68,7 +68,7 @@ describe('a Redis that fails', () => {
     await next?.ack()
   })
 
-  test('gets its consumers and listeners back when it is there again', async () => {
+  test('consumers and listeners continue after an outage', async () => {
     await using master = await open()
     await using worker = await open('worker')
     await using consumer = worker.consumer(serveAll)
@@ -92,7 +92,7 @@ describe('a Redis that fails', () => {
       () => false,
     )
 
-  test('does not keep a master or a worker from starting before it', async () => {
+  test('masters and workers can start before Redis', async () => {
     await server.kill()
     await using master = await open()
     await using worker = await open('worker')
@@ -104,7 +104,7 @@ describe('a Redis that fails', () => {
     expect((await taking).map(({ runId }) => runId)).toEqual([1])
   })
 
-  test('is given up after five seconds when it does not answer, and taken up again', async () => {
+  test('a command fails after five seconds without a response, and later ones succeed', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.check()
@@ -116,7 +116,7 @@ describe('a Redis that fails', () => {
     ])
     const waited = performance.now() - started
     expect(waited).toBeGreaterThan(4_500)
-    // It would never answer.
+    // It would never respond.
     expect(waited).toBeLessThan(30_000)
     const taking = consumer.take(1, patience())
     server.thaw()
@@ -124,7 +124,7 @@ describe('a Redis that fails', () => {
     expect((await taking).length).toBe(1)
   })
 
-  test('is refused when it may throw messages away, with the reason and the remedy', async () => {
+  test('check rejects an eviction policy that may drop messages, with reason and remedy', async () => {
     await using strict = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
     await using queue = await openRunQueue(
       { kind: 'redis', url: strict.url.replace('redis://', 'redis://default:secret@') },
@@ -138,7 +138,7 @@ describe('a Redis that fails', () => {
     expect(text).not.toContain('secret')
   })
 
-  test('is not ready when its memory is full', async () => {
+  test('check rejects when the memory is full', async () => {
     await using queue = await open()
     await queue.check()
     await command(server, 'flushall')
@@ -146,7 +146,7 @@ describe('a Redis that fails', () => {
     await expect(queue.check()).rejects.toThrow('OOM')
   })
 
-  test('drops messages that nobody here has written', async () => {
+  test('drops messages of other programs', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1), message(2)])
@@ -157,9 +157,9 @@ describe('a Redis that fails', () => {
     expect(await queue.has([message(1), message(2)])).toEqual([false, false])
   })
 
-  test('holds less than a kilobyte for each waiting message', async () => {
+  test('needs less than a kilobyte for each waiting message', async () => {
     await using queue = await open()
-    // Without the buffers of connections, which grow and shrink as they like.
+    // Without the buffers of connections, whose size varies.
     const used = async () => {
       const memory = String(await command(server, 'info', 'memory'))
       const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(memory)?.[1])
@@ -169,7 +169,7 @@ describe('a Redis that fails', () => {
     const before = await used()
     const count = 5_000
     const many = Array.from({ length: count }, (_, index) => message(index + 2))
-    // A machine that is too busy may keep Redis from answering in time: adding again what is there adds nothing.
+    // Repeated if Redis times out on a busy machine: adding a message twice has no effect.
     await until(() =>
       queue.add(many).then(
         () => true,

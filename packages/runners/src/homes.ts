@@ -10,17 +10,16 @@ interface User {
 
 const PASSAGE = 0o711
 
-/** Children first: what is given away may be closed to this program from then on. */
-const give = async (path: string, { uid, gid }: User): Promise<void> => {
+/** Children first: this program may not be able to open a folder after it changed its owner. */
+const changeOwner = async (path: string, { uid, gid }: User): Promise<void> => {
   if ((await lstat(path)).isDirectory())
-    for (const name of await readdir(path)) await give(join(path, name), { uid, gid })
+    for (const name of await readdir(path)) await changeOwner(join(path, name), { uid, gid })
   await lchown(path, uid, gid)
 }
 
 /**
- * Makes a home out of a skeleton unless there is one: entries whose names begin with a dot, which tools change, are
- * copied; others, such as templates, are links to those of the skeleton, so that a home is small. Safe to call at once
- * from several programs.
+ * Creates a home from a skeleton unless the home exists. Entries whose names begin with a dot, which tools change, are
+ * copied; others, like templates, are linked, which keeps a home small. Several programs may call this at once.
  */
 export async function makeHome(
   home: string,
@@ -36,9 +35,9 @@ export async function makeHome(
       if (name.startsWith('.')) await cp(join(skeleton, name), join(draft, name), COPY)
       else await symlink(join(skeleton, name), join(draft, name))
     await chmod(draft, mode)
-    if (owner !== undefined) await give(draft, owner)
+    if (owner !== undefined) await changeOwner(draft, owner)
     await rename(draft, home).catch(async (error: unknown) => {
-      // Another program was quicker.
+      // Another program created it first.
       if ((await lstat(home).catch(() => undefined)) === undefined) throw error
       await rm(draft, { recursive: true, force: true })
     })

@@ -1,8 +1,7 @@
 export { createHostRunners, type HostRunners, type HostRunnersOptions } from './host/host-runners.ts'
-export { findSandbox, sandboxWords, type Sandbox, type SandboxPlaces } from './host/sandbox.ts'
+export { findSandbox, sandboxWords, type Sandbox, type SandboxPaths } from './host/sandbox.ts'
 export { MARKER_VARIABLE } from './marker.ts'
 export { isSameProcess, processStart } from './host/process-table.ts'
-export { detectCapabilities, type CapabilityQuestions } from './capabilities.ts'
 export {
   createDockerRunners,
   type DockerRunners,
@@ -14,6 +13,13 @@ export { engineAddress, type EngineAddress } from './docker/engine-address.ts'
 export { dockerOptions, type DockerSettings } from './docker/docker-settings.ts'
 export type { ContainerLimits } from './docker/container-plan.ts'
 export type { IsLive } from './docker/sweep.ts'
+export { quote } from './shell/session-script.ts'
 export { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
 export { makeHome } from './homes.ts'
-export { createRunners, type Runners, type RunnersOptions } from './runners.ts'
+export {
+  createRunners,
+  detectCapabilities,
+  type CapabilityQuestions,
+  type Runners,
+  type RunnersOptions,
+} from './runners.ts'

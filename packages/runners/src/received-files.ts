@@ -2,12 +2,12 @@ import { constants } from 'node:fs'
 import { mkdir, open, realpath, rm, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 
-/** Most bytes that one `pull` may bring to this machine. */
+/** Most bytes that one `pull` copies to this machine. */
 export const MAX_PULL_BYTES = 16 * 1024 ** 3
 
 /**
- * Writes files that a container or another machine sent into one folder. What is sent is not to be trusted: nothing
- * leaves the folder, neither by name nor through a link that lies there, and the sum of bytes is bounded.
+ * Writes files that a container or another machine sends into one folder. The sender is not trusted: no name and no link
+ * leads outside the folder, and the total of bytes is bounded.
  */
 export class ReceivedFiles {
   readonly #root: string
@@ -23,7 +23,7 @@ export class ReceivedFiles {
     await this.#checkReal(inside)
   }
 
-  /** An empty file, open for writing; whatever was there is replaced. */
+  /** Opens an empty file for writing; replaces an existing file. */
   async file(path: string): Promise<FileHandle> {
     const inside = this.#check(path)
     const parent = dirname(inside)
@@ -37,12 +37,12 @@ export class ReceivedFiles {
     )
   }
 
-  /** A stage of a pipeline that fails when more has come than may. */
+  /** A stage of a pipeline that fails when the total exceeds the limit. */
   counted(): (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
     const count = (bytes: number): void => {
       this.#left -= bytes
       if (this.#left < 0)
-        throw new Error(`more than ${MAX_PULL_BYTES} bytes came back; nothing more is taken`)
+        throw new Error(`more than ${MAX_PULL_BYTES} bytes were received, which is the limit`)
     }
     return async function* (chunks) {
       for await (const chunk of chunks) {
@@ -53,15 +53,15 @@ export class ReceivedFiles {
   }
 
   #check(path: string): string {
-    const whole = join(path)
-    if (whole !== this.#root && !whole.startsWith(this.#root + sep))
-      throw new Error(`${path} lies outside of ${this.#root} and is not taken`)
-    return whole
+    const normalized = join(path)
+    if (normalized !== this.#root && !normalized.startsWith(this.#root + sep))
+      throw new Error(`${path} is outside the folder ${this.#root}`)
+    return normalized
   }
 
   async #checkReal(folder: string): Promise<void> {
     const [real, root] = [await realpath(folder), await realpath(this.#root)]
     if (real !== root && !real.startsWith(root + sep))
-      throw new Error(`${folder} leads outside of ${this.#root}`)
+      throw new Error(`${folder} leads outside the folder ${this.#root}`)
   }
 }

@@ -7,39 +7,41 @@ import {
   type RunnerSpec,
 } from '@scanfarm/contracts'
 import { createDockerRunners, type DockerRunnersOptions } from './docker/docker-runners.ts'
+import type { EngineAddress } from './docker/engine-address.ts'
+import { isEngineUp } from './docker/engine.ts'
 import type { IsLive } from './docker/sweep.ts'
 import { refuseVolumes } from './docker/volumes.ts'
-import type { User } from './host/launcher.ts'
+import type { User } from './host/launcher/protocol.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
-import { isListed } from './listed.ts'
+import { matchesAny } from './wildcards.ts'
 import { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
 
 export interface RunnersOptions {
   readonly host?: HostRunnersOptions
   /**
-   * `images`: those that runs may use, `*` as wildcard; `volumes`: folders, with all inside them, and names of volumes
-   * that runs may mount besides their own folders, `:ro` behind them for reading only; `networks`: those that runs may
-   * name besides `none`. Default all. Missing: no docker.
+   * `images` that runs may use; `volumes` that runs may mount besides their own folders: folders, which include
+   * everything below them, and names of volumes, read-only with `:ro` at the end; `networks` that runs may use besides
+   * `none`. `*` is a wildcard. Default: all. Missing: docker is disabled.
    */
   readonly docker?: DockerRunnersOptions & {
     readonly images?: readonly string[]
     readonly volumes?: readonly string[]
     readonly networks?: readonly string[]
   }
-  /** `hosts`: those that runs may reach, as `host` or `user@host:port`, `*` as wildcard; default all. Missing: no ssh. */
+  /** `hosts` that runs may use, as `host` or `user@host:port` with `*` as wildcard; default all. Missing: ssh is disabled. */
   readonly ssh?: SshRunnersOptions & { readonly hosts?: readonly string[] }
 }
 
 export interface Runners extends RunnerProvider {
-  /** Removes containers whose attempt is not live any more; resolves with their number, 0 without docker. */
+  /** Removes containers whose attempt is no longer live. Resolves with their number, 0 without docker. */
   sweepContainers(isLive: IsLive): Promise<number>
-  /** Kills every process on this machine of a user that commands alone run as. */
+  /** Kills every process on this machine of a user that only commands run as. */
   endUser(user: User): Promise<void>
 }
 
-const EVERYTHING = ['*']
+const ALL = ['*']
 
-/** All runners that the operator allows behind one door. Close the opened runners before it. */
+/** All runners that the operator allows. Close the opened runners before this provider. */
 export function createRunners(options: RunnersOptions): Runners {
   const host = createHostRunners(options.host)
   const docker = options.docker && createDockerRunners(options.docker)
@@ -54,9 +56,9 @@ export function createRunners(options: RunnersOptions): Runners {
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       const provider = providerOf(spec)
-      refuseUnlisted(spec, options)
+      refuseForbidden(spec, options)
       if (spec.type === 'docker')
-        await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? EVERYTHING, context)
+        await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? ALL, context)
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {
@@ -71,19 +73,36 @@ export function createRunners(options: RunnersOptions): Runners {
   }
 }
 
-function refuseUnlisted(spec: RunnerSpec, { docker, ssh }: RunnersOptions): void {
-  if (spec.type === 'docker' && !isListed(docker?.images ?? EVERYTHING, [spec.image]))
-    throw new RunnerUnavailableError(`the image ${spec.image} is not among those that the settings allow`)
-  if (spec.type === 'docker') refuseNetwork(spec.network, docker?.networks ?? EVERYTHING)
+function refuseForbidden(spec: RunnerSpec, { docker, ssh }: RunnersOptions): void {
+  if (spec.type === 'docker' && !matchesAny(docker?.images ?? ALL, [spec.image]))
+    throw new RunnerUnavailableError(`the image ${spec.image} is not allowed by runner.docker_images`)
+  if (spec.type === 'docker') refuseNetwork(spec.network, docker?.networks ?? ALL)
   if (spec.type !== 'ssh') return
   const names = [spec.host, formatSshAddress(spec)]
-  if (!isListed(ssh?.hosts ?? EVERYTHING, names))
-    throw new RunnerUnavailableError(`the ssh host ${names[1]} is not among those that the settings allow`)
+  if (!matchesAny(ssh?.hosts ?? ALL, names))
+    throw new RunnerUnavailableError(`the ssh host ${names[1]} is not allowed by runner.ssh_hosts`)
 }
 
 function refuseNetwork(network: string | undefined, allowed: readonly string[]): void {
-  if (network === undefined || network === 'none' || isListed(allowed, [network])) return
-  throw new RunnerUnavailableError(
-    `the docker network ${network} is not among those that the settings allow: runner.docker_networks names them`,
-  )
+  if (network === undefined || network === 'none' || matchesAny(allowed, [network])) return
+  throw new RunnerUnavailableError(`the docker network ${network} is not allowed by runner.docker_networks`)
+}
+
+export interface CapabilityQuestions {
+  /** Programs that commands can use, like `nmap`. */
+  readonly tools: readonly string[]
+  /** Labels of the operator. */
+  readonly labels?: readonly string[]
+  /** The engine of docker commands, if docker is enabled. */
+  readonly docker?: EngineAddress
+}
+
+/**
+ * The capabilities of this machine, sorted: `tool:NAME` for each program, `docker` if the engine answers, and the
+ * operator's labels.
+ */
+export async function detectCapabilities(questions: CapabilityQuestions): Promise<string[]> {
+  const tools = questions.tools.map((tool) => `tool:${tool}`)
+  const docker = questions.docker !== undefined && (await isEngineUp(questions.docker)) ? ['docker'] : []
+  return [...new Set([...tools, ...docker, ...(questions.labels ?? [])])].sort()
 }

@@ -2,22 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from '@jest/globals'
 import type { Runner } from '@scanfarm/contracts'
-import { NEVER, type Bench, type RunnerSubject } from './conformance/bench.ts'
-import { whatItIsGiven } from './conformance/given.ts'
-import { nothingIsLeft } from './conformance/left-behind.ts'
-import { whatNeverRan } from './conformance/never-ran.ts'
-import { stopMeansStop } from './conformance/stop.ts'
-import { whatItTells } from './conformance/told.ts'
+import { NEVER, type Harness, type RunnerSubject } from './conformance/harness.ts'
+import { passesInput } from './conformance/input.ts'
+import { leavesNoProcesses } from './conformance/orphans.ts'
+import { reportsFailedStarts } from './conformance/not-started.ts'
+import { stopsCommands } from './conformance/stop.ts'
+import { reportsResults } from './conformance/results.ts'
 
-export type { RunnerSubject } from './conformance/bench.ts'
+export type { RunnerSubject } from './conformance/harness.ts'
 
-export const PARTS = { whatItTells, whatItIsGiven, whatNeverRan, stopMeansStop, nothingIsLeft }
+export const PARTS = { reportsResults, passesInput, reportsFailedStarts, stopsCommands, leavesNoProcesses }
 
-/** What every runner promises, on host, docker and ssh alike. `parts`: where the rest is proved already. */
+/** The guarantees of every runner: host, docker and ssh. `parts`: for variants of a runner that passes the rest. */
 export function runnerConformance(
   name: string,
   make: () => Promise<RunnerSubject>,
-  parts: readonly ((bench: Bench) => void)[] = Object.values(PARTS),
+  parts: readonly ((harness: Harness) => void)[] = Object.values(PARTS),
 ): void {
   describe(`${name} runner`, () => {
     let subject: RunnerSubject
@@ -47,7 +47,7 @@ export function runnerConformance(
       if (folder !== undefined) await rm(folder, { recursive: true, force: true })
     })
 
-    const bench: Bench = {
+    const harness: Harness = {
       get subject() {
         return subject
       },
@@ -59,6 +59,6 @@ export function runnerConformance(
       },
       open,
     }
-    for (const part of parts) part(bench)
+    for (const part of parts) part(harness)
   })
 }

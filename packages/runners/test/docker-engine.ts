@@ -5,9 +5,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { until } from '@scanfarm/testing'
 import type { EngineAddress } from '../src/docker/engine-address.ts'
-import { engineAnswers } from '../src/docker/engine.ts'
-import { until } from './processes.ts'
+import { isEngineUp } from '../src/docker/engine.ts'
 
 const exec = promisify(execFile)
 
@@ -120,7 +120,7 @@ async function runEngine(folder: string, address: string, options: EngineOptions
   engine.stderr.pipe(log, { end: false })
   const running = { engine, ended: once(engine, 'exit') }
   try {
-    await until(() => engineAnswers({ engine: address, tls: options.tls }))
+    await until(() => isEngineUp({ engine: address, tls: options.tls }))
     return running
   } catch (error) {
     const said = await readFile(join(folder, 'log'), 'utf8')

@@ -1,3 +1,4 @@
+// exclusive: docker
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -7,9 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { createDockerRunners, type DockerRunners, type DockerRunnersOptions } from '../src/index.ts'
 import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
-import { TEST_MS, alive, token, until } from './processes.ts'
+import { TEST_MS, alive, token } from './processes.ts'
 import { startRegistry, type TestRegistry } from './registry.ts'
 
 jest.setTimeout(TEST_MS)
@@ -81,7 +83,7 @@ describe('the docker runner', () => {
     return stdout.split('\n').filter(Boolean)
   }
 
-  test('tells which image was used, by digest', async () => {
+  test('reports the digest of the image', async () => {
     const runner = await open()
     expect(runner.facts).toEqual({
       image: TEST_IMAGE,
@@ -107,7 +109,7 @@ describe('the docker runner', () => {
     expect(said).toBe('blue image\n1000\n/data\nfrom the volume-read-only\n')
   })
 
-  test('keeps one container for all commands, or makes one for each', async () => {
+  test('uses one container for all commands, or one for each', async () => {
     const kept = await open()
     await text(kept, 'echo here >/tmp/file')
     expect((await text(kept, 'cat /tmp/file')).said).toBe('here\n')
@@ -116,7 +118,7 @@ describe('the docker runner', () => {
     expect((await text(fresh, 'cat /tmp/file || echo none')).said).toContain('none')
   })
 
-  test('names the lack of memory as the cause', async () => {
+  test('reports lack of memory as the cause of a kill', async () => {
     const runner = await open({}, { limits: { memoryBytes: 32 * MIB } })
     const { outcome } = await text(runner, 'exec sort /dev/zero')
     expect(outcome).toEqual({
@@ -127,7 +129,7 @@ describe('the docker runner', () => {
     expect((await text(runner, 'exit 137')).outcome).toEqual({ kind: 'exited', code: 137 })
   })
 
-  test('bounds the number of processes and forbids new privileges', async () => {
+  test('limits the number of processes and forbids new privileges', async () => {
     const runner = await open({}, { limits: { pids: 40 } })
     const { said } = await text(
       runner,
@@ -137,9 +139,9 @@ describe('the docker runner', () => {
     expect(said).toMatch(/can't fork/)
   })
 
-  test('pulls a missing image, says so, and records its digest', async () => {
+  test('pulls a missing image, logs it, and reports its digest', async () => {
     lines.length = 0
-    // The image has no shell, so that is as far as it goes.
+    // The image has no shell, so the run stops here.
     await expect(open({ image: registry.image })).rejects.toThrow(/has no \/bin\/sh/)
     expect(lines[0]).toBe(`pulling the image ${registry.image}`)
     expect(lines.at(-1)).toBe(`pulled the image ${registry.image} as ${registry.digest}`)
@@ -158,29 +160,29 @@ describe('the docker runner', () => {
     registry.holdLayers = false
   })
 
-  test('names an image that is nowhere', async () => {
+  test('names an image that neither the engine nor the registry has', async () => {
     const image = registry.image.replace('tool', 'no-such-tool')
     await expect(open({ image })).rejects.toMatchObject({
       name: 'RunnerUnavailableError',
-      message: expect.stringContaining(`the image ${image} is not on the engine and could not be pulled`),
+      message: expect.stringContaining(`the image ${image} is not on the engine and cannot be pulled`),
     })
   })
 
-  test('says what to do when there is no engine', async () => {
+  test('gives advice when there is no engine', async () => {
     await expect(open({}, { engine: 'unix:///no/such.sock' })).rejects.toMatchObject({
       name: 'RunnerUnavailableError',
       message: expect.stringContaining('/no/such.sock cannot be reached: there is no such socket'),
     })
   })
 
-  test('finds out by itself whether the engine sees our files', async () => {
+  test('detects whether the engine sees the files of the worker', async () => {
     const runner = await open({}, { files: undefined })
     expect(runner.sharesFiles).toBe(true)
     expect((await readdir(folder)).filter((name) => name.startsWith('.scanfarm-'))).toEqual([])
   })
 
   test.each([true, false])(
-    'lets a worker that is not root read and remove what root of a container made (persistent: %s)',
+    'lets a worker that is not root read and remove files that root of a container created (persistent: %s)',
     async (persistent) => {
       const made = await mkdtemp(join(folder, 'made-'))
       const runner = await provide({ fileOwner: { uid: 1234, gid: 1235 } }).open(
@@ -203,7 +205,7 @@ describe('the docker runner', () => {
     },
   )
 
-  test('takes nothing back that would leave the folder of the run', async () => {
+  test('copies no file out of the container to a path outside the folder of the run', async () => {
     const runner = await open({}, { files: 'copy' })
     await text(runner, 'mkdir -p out; echo x >out/file; ln -s /etc out/link; ln -s /etc/passwd out/passwd')
     await symlink('/etc', join(folder, 'evil'))
@@ -214,7 +216,7 @@ describe('the docker runner', () => {
     await rm(join(folder, 'evil'))
   })
 
-  test('says that a command is lost when its container is taken away, and never guesses a code', async () => {
+  test('reports a command as lost when its container is removed', async () => {
     const word = token()
     const mine = context()
     const runner = await provide().open({ type: 'docker', image: TEST_IMAGE }, mine)
@@ -227,7 +229,7 @@ describe('the docker runner', () => {
     expect(await alive(word)).toEqual([])
   })
 
-  test('gives containers the network that was asked for: none, or that of the machine', async () => {
+  test('gives containers the requested network: none, or that of the machine', async () => {
     const network = async (name: string): Promise<string> =>
       (await text(await open({ network: name }), 'readlink /proc/self/ns/net')).said.trim()
     const machine = await readlink('/proc/self/ns/net')
@@ -235,20 +237,33 @@ describe('the docker runner', () => {
     expect(await network('none')).not.toBe(machine)
   })
 
-  test('takes its container along when the program is killed', async () => {
+  test('removes its container when the worker is killed', async () => {
     const word = token()
-    const program = fileURLToPath(new URL('./stand-in-docker-worker.ts', import.meta.url))
-    const worker = spawn(process.execPath, [program, engine.address, folder, `sleep ${word}; true`], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+    const options = JSON.stringify({
+      docker: { engine: engine.address, owner: 'killed-worker', files: 'mount' },
     })
+    const program = fileURLToPath(new URL('./killed-worker.ts', import.meta.url))
+    const worker = spawn(
+      process.execPath,
+      [
+        program,
+        options,
+        JSON.stringify({ type: 'docker', image: TEST_IMAGE }),
+        folder,
+        `sleep ${word}; true`,
+      ],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    )
     await until(async () => (await alive(word)).length > 0)
     worker.kill('SIGKILL')
     await once(worker, 'exit')
     await until(async () => (await alive(word)).length === 0)
-    await until(async () => (await containers('label=scanfarm.owner=stand-in')).length === 0)
+    await until(async () => (await containers('label=scanfarm.owner=killed-worker')).length === 0)
   })
 
-  test('a sweep removes the containers of runs that are over, of its owner only', async () => {
+  test('removes the containers of ended runs in a sweep, but only those of its owner', async () => {
     const [ours, theirs] = [crypto.randomUUID(), crypto.randomUUID()]
     const provider = provide({ owner: ours })
     const [dead, living] = [context(), context()]

@@ -1,11 +1,13 @@
+// exclusive: docker
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { Outcome, Runner } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { createDockerRunners, type DockerRunners } from '../src/index.ts'
 import { importTestImage, startEngine, TEST_IMAGE, type PrivateEngine } from './docker-engine.ts'
-import { TEST_MS, alive, token, until } from './processes.ts'
+import { TEST_MS, alive, token } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
 
@@ -46,7 +48,7 @@ const sh = (runner: Runner, script: string, signal = NEVER): Promise<Outcome> =>
   runner.run({ argv: ['sh', '-c', script], env: {}, graceMs: 100 }, { signal })
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
-  'a command is lost when its engine ends by %s, and the engine that is back is used again',
+  'a command is lost when its engine ends by %s, and the restarted engine is used again',
   async (signal) => {
     const word = token()
     const runner = await open()
@@ -68,7 +70,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 )
 
-test('a command whose engine hangs can be cancelled, and goes when the engine goes on', async () => {
+test('a command whose engine hangs can be cancelled, and ends when the engine continues', async () => {
   const word = token()
   const cancel = new AbortController()
   const runner = await open()

@@ -1,3 +1,4 @@
+// exclusive: docker
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +25,7 @@ const exec = promisify(execFile)
 jest.setTimeout(TEST_MS)
 const LOGIN = 'farm:s3cret pass'
 
-/** One who signs, and certificates signed: `server` for this machine, `client` for who asks. */
+/** Two authorities, `ca` and `other`, and certificates of `ca`: `server` for this machine, `client` for the runner. */
 async function makeCertificates(folder: string): Promise<void> {
   const openssl = (...args: string[]): Promise<unknown> => exec('openssl', args, { cwd: folder })
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
@@ -53,7 +54,7 @@ async function makeCertificates(folder: string): Promise<void> {
 
 const secret = (text: string | undefined) => (text === undefined ? undefined : { reveal: () => text })
 
-describe('an engine on another machine', () => {
+describe('a remote docker engine', () => {
   let folder: string
   let engine: PrivateEngine
   let registry: TestRegistry
@@ -121,7 +122,7 @@ describe('an engine on another machine', () => {
     const auth = JSON.stringify({
       auths: { [new URL(`http://${registry.image}`).host]: { auth: btoa(LOGIN) } },
     })
-    // The image has no shell, so that is as far as it goes.
+    // The image has no shell, so the run stops here.
     await expect(open({ auth })).rejects.toThrow(/has no \/bin\/sh/)
     const questions = { tools: [], docker: dockerOptions(settings()) }
     expect(await detectCapabilities(questions)).toEqual(['docker'])
@@ -143,16 +144,14 @@ describe('an engine on another machine', () => {
     ])
   })
 
-  test('says which registry wants credentials, or refuses those it gets', async () => {
+  test('is reported with the registry that requires credentials or refuses them', async () => {
     const host = new URL(`http://${registry.image}`).host
     await expect(open({})).rejects.toThrow(`runner.docker_auth has no credentials for ${host}`)
     const auth = JSON.stringify({ auths: { [host]: { username: 'farm', password: 'wrong' } } })
-    await expect(open({ auth })).rejects.toThrow(
-      `${host} does not take the credentials of runner.docker_auth`,
-    )
+    await expect(open({ auth })).rejects.toThrow(`${host} refuses the credentials of runner.docker_auth`)
   })
 
-  test('that cuts the connection is taken for one that wants a certificate, where none is given', async () => {
+  test('that closes the connection is reported as one that may require a certificate, if none is set', async () => {
     const key = await readFile(join(folder, 'server.key'), 'utf8')
     const cert = await readFile(join(folder, 'server.pem'), 'utf8')
     const server = createServer({ key, cert }, (socket) => socket.destroy())
@@ -165,7 +164,7 @@ describe('an engine on another machine', () => {
     await once(server, 'close')
   })
 
-  test('says what is wrong with certificates', async () => {
+  test('is reported with the problem of its certificates', async () => {
     await expect(open({ ca: pem.other })).rejects.toThrow('not signed by the authority of runner.docker_ca')
     await expect(open({ cert: undefined, key: undefined })).rejects.toThrow(
       /asks for a certificate|refuses our/,
@@ -177,7 +176,7 @@ describe('an engine on another machine', () => {
   })
 })
 
-describe('what the settings say about docker', () => {
+describe('the docker settings', () => {
   const given = (change: Partial<DockerSettings>) => () =>
     dockerOptions({
       dockerHost: 'unix:///run/docker.sock',
@@ -191,15 +190,15 @@ describe('what the settings say about docker', () => {
       ...change,
     })
 
-  test('is refused where it cannot be meant', () => {
+  test('are refused if they contradict each other', () => {
     expect(given({})()).toMatchObject({ engine: 'unix:///run/docker.sock' })
     for (const dockerHost of ['ssh://host', 'host:2375', 'tcp://', 'docker.sock'])
-      expect(given({ dockerHost })).toThrow('is no address of a docker engine')
-    expect(given({ dockerCa: secret('x') })).toThrow('no use for an engine on a socket')
+      expect(given({ dockerHost })).toThrow('is not the address of a docker engine')
+    expect(given({ dockerCa: secret('x') })).toThrow('only applies to a TCP runner.docker_host')
     expect(given({ dockerHost: 'https://host' })).toThrow('needs runner.docker_ca')
   })
 
-  test('reads what docker login wrote, and never shows it', () => {
+  test('accept the file of docker login, and never show its content', () => {
     const auths = (config: unknown) => given({ dockerAuth: secret(JSON.stringify(config)) })().auths
     const auth = btoa('me:pass:word')
     expect(auths({ auths: { 'https://index.docker.io/v1/': { auth } } })?.get('docker.io')).toEqual({
@@ -210,7 +209,7 @@ describe('what the settings say about docker', () => {
     expect(auths({ auths: { 'ghcr.io': { identitytoken: 'tok' } } })?.get('ghcr.io')).toMatchObject({
       identitytoken: 'tok',
     })
-    expect(given({ dockerAuth: secret('hush, no JSON') })).toThrow(/^(?!.*hush).*it is no JSON/)
+    expect(given({ dockerAuth: secret('hush, no JSON') })).toThrow(/^(?!.*hush).*it is not JSON/)
     expect(() => auths({ credsStore: 'desktop' })).toThrow('helper program')
     expect(() => auths({ auths: { 'ghcr.io': {} } })).toThrow('the entry of ghcr.io')
   })

@@ -1,3 +1,4 @@
+// exclusive: docker
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,6 +39,6 @@ async function docker(options: Partial<DockerRunnersOptions>, persistent = true)
 runnerConformance('docker', () => docker({}))
 runnerConformance('docker, with an engine that does not see our files,', () => docker({ files: 'copy' }))
 runnerConformance('docker, with a container for each command,', () => docker({}, false), [
-  PARTS.whatItIsGiven,
-  PARTS.stopMeansStop,
+  PARTS.passesInput,
+  PARTS.stopsCommands,
 ])

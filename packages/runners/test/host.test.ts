@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { jest } from '@jest/globals'
 import { createHostRunners, findSandbox, type HostRunnersOptions } from '../src/index.ts'
 import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
-import { PATH } from './conformance/bench.ts'
+import { PATH } from './conformance/harness.ts'
 import { TEST_MS } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
@@ -27,10 +27,10 @@ async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
   }
 }
 
-runnerConformance('host', () => host({ spawner: 'perl' }))
-runnerConformance('host, started by Node,', () => host({ spawner: 'node' }), [
-  PARTS.whatItTells,
-  PARTS.whatItIsGiven,
+runnerConformance('host', () => host({ launcher: 'perl' }))
+runnerConformance('host, started by Node,', () => host({ launcher: 'node' }), [
+  PARTS.reportsResults,
+  PARTS.passesInput,
 ])
 runnerConformance('host, in a sandbox,', async () => {
   const sandbox = findSandbox(PATH, { hidden: [], visible: [], writable: [] })
@@ -39,4 +39,3 @@ runnerConformance('host, in a sandbox,', async () => {
   await chmod(subject.root, 0o711)
   return { ...subject, ambient: ['PWD'], tellsSignals: false, hidesPids: true }
 })
-runnerConformance('host, without the resident process,', () => host({ spawner: false }))

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import type { Piece, ShellChannel } from '../src/shell/lane.ts'
+import type { StreamChunk, ShellChannel } from '../src/shell/shell-session.ts'
 
 /** A shell on this machine. */
 export function openShell(): ShellChannel {
   const shell = spawn('/bin/sh', { stdio: 'pipe' })
-  const pieces = async function* (): AsyncGenerator<Piece> {
-    const queue: Piece[] = []
+  const chunks = async function* (): AsyncGenerator<StreamChunk> {
+    const queue: StreamChunk[] = []
     let wake = Promise.withResolvers<void>()
     let closed = false
     shell.stdout.on('data', (bytes: Buffer) => wake.resolve(void queue.push({ stream: 'stdout', bytes })))
@@ -18,7 +18,7 @@ export function openShell(): ShellChannel {
     }
   }
   return {
-    pieces: pieces(),
+    chunks: chunks(),
     write: (text) => void shell.stdin.write(text),
     end: () => void shell.stdin.end(),
     close: () => void shell.kill('SIGKILL'),

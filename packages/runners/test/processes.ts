@@ -1,9 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
 
-/** A machine with other work may take many seconds to start a program. */
-const DEADLINE_MS = 60_000
 /** Limit of a test or hook, in milliseconds: room for two waits. It only ends what hangs. */
 export const TEST_MS = 150_000
 
@@ -19,12 +16,4 @@ export async function alive(word: string): Promise<number[]> {
     if (line.split('\0').includes(word)) found.push(Number(name))
   }
   return found
-}
-
-export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('the condition did not come true in time')
-    await delay(5)
-  }
 }

@@ -4,19 +4,19 @@ import { createServer, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
-/** A registry on this machine that gives out one image with one small layer. */
+/** A registry on this machine with one image of one small layer. */
 export interface TestRegistry extends AsyncDisposable {
-  /** `127.0.0.1:port/scan/tool:1`; other names are not there. */
+  /** `127.0.0.1:port/scan/tool:1`; it has no other images. */
   readonly image: string
   readonly digest: string
-  /** While set, layers stay away. */
+  /** While true, requests for layers wait. */
   holdLayers: boolean
 }
 
 const MANIFEST_TYPE = 'application/vnd.docker.distribution.manifest.v2+json'
 const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-/** `login`: `name:password` without which it gives out nothing. */
+/** `login`: the required `name:password`. */
 export async function startRegistry(login?: string): Promise<TestRegistry> {
   const layer = await oneFileLayer()
   const packed = gzipSync(layer)
@@ -77,7 +77,7 @@ export async function startRegistry(login?: string): Promise<TestRegistry> {
   return registry
 }
 
-/** No shell in it. */
+/** An image without a shell. */
 async function oneFileLayer(): Promise<Buffer> {
   const stream = pack()
   stream.entry({ name: 'hello' }, 'hello')

@@ -22,35 +22,35 @@ async function open(options: RunnersOptions, spec: RunnerSpec): Promise<string> 
 const docker = { engine: '/no/such.sock', owner: 'test' }
 const ssh = { attempts: 1 }
 
-test('the kind of a runner decides where commands run', async () => {
+test('the type of a runner decides where commands run', async () => {
   expect(await open({}, { type: 'host' })).toBe('host')
   await expect(open({ docker }, { type: 'docker', image: 'x' })).rejects.toThrow('/no/such.sock')
   await expect(open({ ssh }, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('127.0.0.1:1')
 })
 
-test('a kind that is not set up is switched off', async () => {
+test('a runner type without options is disabled', async () => {
   await expect(open({}, { type: 'docker', image: 'x' })).rejects.toThrow('docker commands are switched off')
   await expect(open({}, { type: 'ssh', host: 'x' })).rejects.toThrow('ssh commands are switched off')
 })
 
-test('images and hosts that the settings do not list are refused before anything happens', async () => {
+test('images and hosts that the settings do not allow are refused before a connection is opened', async () => {
   const images = { docker: { ...docker, images: ['ghcr.io/ours/*', 'alpine:3'] } }
-  await expect(open(images, { type: 'docker', image: 'alpine:4' })).rejects.toThrow('not among those')
+  await expect(open(images, { type: 'docker', image: 'alpine:4' })).rejects.toThrow('not allowed by runner.')
   await expect(open(images, { type: 'docker', image: 'ghcr.io/ours/tool:1' })).rejects.toThrow(
     '/no/such.sock',
   )
   const hosts = { ssh: { ...ssh, hosts: ['127.0.0.*', 'scan@box:2222'] } }
   await expect(open(hosts, { type: 'ssh', host: 'box', port: 22, user: 'scan' })).rejects.toThrow(
-    'not among those',
+    'not allowed by runner.',
   )
   await expect(open(hosts, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('ECONNREFUSED')
 })
 
-test('docker networks that the settings do not list are refused, but for none', async () => {
+test('docker networks that the settings do not allow are refused, except for none', async () => {
   const networks = { docker: { ...docker, networks: ['scan-*'] } }
   for (const network of ['host', 'container:other', 'bridge'])
     await expect(open(networks, { type: 'docker', image: 'x', network })).rejects.toThrow(
-      `the docker network ${network} is not among those that the settings allow: runner.docker_networks`,
+      `the docker network ${network} is not allowed by runner.docker_networks`,
     )
   for (const network of ['scan-1', 'none', undefined])
     await expect(
@@ -58,7 +58,7 @@ test('docker networks that the settings do not list are refused, but for none', 
     ).rejects.toThrow('/no/such.sock')
 })
 
-test('tools, the engine and the labels become words', async () => {
+test('capabilities are the tools, the engine if it answers, and the labels', async () => {
   expect(await detectCapabilities({ tools: ['tool', 'sh'], labels: ['zone:a'], docker })).toEqual([
     'tool:sh',
     'tool:tool',

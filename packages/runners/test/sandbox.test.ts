@@ -3,7 +3,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { findSandbox, sandboxWords, type SandboxPlaces } from '../src/index.ts'
+import { findSandbox, sandboxWords, type SandboxPaths } from '../src/index.ts'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const isRoot = process.getuid?.() === 0
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(base, { recursive: true }))
 
-const inside = async (places: Partial<SandboxPlaces>, script: string): Promise<string> => {
+const inside = async (places: Partial<SandboxPaths>, script: string): Promise<string> => {
   const sandbox = findSandbox(PATH, { hidden: [], visible: [], writable: [], ...places })
   if ('problem' in sandbox) throw new Error(sandbox.problem)
   const [program = '', ...words] = sandboxWords(sandbox, [at('home/work')], at('home/work'))
@@ -42,7 +42,7 @@ const inside = async (places: Partial<SandboxPlaces>, script: string): Promise<s
   return stdout
 }
 
-test('Of hidden, visible and writable places the deepest decides, whatever their order', async () => {
+test('the deepest of the hidden, visible and writable paths decides, in any order', async () => {
   const places = {
     hidden: [at('home/lists/secret/key'), at('home'), at('missing')],
     visible: [at('home/tools'), at('home/linked'), at('home/nothing')],
@@ -66,14 +66,14 @@ test('Of hidden, visible and writable places the deepest decides, whatever their
     await expect(readFile(at(file))).rejects.toThrow('ENOENT')
 })
 
-test('No setting shows the processes or the devices of the machine', async () => {
+test('no setting makes the processes or devices of the machine visible', async () => {
   const places = { visible: ['/proc', '/dev'], writable: ['/', '/proc/sys', '/dev'] }
   expect(
     await inside(places, `ls -d /proc/${process.pid} /dev/sda /dev/vda /dev/kmsg 2>/dev/null; echo looked`),
   ).toBe('looked\n')
 })
 
-test('What lies in a folder where commands write is not looked up again, for they could make a link of it', async () => {
+test('paths below a writable folder are ignored, because commands could replace them with links', async () => {
   await inside(
     { writable: [at('home')] },
     `mv ${at('home/more')} ${at('home/moved')}; ln -s ${at('home/lists/secret')} ${at('home/more')}`,

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { createSshRunners, type SshRunnersOptions } from '../src/index.ts'
-import { SshHost } from '../src/ssh/ssh-host.ts'
+import { ConnectionPool } from '../src/ssh/connection-pool.ts'
 import { targetOf } from '../src/ssh/target.ts'
-import { buildRoad } from './frozen-road.ts'
-import { TEST_MS, alive, token, until } from './processes.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
+import { TEST_MS, alive, token } from './processes.ts'
 import { makeKey, startSshServer, type TestSshServer } from './ssh-server.ts'
 
 jest.setTimeout(TEST_MS)
@@ -79,8 +80,8 @@ describe('the ssh runner', () => {
     return file
   }
 
-  describe('lets itself in', () => {
-    test('with a key, and tells whose key the host showed', async () => {
+  describe('authenticates', () => {
+    test('with a key, and reports the key of the host', async () => {
       const runner = await open()
       expect((await text(runner, 'id -un')).said).toBe(`${server.user}\n`)
       expect(runner.facts).toEqual({
@@ -124,19 +125,19 @@ describe('the ssh runner', () => {
       for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
     })
 
-    test('or says with what it tried', async () => {
+    test('or reports which credentials it tried', async () => {
       const keyFile = join(scratch, 'other_key')
       await makeKey(keyFile)
       await expect(open({ keyFile })).rejects.toMatchObject({
         name: 'RunnerUnavailableError',
-        message: expect.stringContaining(`does not let ${server.user} in with the key ${keyFile}`),
+        message: expect.stringContaining(`refuses ${server.user} with the key ${keyFile}`),
       })
       await expect(open({ keyFile: '/no/key' })).rejects.toThrow('the private key /no/key cannot be read')
     })
   })
 
   describe('trusts a host', () => {
-    test('only when its key is known, and shows how to make it known', async () => {
+    test('only if its key is known, and explains how to add the key', async () => {
       const knownHosts = await knownHostsOf('')
       await expect(open({ knownHosts })).rejects.toMatchObject({
         name: 'RunnerUnavailableError',
@@ -146,7 +147,7 @@ describe('the ssh runner', () => {
       })
     })
 
-    test('on first use where that is allowed, and remembers its key', async () => {
+    test('on first use if that is allowed, and stores its key', async () => {
       const knownHosts = await knownHostsOf('')
       await open({ knownHosts, hostKeys: 'accept-new' })
       expect(await readFile(knownHosts, 'utf8')).toBe(`[127.0.0.1]:${server.port} ${await hostKey()}\n`)
@@ -154,7 +155,7 @@ describe('the ssh runner', () => {
     })
 
     test.each(['strict', 'accept-new'] as const)(
-      'never with another key than the known one (%s)',
+      'never if it shows another key than the known one (%s)',
       async (hostKeys) => {
         const other = join(scratch, `host-${hostKeys}`)
         await makeKey(other)
@@ -173,29 +174,29 @@ describe('the ssh runner', () => {
       await open({ knownHosts: hashed })
       await open({ knownHosts: await knownHostsOf(`# list\n[127.0.0.?]:*,!other ${key}\n`) })
       const revoked = await knownHostsOf(`[127.0.0.1]:* ${key}\n@revoked * ${key}\n`)
-      await expect(open({ knownHosts: revoked })).rejects.toThrow('revokes')
+      await expect(open({ knownHosts: revoked })).rejects.toThrow('revoked')
     })
   })
 
-  test('names a host that cannot be reached, after some tries', async () => {
+  test('names a host that cannot be reached after some attempts', async () => {
     await expect(open({ port: 1 }, { attempts: 2 })).rejects.toMatchObject({
       name: 'RunnerUnavailableError',
       message: expect.stringContaining('127.0.0.1:1 cannot be reached: connect ECONNREFUSED'),
     })
   })
 
-  test('says so when the folder of the run cannot be made there', async () => {
+  test('reports that the folder of the run cannot be created on the host', async () => {
     const runner = await open()
     await text(runner, `touch ${server.root}/closed`)
     folder = join(server.root, 'closed', 'run')
     await mkdir(folder, { recursive: true })
     await expect(open()).rejects.toMatchObject({
       name: 'RunnerUnavailableError',
-      message: expect.stringContaining(`the run's folder ${folder} cannot be made on the ssh host`),
+      message: expect.stringContaining(`the run's folder ${folder} cannot be created on the ssh host`),
     })
   })
 
-  test('removes the folder that it made on the host', async () => {
+  test('removes the folder that it created on the host', async () => {
     const runner = await open()
     await text(runner, 'echo secret >file')
     const second = await open({ workdir: '/' })
@@ -204,7 +205,7 @@ describe('the ssh runner', () => {
     expect((await text(second, `ls ${folder}`)).said).toMatch(/No such file/)
   })
 
-  test('sees when host and worker share their files, and copies nothing onto itself', async () => {
+  test('detects that host and worker share their files, and copies nothing', async () => {
     folder = await mkdtemp(join('/dev/shm', 'scanfarm-shared-'))
     await exec('chown', ['60123', folder])
     await writeFile(join(folder, 'file'), 'same')
@@ -216,78 +217,79 @@ describe('the ssh runner', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('brings back no more than the folder of the run may hold', async () => {
+  test('copies no file to a path outside the folder of the run', async () => {
     const runner = await open()
     await text(runner, 'mkdir out; echo x >out/file; ln -s /etc out/etc; ln -s / up')
     await runner.pull(join(folder, 'out'), NEVER)
     expect((await readdir(join(folder, 'out'))).sort()).toEqual(['file'])
-    await expect(runner.pull('/etc/passwd', NEVER)).rejects.toThrow('lies outside')
+    await expect(runner.pull('/etc/passwd', NEVER)).rejects.toThrow('is outside the folder')
     await expect(runner.pull(join(folder, 'missing'), NEVER)).rejects.toThrow('does not exist on the host')
   })
 
-  test('a host that vanishes ends the command within the keep-alive bound, and the next command reconnects', async () => {
+  test('reports a command as lost within the keep-alive limit after the host vanished, and reconnects for the next one', async () => {
     const word = token()
-    await using road = await buildRoad(server.port)
-    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+    await using proxy = await startTcpProxy(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${proxy.port} ${await hostKey()}`)
     const runner = await open(
-      { port: road.port, knownHosts },
-      // Three seconds without a turn on the processor are no reason to give the host up.
+      { port: proxy.port, knownHosts },
+      // A busy machine may not schedule the host for three seconds.
       { keepAlive: { intervalMs: 300, count: 10 }, attempts: 5 },
     )
     const lost = text(runner, `exec sleep ${word}`)
     await until(async () => (await alive(word)).length > 0)
     const [asleep] = await alive(word)
-    road.freeze()
+    proxy.freeze()
     const frozenAt = Date.now()
     expect((await lost).outcome).toEqual({
       kind: 'lost',
-      reason: expect.stringMatching(/connection is gone: Keepalive/i),
+      reason: expect.stringMatching(/connection was lost: Keepalive/i),
     })
-    // By the usual keep-alive it takes longer.
+    // The default keep-alive takes longer.
     expect(Date.now() - frozenAt).toBeLessThan(30_000)
-    road.thaw()
-    // The host notices its loss, and kills what it lost, when the next command has begun.
+    proxy.thaw()
+    // The host detects the loss, and kills the lost command, after the next command has started.
     const untilGone = `while [ -n "$(tr -d '\\0' </proc/${asleep}/cmdline)" ]; do :; done 2>/dev/null`
-    const next = text(runner, `echo begun; ${untilGone}; echo back`, () => road.cutSilent())
+    const next = text(runner, `echo begun; ${untilGone}; echo back`, () => proxy.closeFrozen())
     expect(await next).toEqual({ outcome: { kind: 'exited', code: 0 }, said: 'begun\nback\n' })
     await until(async () => (await alive(word)).length === 0)
     for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
   })
 
-  test('commands that reconnect at once leave no shell behind, and their connection ends with the run', async () => {
-    await using road = await buildRoad(server.port)
-    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
-    const runner = await open({ port: road.port, knownHosts }, { idleMs: 1 })
+  test('leaves no shell behind when concurrent commands reconnect, and closes their connection with the run', async () => {
+    await using proxy = await startTcpProxy(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${proxy.port} ${await hostKey()}`)
+    const runner = await open({ port: proxy.port, knownHosts }, { idleMs: 1 })
     const lost = await runner.run(
       { argv: ['sh', '-c', 'echo begun; sleep 300'], env: {} },
-      { signal: NEVER, onOutput: () => road.repair() },
+      { signal: NEVER, onOutput: () => proxy.repair() },
     )
     expect(lost.kind).toBe('lost')
     const texts = await Promise.all([1, 2, 3].map(async (n) => (await text(runner, `echo ${n}`)).said))
     expect(texts).toEqual(['1\n', '2\n', '3\n'])
     await runner[Symbol.asyncDispose]()
-    await until(() => road.travellers === 0)
+    await until(() => proxy.connections === 0)
   })
 
-  test('what runs on the host ends when the program is killed', async () => {
-    const [word, stray] = [token(), token()]
-    const program = fileURLToPath(new URL('./stand-in-ssh-worker.ts', import.meta.url))
-    const script = `setsid sleep ${stray} & sleep ${word}; true`
+  test('ends the processes on the host when the worker is killed', async () => {
+    const [word, orphan] = [token(), token()]
+    const program = fileURLToPath(new URL('./killed-worker.ts', import.meta.url))
+    const script = `setsid sleep ${orphan} & sleep ${word}; true`
     const { port, user, keyFile, knownHosts } = server
+    const spec = JSON.stringify({ type: 'ssh', host: '127.0.0.1', port, user })
     const worker = spawn(
       process.execPath,
-      [program, String(port), user, keyFile, knownHosts, folder, script],
+      [program, JSON.stringify({ ssh: { keyFile, knownHosts } }), spec, folder, script],
       {
         stdio: ['ignore', 'ignore', 'inherit'],
       },
     )
-    await until(async () => (await alive(word)).length > 0 && (await alive(stray)).length > 0)
+    await until(async () => (await alive(word)).length > 0 && (await alive(orphan)).length > 0)
     worker.kill('SIGKILL')
     await once(worker, 'exit')
-    await until(async () => (await alive(word)).length + (await alive(stray)).length === 0)
+    await until(async () => (await alive(word)).length + (await alive(orphan)).length === 0)
   })
 
-  test('more commands at once than one connection allows neither fail nor mix', async () => {
+  test('runs more concurrent commands than one connection allows, and keeps their output apart', async () => {
     const runner = await open()
     const said = await Promise.all(
       Array.from({ length: 30 }, async (_, n) => (await text(runner, `sleep 0.2; echo ${n}`)).said),
@@ -295,7 +297,7 @@ describe('the ssh runner', () => {
     expect(said).toEqual(Array.from({ length: 30 }, (_, n) => `${n}\n`))
   })
 
-  test('a run that is cancelled tells what it killed, and leaves the connection to others', async () => {
+  test('reports what a cancelled run killed, and keeps the connection for other runs', async () => {
     const { keyFile, knownHosts, port, user } = server
     const provider = createSshRunners({ keyFile, knownHosts })
     opened.push(provider)
@@ -318,20 +320,20 @@ describe('the ssh runner', () => {
     expect(await other).toEqual({ kind: 'exited', code: 0 })
   })
 
-  test('a run that is cancelled while it connects for others, too, is the only one that ends', async () => {
-    await using road = await buildRoad(server.port)
-    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
+  test('cancels a run that connects without failing the runs that wait for its connection', async () => {
+    await using proxy = await startTcpProxy(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${proxy.port} ${await hostKey()}`)
     const provider = createSshRunners({ keyFile: server.keyFile, knownHosts })
-    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: road.port, user: server.user }
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: proxy.port, user: server.user }
     const cancel = new AbortController()
-    road.freeze()
+    proxy.freeze()
     const first = provider.open(spec, { ...context(), signal: cancel.signal })
     first.catch(() => {})
-    await until(() => road.travellers > 0)
+    await until(() => proxy.connections > 0)
     const second = provider.open(spec, context())
     second.catch(() => {})
     cancel.abort()
-    road.repair()
+    proxy.repair()
     await expect(first).rejects.toThrow(/abort/i)
     const runner = await second
     expect((await text(runner, 'echo here')).said).toBe('here\n')
@@ -339,14 +341,14 @@ describe('the ssh runner', () => {
     await provider[Symbol.asyncDispose]()
   })
 
-  test('A run that is cancelled while another one connects ends its wait at once', async () => {
-    await using road = await buildRoad(server.port)
-    const knownHosts = await knownHostsOf(`[127.0.0.1]:${road.port} ${await hostKey()}`)
-    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: road.port, user: server.user }
+  test('cancels at once a run that waits for the connection of another one', async () => {
+    await using proxy = await startTcpProxy(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${proxy.port} ${await hostKey()}`)
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: proxy.port, user: server.user }
     const target = await targetOf(spec, { keyFile: server.keyFile, knownHosts })
     const keepAlive = { intervalMs: 10_000, count: 3 }
-    const host = new SshHost(target, { keepAlive, timeoutMs: TEST_MS, attempts: 1, idleMs: 1_000 })
-    road.freeze()
+    const host = new ConnectionPool(target, { keepAlive, timeoutMs: TEST_MS, attempts: 1, idleMs: 1_000 })
+    proxy.freeze()
     const open = (signal: AbortSignal) => host.open(async (connection) => connection, signal)
     const [connects, waits] = [new AbortController(), new AbortController()]
     const first = open(connects.signal)
@@ -358,7 +360,7 @@ describe('the ssh runner', () => {
     await host.close()
   })
 
-  test('runs share a connection', async () => {
+  test('shares a connection among runs', async () => {
     const provider = createSshRunners({ keyFile: server.keyFile, knownHosts: server.knownHosts })
     opened.push(provider)
     const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: server.port, user: server.user }

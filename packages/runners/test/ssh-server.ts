@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { until } from '@scanfarm/testing'
 import { freePort } from './free-port.ts'
-import { until } from './processes.ts'
 
 const exec = promisify(execFile)
 

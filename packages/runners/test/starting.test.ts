@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHostRunners } from '../src/index.ts'
-import { ControlLane } from '../src/shell/control-lane.ts'
-import { Lane } from '../src/shell/lane.ts'
+import { ControlSession } from '../src/shell/control-session.ts'
+import { ShellSession } from '../src/shell/shell-session.ts'
 import { readProcess } from '../src/host/process-table.ts'
 import { openShell } from './local-shell.ts'
 import { token } from './processes.ts'
@@ -45,7 +45,7 @@ const HIDDEN_S = 0.4
 const env = { PATH: '/usr/bin:/bin' }
 const NEVER = new AbortController().signal
 
-describe('a process that does not show yet whose it is', () => {
+describe('a process in the middle of an exec', () => {
   let folder: string
   let program: string
   beforeAll(async () => {
@@ -67,14 +67,14 @@ describe('a process that does not show yet whose it is', () => {
   ]
   const isGone = async (word: string): Promise<boolean> =>
     readProcess(Number(await readFile(join(folder, word), 'utf8')))?.dead !== false
-  const openHost = (spawner: 'perl' | 'node') => createHostRunners({ spawner })
+  const openHost = (launcher: 'perl' | 'node') => createHostRunners({ launcher })
   const openRunner = (provider: ReturnType<typeof openHost>, marker: string) =>
     provider.open(
       { type: 'host' },
       { runUuid: crypto.randomUUID(), attempt: 1, folder, marker, signal: NEVER, log: () => {} },
     )
 
-  test('ends with the runner on this machine', async () => {
+  test('is killed when the host runner closes', async () => {
     await using provider = openHost('perl')
     const runner = await openRunner(provider, `starting-${process.pid}-close`)
     const word = token()
@@ -84,28 +84,31 @@ describe('a process that does not show yet whose it is', () => {
     expect(await isGone(word)).toBe(true)
   })
 
-  test.each(['perl', 'node'] as const)('ends with the program that started it, %s', async (spawner) => {
-    const provider = openHost(spawner)
-    const runner = await openRunner(provider, `starting-${process.pid}-${spawner}`)
+  test.each(['perl', 'node'] as const)('is killed by the launcher, %s', async (launcher) => {
+    const provider = openHost(launcher)
+    const runner = await openRunner(provider, `starting-${process.pid}-${launcher}`)
     const word = token()
     await runner.run({ argv: leave(word), env }, { signal: NEVER })
     await provider[Symbol.asyncDispose]()
     expect(await isGone(word)).toBe(true)
   })
 
-  test('ends with its command in a shell', async () => {
-    const lane = new Lane(openShell())
+  test('is killed when its command in a shell session ends', async () => {
+    const session = new ShellSession(openShell())
     const word = token()
-    const marker = `starting-${process.pid}-lane#1;`
-    const end = await lane.run({ argv: leave(word), env, cwd: folder, marker }, { started() {}, output() {} })
-    lane.close()
-    await lane.gone
+    const marker = `starting-${process.pid}-session#1;`
+    const end = await session.run(
+      { argv: leave(word), env, cwd: folder, marker },
+      { started() {}, output() {} },
+    )
+    session.close()
+    await session.gone
     expect(end).toEqual({ kind: 'ended', code: 0, oomKills: 0 })
     expect(await isGone(word)).toBe(true)
   })
 
-  test('is killed with its command in a shell, and told', async () => {
-    const control = new ControlLane(openShell())
+  test('is killed and reported by the control session', async () => {
+    const control = new ControlSession(openShell())
     const word = token()
     const marker = `starting-${process.pid}-kill#1;`
     const [shell, ...args] = leave(word)

@@ -26,10 +26,10 @@ const COLUMNS = [
 const cell = (value: Vulnerability[keyof Vulnerability]): string =>
   value === null ? '' : Array.isArray(value) ? value.join(' ') : String(value)
 
-/** A spreadsheet carries out what begins like a formula, so `escape_formulas` puts a quote before it. */
+/** Quotes values that a spreadsheet would execute as formulas. */
 const OPTIONS = { escape_formulas: true } as const
 
-/** As RFC 4180, with a line of names. */
+/** CSV of RFC 4180 with a header line. */
 export async function* csvOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
   yield stringify([[...COLUMNS]], OPTIONS)
   for await (const page of pages)

@@ -2,7 +2,7 @@ import type { Vulnerability } from '@scanfarm/contracts'
 
 const SEVERITY = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' } as const
 
-/** For "Generic Findings Import" of DefectDojo, as JSON. */
+/** JSON for "Generic Findings Import" of DefectDojo. */
 export async function* defectDojoOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
   let separator = ''
   yield '{"findings":['

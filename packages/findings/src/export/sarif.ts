@@ -8,13 +8,13 @@ const LEVEL: Readonly<Record<Severity, 'error' | 'warning' | 'note' | 'none'>> =
   info: 'none',
 }
 
-/** Most rules that are described; results of further ones name theirs without a description. */
+/** Maximum number of described rules. Results of further rules refer to them without a description. */
 const MAX_RULES = 100_000
 
 const HEAD =
   '{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"results":['
 
-/** SARIF 2.1.0. The rules come last, when all that occur are known. */
+/** SARIF 2.1.0. The rules are written last, when all of them are known. */
 export async function* sarifOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
   const rules = new Map<string, object>()
   let separator = ''
@@ -48,7 +48,7 @@ const resultOf = (ruleId: string, finding: Vulnerability): object => ({
     firstSeen: finding.first_seen,
     lastSeen: finding.last_seen,
     workspace: finding.workspace,
-    // Read back by our own import.
+    // Read by the SARIF import of Scanfarm.
     scanfarm: {
       vuln_info: finding.vuln_info,
       vuln_title: finding.vuln_title,
@@ -75,7 +75,7 @@ const placeOf = ({ asset_value, asset_type }: Vulnerability): object => {
   return { logicalLocations: [{ fullyQualifiedName: asset_value, kind: 'resource' }] }
 }
 
-/** A name that is no URI as it stands becomes one. */
+/** Encodes names that are not valid URIs. */
 const artifact = (name: string): object => {
   const uri = encodeURI(name.toWellFormed())
     .replaceAll(/%25([0-9a-f]{2})/gi, '%$1')

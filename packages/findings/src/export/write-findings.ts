@@ -29,6 +29,9 @@ const WRITERS: Readonly<Record<ExportFormat, (pages: Pages) => AsyncIterable<str
   defectdojo: defectDojoOf,
 }
 
-/** The pieces of a file with the findings of all pages; the next page is asked for when the last one is written. */
+/**
+ * Yields the text of a file with the findings of all pages. The next page is requested when the previous one is
+ * written.
+ */
 export const writeFindings = (format: ExportFormat, pages: Pages): AsyncIterable<string> =>
   WRITERS[format](pages)

@@ -1,14 +1,9 @@
 import type { AssetContent, FindingContent } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
+import type { Imported } from './read-body.ts'
 import { jsonlFindings } from './jsonl.ts'
 import { nmapFindings } from './nmap.ts'
 import { sarifFindings } from './sarif.ts'
-
-/** One record of a file; `error`: one that could not be used. */
-export type Imported =
-  | { readonly kind: 'vulnerability'; readonly content: FindingContent }
-  | { readonly kind: 'asset'; readonly content: AssetContent }
-  | { readonly kind: 'error' }
 
 /** Records that are saved together. */
 export interface Batch {
@@ -17,7 +12,7 @@ export interface Batch {
   errors: number
 }
 
-/** Most records of a batch, and most characters of their JSON. */
+/** Maximum records of a batch, and characters of their JSON. */
 const MAX_RECORDS = 500
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
@@ -29,7 +24,7 @@ const READERS: Readonly<Record<ImportFormat, (body: AsyncIterable<Uint8Array>) =
     jsonl: jsonlFindings,
   }
 
-/** Reads a file of findings in batches, on the thread of the caller. */
+/** Reads a file of findings in batches, on the caller's thread. */
 export async function* batchesOf(
   format: ImportFormat,
   body: AsyncIterable<Uint8Array>,

@@ -1,10 +1,9 @@
 import type { FindingContent } from '@scanfarm/contracts'
 import { findingOf } from '../content.ts'
 import { isRecord } from '../fields.ts'
-import { linesOf } from './lines.ts'
-import type { Imported } from './batches.ts'
+import { linesOf, type Imported } from './read-body.ts'
 
-/** One finding a line: nuclei, or our own export. A line that is none counts as an error. */
+/** One finding per line, as written by nuclei or exported by Scanfarm. An invalid line counts as an error. */
 export async function* jsonlFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   for await (const line of linesOf(body)) {
     const finding = findingIn(line)

@@ -1,34 +1,32 @@
 import { XMLParser } from 'fast-xml-parser'
 import { assetOf, findingOf } from '../content.ts'
 import { asList, asText, at } from '../fields.ts'
-import { textOf } from './lines.ts'
-import type { Imported } from './batches.ts'
-import { unreadable } from './unreadable.ts'
+import { textOf, type Imported, unreadable } from './read-body.ts'
 
 /**
- * What nmap saw: hosts that are up and open ports as assets, and as findings what a script reports as vulnerable. An
- * asset with the same value comes out of `db_import_port_assets`.
+ * Reads hosts that are up and their open ports as assets, and vulnerabilities that scripts report as findings.
+ * `db_import_port_assets` creates assets with the same values.
  */
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const report = parse(await textOf(body))
-  if (at(report, 'nmaprun') === undefined) throw unreadable('it is no XML of nmap (-oX)')
+  if (at(report, 'nmaprun') === undefined) throw unreadable('it is not XML of nmap (-oX)')
   for (const host of asList(at(report, 'nmaprun', 'host'))) yield* hostRecords(host)
 }
 
 const parse = (text: string): unknown => {
-  // Nmap declares no entities; a file that does is made to do harm.
-  if (text.includes('<!ENTITY')) throw unreadable('it declares entities of its own')
+  // Nmap declares no entities; a file that does is malicious.
+  if (text.includes('<!ENTITY')) throw unreadable('it declares XML entities')
   try {
     return new XMLParser({
       ignoreAttributes: false,
       attributeNamePrefix: '',
       parseAttributeValue: false,
       parseTagValue: false,
-      // Line breaks stand in attributes as `&#xa;`.
+      // Line breaks in attributes are written as `&#xa;`.
       htmlEntities: true,
     }).parse(text, true)
   } catch (error) {
-    throw unreadable(Error.isError(error) ? error.message : 'it is no XML', 'invalid_input', error)
+    throw unreadable(Error.isError(error) ? error.message : 'it is not valid XML', 'invalid_input', error)
   }
 }
 
@@ -56,21 +54,21 @@ function* hostRecords(host: unknown): Generator<Imported> {
   }
 }
 
-/** Ports of TCP go without their protocol; those of UDP are other ports. */
+/** The port number; with the protocol unless it is TCP. */
 const portName = (port: unknown): string => {
   const protocol = asText(at(port, 'protocol'))
   const number = asText(at(port, 'portid'))
   return protocol === '' || protocol === 'tcp' ? number : `${number}/${protocol}`
 }
 
-/** As nmap prints it: `ssl/http` for HTTP in TLS. */
+/** As printed by nmap: `ssl/http` for HTTP over TLS. */
 const serviceName = (service: unknown): string => {
   const tunnel = asText(at(service, 'tunnel'))
   const name = asText(at(service, 'name'))
   return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
 }
 
-/** The name of the operating system that fits best, if there is any. */
+/** The name of the best matching operating system, if any. */
 const likeliest = (matches: readonly unknown[]): string[] => {
   const [best] = matches.toSorted((a, b) => Number(at(b, 'accuracy')) - Number(at(a, 'accuracy')))
   return [asText(at(best, 'name'))].filter((name) => name !== '')

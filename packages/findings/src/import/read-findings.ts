@@ -4,24 +4,24 @@ import { AppError } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
 import type { FromReader, ToReader } from './read-process.ts'
-import { unreadable } from './unreadable.ts'
+import { unreadable } from './read-body.ts'
 
-/** Most bytes of a file that is read in the process of the caller: it takes a few milliseconds. */
+/** Files of up to this many bytes are read in this process, which takes a few milliseconds. */
 const MAX_INLINE = 64 * 1024
 
 export interface ReadLimits {
-  /** Time between two messages of the reading process. */
+  /** Time limit between two messages of the reading process. */
   readonly timeMs: number
-  /** Memory for its objects. */
+  /** Memory limit of the reading process. */
   readonly memoryMb: number
 }
 
 const LIMITS: ReadLimits = { timeMs: 60_000, memoryMb: 1024 }
 
 /**
- * Reads a file of findings in batches, in its order. A file that is not of the format is refused (`invalid_input`); a
- * record that cannot be used is counted and passed over. A larger file is read in a process, so that it does not hold
- * up the event loop. A thread would not do: one that runs out of memory can end the whole process.
+ * Reads a file of findings in batches, in order. A file that does not match its format is refused (`invalid_input`);
+ * unusable records are counted and skipped. Larger files are read in a separate process, so that they do not block the
+ * event loop. A thread is not enough: one that runs out of memory can end the whole process.
  */
 export async function* readFindings(
   format: ImportFormat,
@@ -62,9 +62,9 @@ async function* inProcess(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  // Without a listener, an error while no answer is awaited would end this process.
+  // Without a listener, an error between two reads would end this process.
   reader.on('error', () => undefined)
-  // A process that has ended does not answer: the next message from it says so.
+  // Ignore errors: the next read reports that the process has ended.
   const say = (message: ToReader): void => void reader.send(message, () => undefined)
   try {
     for (;;) {
@@ -85,7 +85,7 @@ async function* inProcess(
   }
 }
 
-/** The next message; an error when the process ends, or says nothing for too long. */
+/** The next message. Throws if the process ends or sends nothing within the time limit. */
 const answerOf = async (reader: ChildProcess, { timeMs, memoryMb }: ReadLimits): Promise<FromReader> => {
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(), timeMs)

@@ -3,18 +3,18 @@ import { AppError, type ErrorCode } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
 
-/** What is sent to the process: the next bytes of the file; nothing at its end, and after a batch. */
+/** Sent to the process: the next bytes of the file, or nothing at its end and after a batch. */
 export interface ToReader {
   readonly bytes?: Uint8Array
 }
 
-/** What the process says. `more` and `batch` are answered. */
+/** Sent by the process. `more` and `batch` expect a reply. */
 export type FromReader =
   | { readonly kind: 'more' | 'done' }
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
 
-/** The inside of the process that reads one file of findings; its format is the argument. */
+/** Process that reads one file of findings. Its argument is the format. */
 const [, , format] = process.argv
 
 const say = (message: FromReader): void => void process.send?.(message)

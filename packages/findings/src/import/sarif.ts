@@ -1,15 +1,15 @@
 import { findingOf, severityOf } from '../content.ts'
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
-import { textOf } from './lines.ts'
-import type { Imported } from './batches.ts'
-import { unreadable } from './unreadable.ts'
+import { textOf, type Imported, unreadable } from './read-body.ts'
 
-/** The results of a SARIF 2.1.0 file. */
+/** Reads the results of a SARIF 2.1.0 file. */
 export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const log = parse(await textOf(body))
   const version = asText(at(log, 'version'))
   if (version !== '2.1.0' || !Array.isArray(at(log, 'runs')))
-    throw unreadable(`it is no SARIF 2.1.0 (version ${JSON.stringify(version)}, a list of runs is needed)`)
+    throw unreadable(
+      `it is not SARIF 2.1.0: expected version "2.1.0" and a list of runs, got version ${JSON.stringify(version)}`,
+    )
   for (const run of asList(at(log, 'runs'))) {
     const rules = rulesOf(run)
     const tool = asText(at(run, 'tool', 'driver', 'name'))
@@ -21,7 +21,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** Kinds of results that say that nothing is wrong. */
+/** Kinds of results that report no problem. */
 const NO_FINDINGS: ReadonlySet<string> = new Set(['pass', 'notApplicable'])
 const kindOf = (result: unknown): string => asText(at(result, 'kind')) || 'fail'
 
@@ -29,7 +29,7 @@ const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw unreadable('it is no JSON', 'invalid_input', error)
+    throw unreadable('it is not valid JSON', 'invalid_input', error)
   }
 }
 
@@ -50,11 +50,11 @@ const rowOf = (result: Unknown, rules: Rules, tool: string): Unknown => {
   const id = named || asText(at(rule, 'id'))
   const message = asText(at(result, 'message', 'text'))
   const ofRule = asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
-  // Only failures have a level by default.
+  // Only results of kind `fail` have a default level.
   const level = asText(at(result, 'level')) || (kindOf(result) === 'fail' ? ofRule : 'none')
   return {
     vuln_info: id,
-    // A title is the first line of what was said of it.
+    // The title is the first line of the message.
     vuln_title: message.split('\n')[0]?.slice(0, 200) || id,
     vuln_desc: asText(at(rule, 'fullDescription', 'text') ?? at(rule, 'shortDescription', 'text')) || message,
     severity: severityOf(level),
@@ -66,7 +66,7 @@ const rowOf = (result: Unknown, rules: Rules, tool: string): Unknown => {
   }
 }
 
-/** What our own export adds, so that nothing is lost on the way there and back. */
+/** Fields that the SARIF export of Scanfarm adds, so that a round trip loses nothing. */
 const ownFields = (result: Unknown): Unknown => {
   const own = at(result, 'properties', 'scanfarm')
   return isRecord(own) ? own : {}

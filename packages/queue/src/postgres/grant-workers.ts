@@ -1,12 +1,12 @@
 import { DEFAULT_SCHEMA } from 'bullmq'
 import type pg from 'pg'
 
-/** The role that the migrations of the database make for the logins of workers. */
+/** The role for the logins of workers, which the migration of the store creates. */
 const WORKER_ROLE = 'scanfarm_worker'
 
 /**
- * Lets workers use the tables of the queue, new ones of an upgrade included: messages are hints, so whoever may change
- * them can delay runs and nothing else. Does nothing where the role does not exist, or is not ours to give to.
+ * Grants workers access to the tables of the queue, including new ones of an upgrade. Messages are hints: a login that
+ * changes them can delay runs, and nothing else. Does nothing if the role does not exist or this login may not grant.
  */
 export async function grantWorkers(client: pg.ClientBase): Promise<void> {
   await client.query(GRANTS)
@@ -16,7 +16,7 @@ const GRANTS = `
 do $$
 begin
   if not exists (select from pg_roles where rolname = '${WORKER_ROLE}') then return; end if;
-  -- Masters that start together would be in each other's way.
+  -- Masters that start at the same time would conflict.
   perform pg_advisory_xact_lock(hashtext('scanfarm queue grants'));
   grant usage on schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
   grant select, insert, update, delete on all tables in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
@@ -24,5 +24,5 @@ begin
   grant execute on all functions in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
 exception
   when insufficient_privilege then
-    raise notice 'the queue was not opened to ${WORKER_ROLE}: this login does not own it';
+    raise notice '${WORKER_ROLE} was not granted access to the queue: this login does not own its schema';
 end $$`

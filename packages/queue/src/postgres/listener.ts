@@ -1,6 +1,6 @@
+import { backOff } from '@scanfarm/platform'
 import pg from 'pg'
 import type { QueueLog } from '../run-queue.ts'
-import { pause } from '../wait.ts'
 
 const BACKOFF = { firstMs: 100, mostMs: 2_000 }
 const KEEP_ALIVE_MS = 10_000
@@ -8,13 +8,13 @@ const KEEP_ALIVE_MS = 10_000
 export interface PgListenerOptions {
   readonly url: string
   readonly log: QueueLog
-  /** Channel → what to do with a payload. */
+  /** Handlers of payloads, by channel. */
   readonly channels: Readonly<Record<string, (payload: string) => void>>
-  /** The connection stands again: signals may have been missed. */
+  /** Called after a reconnect: signals may have been missed. */
   onBack?(): void
 }
 
-/** One connection that listens; it comes back by itself. */
+/** A connection that listens, and reconnects by itself. */
 export class PgListener implements AsyncDisposable {
   readonly #options: PgListenerOptions
   readonly #stop = new AbortController()
@@ -25,7 +25,7 @@ export class PgListener implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Resolves when it listens; rejects when Postgres cannot be reached. */
+  /** Resolves when it listens; rejects if Postgres cannot be reached. */
   static async open(options: PgListenerOptions): Promise<PgListener> {
     const listener = new PgListener(options)
     await listener.#connect()
@@ -47,7 +47,7 @@ export class PgListener implements AsyncDisposable {
       connectionTimeoutMillis: KEEP_ALIVE_MS,
     })
     client.on('error', () => undefined)
-    // Before it listens: the first signal may come in the same packet as the answer.
+    // Before LISTEN: the first notification may arrive in the same packet as its response.
     client.on('notification', ({ channel, payload }) => channels[channel]?.(payload ?? ''))
     try {
       await client.connect()
@@ -64,22 +64,22 @@ export class PgListener implements AsyncDisposable {
   #lost(client: pg.Client): void {
     if (this.#client !== client || this.#stop.signal.aborted) return
     this.#client = undefined
-    this.#options.log.warn('the connection that listens to Postgres was lost, trying on')
+    this.#options.log.warn('the listening connection to Postgres was lost; reconnecting')
     this.#reconnecting = this.#reconnect()
   }
 
   async #reconnect(): Promise<void> {
     const { signal } = this.#stop
-    for (let tries = 0; !signal.aborted; tries += 1) {
-      await pause(Math.min(BACKOFF.firstMs * 2 ** tries, BACKOFF.mostMs), signal)
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      await backOff(attempt, BACKOFF, signal)
       if (signal.aborted) return
       try {
         await this.#connect()
-        this.#options.log.info('the connection that listens to Postgres is back')
+        this.#options.log.info('the listening connection to Postgres is restored')
         this.#options.onBack?.()
         return
       } catch (error) {
-        this.#options.log.debug('Postgres does not let us listen yet', { error })
+        this.#options.log.debug('the listening connection to Postgres could not be opened', { error })
       }
     }
   }

@@ -1,11 +1,12 @@
+import { backoffMs } from '@scanfarm/platform'
 import { Redis } from 'ioredis'
 import type { QueueLog } from '../run-queue.ts'
 
-/** Longest wait for an answer; a Redis that hangs is as good as one that is away. */
+/** Timeout of a command: a Redis that hangs counts as unreachable. */
 export const COMMAND_TIMEOUT_MS = 5_000
 const RECONNECT = { firstMs: 50, mostMs: 1_000 }
 
-/** Host and port of a Redis URL, for messages: the rest of it may be secret. */
+/** Host and port of a Redis URL, for messages. The rest of the URL may contain secrets. */
 export const place = (url: string): string => {
   try {
     return new URL(url).host
@@ -15,38 +16,38 @@ export const place = (url: string): string => {
 }
 
 /**
- * A connection that fails fast: a command is refused while there is no connection, and is not sent again after one was
- * lost, so that nothing happens later that its caller has given up. It reconnects for ever.
+ * A connection that fails fast and reconnects without limit. A command is rejected while there is no connection, and is
+ * not sent again after a connection was lost: its caller may have given up.
  *
- * `blocking`: for one that waits inside Redis, so that no answer for a while is no sign of trouble.
+ * `blocking`: for blocking commands, which have no timeout.
  */
 export const connect = (url: string, log: QueueLog, options: { blocking: boolean }): Redis => {
   const client = new Redis(url, {
     enableOfflineQueue: false,
-    // Calls of one turn of the event loop go out, and come back, in one write: filling slots is a call for each.
+    // Commands of one turn of the event loop are sent in one write: filling slots needs one command for each slot.
     enableAutoPipelining: !options.blocking,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
     commandTimeout: options.blocking ? undefined : COMMAND_TIMEOUT_MS,
     connectTimeout: COMMAND_TIMEOUT_MS,
     keepAlive: COMMAND_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(RECONNECT.firstMs * 2 ** (times - 1), RECONNECT.mostMs),
-    // After a failover the old master refuses writes: look up the address again.
+    retryStrategy: (times) => backoffMs(times, RECONNECT),
+    // After a failover the old primary rejects writes: reconnect, which resolves the address again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
   return logged(client, url, log)
 }
 
-/** One line when it goes and one when it comes back, however often it is tried in between. */
+/** Logs one line when the connection is lost and one when it is restored. */
 const logged = (client: Redis, url: string, log: QueueLog): Redis => {
-  let away = false
+  let isLost = false
   client.on('error', (error: Error) => {
-    if (!away) log.warn('Redis cannot be reached, trying on', { redis: place(url), error })
-    away = true
+    if (!isLost) log.warn('Redis cannot be reached; reconnecting', { redis: place(url), error })
+    isLost = true
   })
   client.on('ready', () => {
-    if (away) log.info('Redis is back', { redis: place(url) })
-    away = false
+    if (isLost) log.info('Redis is reachable again', { redis: place(url) })
+    isLost = false
   })
   return client
 }

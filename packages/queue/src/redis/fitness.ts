@@ -11,14 +11,14 @@ export const parseInfo = (info: string): ReadonlyMap<string, string> =>
     }),
   )
 
-/** Throws for a Redis that would lose messages or lacks commands. Read from `INFO`: managed ones forbid `CONFIG`. */
+/** Throws if this Redis could lose messages or lacks commands. Uses `INFO`, since managed services forbid `CONFIG`. */
 export const checkFitness = (info: ReadonlyMap<string, string>, where: string): void => {
   const policy = info.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction')
     throw new QueueSetupError(
-      `Redis at ${where} has maxmemory-policy ${policy}: when its memory is full it would throw away queued messages ` +
-        'instead of refusing new ones. Set "maxmemory-policy noeviction" in redis.conf (at runtime: CONFIG SET ' +
-        'maxmemory-policy noeviction; managed Redis: in its parameter group), or use a Redis of its own for the queue.',
+      `Redis at ${where} has maxmemory-policy ${policy}: when its memory is full it evicts queued messages ` +
+        'instead of rejecting new ones. Set "maxmemory-policy noeviction" in redis.conf (at runtime: CONFIG SET ' +
+        'maxmemory-policy noeviction; managed Redis: in its parameter group), or use a separate Redis for the queue.',
     )
   const version = info.get('redis_version') ?? ''
   if (older(version))

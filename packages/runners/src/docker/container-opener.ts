@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import type { ContainerPlan } from './container-plan.ts'
-import { DockerPlace, explainStart } from './docker-place.ts'
+import { RunContainer, explainStart } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
 import { foldersOf } from '../run-folders.ts'
-import { packFolder } from './folder-pack.ts'
+import { packFolder } from './folder-archive.ts'
 
 export type PlanWithoutFiles = Omit<ContainerPlan, 'mountsFolder'>
 
 export interface OpenContainer extends AsyncDisposable {
-  readonly place: DockerPlace
+  readonly container: RunContainer
   readonly sharesFiles: boolean
 }
 
-/** Opens containers and finds out, once, whether the engine sees this machine's files. */
+/** Opens containers. Detects once whether the engine sees the files of this machine. */
 export class ContainerOpener {
   readonly #docker: Docker
   readonly #graceMs: number
@@ -28,49 +28,49 @@ export class ContainerOpener {
     this.#mounts = files === undefined ? undefined : files === 'mount'
   }
 
-  /** With the run's folders in it: mounted, or empty ones of its own. */
+  /** Opens a container with the run's folders: mounted, or empty folders of the container. */
   async open(plan: PlanWithoutFiles): Promise<OpenContainer> {
-    this.#mounts ??= await this.#seesOurFiles(plan)
-    const place = await this.#start({ ...plan, mountsFolder: this.#mounts })
+    this.#mounts ??= await this.#sharesFiles(plan)
+    const container = await this.#start({ ...plan, mountsFolder: this.#mounts })
     const opened = {
-      place,
+      container,
       sharesFiles: this.#mounts,
-      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: () => container[Symbol.asyncDispose](),
     }
     if (this.#mounts) return opened
     try {
       for (const folder of foldersOf(plan.context))
-        await place.container.putArchive(packFolder(folder), { path: '/' })
+        await container.docker.putArchive(packFolder(folder), { path: '/' })
       return opened
     } catch (error) {
-      await place[Symbol.asyncDispose]()
+      await container[Symbol.asyncDispose]()
       throw explainStart(error, plan.spec.image)
     }
   }
 
-  async #start(plan: ContainerPlan): Promise<DockerPlace> {
+  async #start(plan: ContainerPlan): Promise<RunContainer> {
     try {
-      return await DockerPlace.start(this.#docker, plan, this.#graceMs)
+      return await RunContainer.start(this.#docker, plan, this.#graceMs)
     } catch (error) {
       throw explainStart(error, plan.spec.image)
     }
   }
 
-  async #seesOurFiles(plan: PlanWithoutFiles): Promise<boolean> {
+  async #sharesFiles(plan: PlanWithoutFiles): Promise<boolean> {
     const probe = join(plan.context.folder, `.scanfarm-${randomUUID()}`)
     await writeFile(probe, '')
     try {
-      await using place = await DockerPlace.start(
+      await using container = await RunContainer.start(
         this.#docker,
         { ...plan, mountsFolder: true },
         this.#graceMs,
       )
-      const answer: unknown = await place.container.infoArchive({ path: probe })
-      // A body, though empty, that nobody reads would keep the connection.
+      const answer: unknown = await container.docker.infoArchive({ path: probe })
+      // A body that is not read, though empty, would keep the connection busy.
       if (answer instanceof Readable) answer.resume()
       return true
     } catch (error) {
-      // Another machine's folder of the same name, or no such folder there.
+      // The engine's machine has another folder of that name, or none.
       if (statusOf(error) === 404 || /bind source path does not exist/.test(engineMessage(error)))
         return false
       throw explainStart(error, plan.spec.image)

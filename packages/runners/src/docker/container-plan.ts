@@ -1,11 +1,11 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { RunnerContext, RunnerSpec } from '@scanfarm/contracts'
 import { foldersOf } from '../run-folders.ts'
-import type { FileOwner } from './hand-over.ts'
+import type { FileOwner } from './file-owner.ts'
 
 export type DockerSpec = Extract<RunnerSpec, { type: 'docker' }>
 
-/** Bounds of one container. */
+/** Limits of one container. */
 export interface ContainerLimits {
   readonly memoryBytes: number
   readonly cpus: number
@@ -23,17 +23,17 @@ export interface ContainerPlan {
   readonly owner: string
   readonly limits: ContainerLimits
   readonly cpusOfEngine: number
-  /** Who gets what commands made in mounted folders, where that takes doing something. */
+  /** The user who becomes the owner of files in mounted folders; missing: owners stay as they are. */
   readonly fileOwner: FileOwner | undefined
-  /** Whether the run's folder is mounted, at the path that it has on this machine. */
+  /** Whether the run's folder is mounted, at the same path as on this machine. */
   readonly mountsFolder: boolean
 }
 
 const NANO = 1e9
 
 /**
- * The container's first program is a shell that reads from this program and ends when the connection does: whatever
- * ends this program ends the container, and the engine removes it.
+ * The container's main process is a shell that reads from this program and ends with the connection: when this program
+ * ends, for any reason, the container ends and the engine removes it.
  */
 export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
   const { spec, context, limits } = plan

@@ -1,70 +1,68 @@
 import type { Command, CommandIo, Outcome, Runner, RunnerContext } from '@scanfarm/contracts'
+import { RunningCommands } from '../running-commands.ts'
 import { folderAround, foldersOf } from '../run-folders.ts'
 import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './container-opener.ts'
-import type { DockerPlace } from './docker-place.ts'
-import { messageOf } from '../error-facts.ts'
+import type { RunContainer } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
-import { handOver, type FileOwner } from './hand-over.ts'
-import { packPath } from './folder-pack.ts'
-import { unpackInto } from './folder-unpack.ts'
+import { changeOwner, type FileOwner } from './file-owner.ts'
+import { packPath, unpackInto } from './folder-archive.ts'
 
 type Facts = Readonly<Record<string, string>>
 
-/** All commands of a run in one container. */
-export class KeptContainerRunner implements Runner {
+/** Runs all commands of a run in one container. */
+export class PersistentContainerRunner implements Runner {
   readonly type = 'docker'
   readonly facts: Facts
   readonly sharesFiles: boolean
   readonly #context: RunnerContext
-  readonly #place: DockerPlace
+  readonly #container: RunContainer
   readonly #mounted: boolean
   readonly #fileOwner: FileOwner | undefined
-  #hasMade = false
+  #hasRun = false
 
-  constructor({ place, sharesFiles: mounted }: OpenContainer, plan: PlanWithoutFiles, facts: Facts) {
+  constructor({ container, sharesFiles: mounted }: OpenContainer, plan: PlanWithoutFiles, facts: Facts) {
     this.facts = facts
     this.#fileOwner = mounted ? plan.fileOwner : undefined
-    // Files that are not ours yet have to be fetched like those that are not here.
+    // Files of another owner must be pulled like files that are not on this machine.
     this.sharesFiles = mounted && this.#fileOwner === undefined
     this.#context = plan.context
-    this.#place = place
+    this.#container = container
     this.#mounted = mounted
   }
 
   run(command: Command, io: CommandIo): Promise<Outcome> {
-    this.#hasMade = true
-    return this.#place.commands.run(command, io)
+    this.#hasRun = true
+    return this.#container.commands.run(command, io)
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.#mounted) await pushTo(this.#place, path, signal)
+    if (!this.#mounted) await pushTo(this.#container, path, signal)
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.#mounted) await pullFrom(this.#place, folderAround(path, this.#context), path, signal)
-    else await this.#handOver()
+    if (!this.#mounted) await pullFrom(this.#container, folderAround(path, this.#context), path, signal)
+    else await this.#changeOwner()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#place.commands[Symbol.asyncDispose]()
-    if (this.#hasMade) await this.#handOver()
-    await this.#place[Symbol.asyncDispose]()
+    await this.#container.commands[Symbol.asyncDispose]()
+    if (this.#hasRun) await this.#changeOwner()
+    await this.#container[Symbol.asyncDispose]()
   }
 
-  async #handOver(): Promise<void> {
-    if (this.#fileOwner !== undefined) await tryHandOver(this.#place, this.#context, this.#fileOwner)
+  async #changeOwner(): Promise<void> {
+    if (this.#fileOwner !== undefined) await tryChangeOwner(this.#container, this.#context, this.#fileOwner)
   }
 }
 
-/** A new container for each command; the run's folders are brought there before and back after it where it must be. */
-export class FreshContainerRunner implements Runner {
+/** Runs each command in a new container. Without shared files, the run's folders are copied in before and out after. */
+export class PerCommandContainerRunner implements Runner {
   readonly type = 'docker'
   readonly sharesFiles = true
   readonly facts: Facts
   readonly #opener: ContainerOpener
   readonly #plan: PlanWithoutFiles
-  readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<Outcome>>()
+  readonly #running = new RunningCommands()
 
   constructor(opener: ContainerOpener, plan: PlanWithoutFiles, facts: Facts) {
     this.facts = facts
@@ -73,21 +71,16 @@ export class FreshContainerRunner implements Runner {
   }
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
-    const outcome = this.#run(command, io, AbortSignal.any([io.signal, this.#closing.signal]))
-    this.#running.add(outcome)
-    try {
-      return await outcome
-    } finally {
-      this.#running.delete(outcome)
-    }
+    return await this.#running.add(
+      this.#run(command, io, AbortSignal.any([io.signal, this.#running.closing])),
+    )
   }
 
   async push(): Promise<void> {}
   async pull(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort()
-    await Promise.allSettled(this.#running)
+    await this.#running.cancelAll()
   }
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
@@ -96,10 +89,10 @@ export class FreshContainerRunner implements Runner {
     let opened: OpenContainer | undefined
     try {
       opened = await this.#opener.open(this.#plan)
-      if (!opened.sharesFiles) for (const folder of folders) await pushTo(opened.place, folder, signal)
-      const outcome = await opened.place.commands.run(command, io, signal)
+      if (!opened.sharesFiles) for (const folder of folders) await pushTo(opened.container, folder, signal)
+      const outcome = await opened.container.commands.run(command, io, signal)
       if (!opened.sharesFiles && !signal.aborted)
-        for (const folder of folders) await pullFrom(opened.place, folder, folder, signal)
+        for (const folder of folders) await pullFrom(opened.container, folder, folder, signal)
       return outcome
     } catch (error) {
       if (signal.aborted) return { kind: 'cancelled', killed: [] }
@@ -111,43 +104,50 @@ export class FreshContainerRunner implements Runner {
 
   async #close(opened: OpenContainer): Promise<void> {
     const { context, fileOwner } = this.#plan
-    if (opened.sharesFiles && fileOwner !== undefined) await tryHandOver(opened.place, context, fileOwner)
+    if (opened.sharesFiles && fileOwner !== undefined)
+      await tryChangeOwner(opened.container, context, fileOwner)
     await opened[Symbol.asyncDispose]()
   }
 }
 
-/** The files are here all the same: what may not be read or removed shows when somebody wants to. */
-async function tryHandOver(place: DockerPlace, context: RunnerContext, owner: FileOwner): Promise<void> {
+/** Does not reject: files that this program cannot read or remove fail at their next use. */
+async function tryChangeOwner(
+  container: RunContainer,
+  context: RunnerContext,
+  owner: FileOwner,
+): Promise<void> {
   try {
-    await handOver(place.container, foldersOf(context), owner)
+    await changeOwner(container.docker, foldersOf(context), owner)
   } catch (error) {
-    context.log(messageOf(error))
+    context.log(
+      `files made in the container could not be given to user ${owner.uid}: ${engineMessage(error)}`,
+    )
   }
 }
 
-async function pushTo(place: DockerPlace, path: string, signal: AbortSignal): Promise<void> {
+async function pushTo(container: RunContainer, path: string, signal: AbortSignal): Promise<void> {
   try {
-    await place.container.putArchive(packPath(path, signal), { path: '/', abortSignal: signal })
+    await container.docker.putArchive(packPath(path, signal), { path: '/', abortSignal: signal })
   } catch (error) {
     signal.throwIfAborted()
-    throw new Error(`${path} could not be brought into the container: ${engineMessage(error)}`, {
+    throw new Error(`${path} could not be copied into the container: ${engineMessage(error)}`, {
       cause: error,
     })
   }
 }
 
 async function pullFrom(
-  place: DockerPlace,
+  container: RunContainer,
   folder: string,
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await unpackInto(folder, path, await place.container.getArchive({ path }), signal)
+    await unpackInto(folder, path, await container.docker.getArchive({ path }), signal)
   } catch (error) {
     signal.throwIfAborted()
     if (statusOf(error) === 404) throw new Error(`${path} does not exist in the container`, { cause: error })
-    throw new Error(`${path} could not be brought back from the container: ${engineMessage(error)}`, {
+    throw new Error(`${path} could not be copied from the container: ${engineMessage(error)}`, {
       cause: error,
     })
   }

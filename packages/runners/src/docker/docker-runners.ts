@@ -7,39 +7,39 @@ import {
 } from '@scanfarm/contracts'
 import type { ContainerLimits } from './container-plan.ts'
 import { ContainerOpener } from './container-opener.ts'
-import { FreshContainerRunner, KeptContainerRunner } from './docker-runner.ts'
+import { PerCommandContainerRunner, PersistentContainerRunner } from './docker-runner.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
-import { holdsVolume, ownFiles, type FileOwner } from './hand-over.ts'
+import { containsVolume, defaultFileOwner, type FileOwner } from './file-owner.ts'
 import { provideImage } from './image.ts'
 import { foldersOf } from '../run-folders.ts'
 import type { RegistryAuths } from './registry-auth.ts'
 import { sweepContainers, type IsLive } from './sweep.ts'
 
 export interface DockerRunnersOptions extends EngineAddress {
-  /** Who owns the containers, such as the farm's id: a sweep looks at no others. */
+  /** Label of the containers, for example the id of the farm: a sweep removes no others. */
   readonly owner: string
-  /** Bounds of each container; default 2 GiB of memory, 2 CPUs, 1024 processes. */
+  /** Limits of each container; default 2 GiB of memory, 2 CPUs, 1024 processes. */
   readonly limits?: Partial<ContainerLimits>
-  /** Time between TERM and KILL where a command names none; default 1000. */
+  /** Time between TERM and KILL if a command sets none; default 1000. */
   readonly graceMs?: number
   /**
-   * How a run's folder gets into its container. `mount`: this machine's folder, at the same path. `copy`: a folder of
-   * the container's own at that path, filled and read by `push` and `pull`. Default: mount where the engine sees this
-   * machine's files, else copy.
+   * How the container gets the run's folder. `mount`: this machine's folder at the same path. `copy`: a folder of the
+   * container at that path, which `push` and `pull` copy. Default: `mount` if the engine sees this machine's files, else
+   * `copy`.
    */
   readonly files?: 'mount' | 'copy'
   /**
-   * Who gets the files that commands made in mounted folders; default: this program's user, unless it is root. An
-   * engine that maps users leaves files as they are.
+   * The user who becomes the owner of files that commands create in mounted folders; default: this program's user unless
+   * it is root. With an engine that maps users, owners stay as they are.
    */
   readonly fileOwner?: FileOwner
-  /** Credentials for pulling, by registry; default none. */
+  /** Credentials of registries; default none. */
   readonly auths?: RegistryAuths
 }
 
 export interface DockerRunners extends RunnerProvider {
-  /** Removes this owner's containers whose attempt is not live any more; resolves with their number. */
+  /** Removes this owner's containers whose attempt is no longer live. Resolves with their number. */
   sweepContainers(isLive: IsLive): Promise<number>
 }
 
@@ -51,7 +51,7 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
   const docker = connectEngine(options)
   const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const fileOwner = options.fileOwner ?? ownFiles()
+  const fileOwner = options.fileOwner ?? defaultFileOwner()
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type !== 'docker')
@@ -66,12 +66,13 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
         owner: options.owner,
         limits,
         cpusOfEngine: cpus,
-        fileOwner: mapsUsers || holdsVolume(foldersOf(context), spec.volumes ?? []) ? undefined : fileOwner,
+        fileOwner:
+          mapsUsers || containsVolume(foldersOf(context), spec.volumes ?? []) ? undefined : fileOwner,
       }
       const facts = { image: spec.image, image_digest: image.digest }
       return spec.persistent === false
-        ? new FreshContainerRunner(opener, plan, facts)
-        : new KeptContainerRunner(await opener.open(plan), plan, facts)
+        ? new PerCommandContainerRunner(opener, plan, facts)
+        : new PersistentContainerRunner(await opener.open(plan), plan, facts)
     },
     sweepContainers: (isLive) => sweepContainers(docker, options.owner, isLive),
     async [Symbol.asyncDispose]() {},

@@ -2,7 +2,7 @@ import type { DockerRunnersOptions } from './docker-runners.ts'
 import { engineAddress, type EngineSettings, type Revealing } from './engine-address.ts'
 import { readRegistryAuths } from './registry-auth.ts'
 
-/** What the settings say about docker. */
+/** The settings of the docker runner. */
 export interface DockerSettings extends EngineSettings {
   readonly dockerAuth: Revealing | undefined
   readonly dockerImages: readonly string[]
@@ -10,7 +10,7 @@ export interface DockerSettings extends EngineSettings {
   readonly dockerNetworks: readonly string[]
 }
 
-/** The same as options. Throws with what to correct when they cannot be used. */
+/** Converts settings to options. Throws with advice if they are invalid. */
 export const dockerOptions = (
   settings: DockerSettings,
 ): Pick<DockerRunnersOptions, 'engine' | 'tls' | 'auths'> & {

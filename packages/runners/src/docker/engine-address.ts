@@ -1,12 +1,12 @@
-/** Where a docker engine listens, and what both sides prove themselves with. */
+/** Address of a docker engine, and the certificates of both sides. */
 export interface EngineAddress {
   /** `unix:///run/docker.sock`, a path, `tcp://host:2375` or, with `tls`, `tcp://host:2376`. */
   readonly engine: string
-  /** Contents of PEM files; the certificate and its key only where the engine asks for them. */
+  /** Contents of PEM files; `cert` and `key` only if the engine requires a client certificate. */
   readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string }
 }
 
-/** What of the settings says where the engine is; a value that reveals itself where it is used up. */
+/** The settings of the connection to the engine. */
 export interface EngineSettings {
   readonly dockerHost: string
   readonly dockerCa: Revealing | undefined
@@ -14,22 +14,26 @@ export interface EngineSettings {
   readonly dockerKey: Revealing | undefined
 }
 
+/** The part of `Secret` that is needed here. */
 export interface Revealing {
   reveal(): string
 }
 
-/** Throws with what to correct when the settings do not fit each other. */
+/** Throws with advice if the settings contradict each other. */
 export function engineAddress(settings: EngineSettings): EngineAddress {
   const { dockerHost: engine, dockerCa: ca, dockerCert: cert, dockerKey: key } = settings
   const { kind } = parseEngine(engine)
   if ((cert === undefined) !== (key === undefined))
-    throw new Error('runner.docker_cert and runner.docker_key belong together: give both or none')
+    throw new Error('runner.docker_cert and runner.docker_key belong together: set both or neither')
   if (ca === undefined) {
     if (cert !== undefined || kind === 'tls')
-      throw new Error('an engine with TLS needs runner.docker_ca, the authority that signed its certificate')
+      throw new Error(
+        'runner.docker_host with TLS needs runner.docker_ca, the authority that signed the certificate of the engine',
+      )
     return { engine }
   }
-  if (kind === 'socket') throw new Error('runner.docker_ca is of no use for an engine on a socket')
+  if (kind === 'socket')
+    throw new Error(`runner.docker_ca only applies to a TCP runner.docker_host, not to ${engine}`)
   return { engine, tls: { ca: ca.reveal(), cert: cert?.reveal(), key: key?.reveal() } }
 }
 
@@ -37,7 +41,7 @@ export type ParsedEngine =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'tcp' | 'tls'; readonly host: string; readonly port: number | undefined }
 
-/** Throws when it is no address that can be used. */
+/** Throws if the address is invalid. */
 export function parseEngine(engine: string): ParsedEngine {
   const path = engine.startsWith('unix://') ? engine.slice('unix://'.length) : engine
   if (path.startsWith('/')) return { kind: 'socket', path }
@@ -45,7 +49,7 @@ export function parseEngine(engine: string): ParsedEngine {
   const kind = url && KINDS[url.protocol]
   if (url === undefined || kind === undefined || url.hostname === '')
     throw new Error(
-      `${engine} is no address of a docker engine: give unix:///path/of/socket or tcp://host:port`,
+      `${JSON.stringify(engine)} is not the address of a docker engine: expected unix:///path/of/socket or tcp://host:port`,
     )
   return { kind, host: url.hostname, port: url.port === '' ? undefined : Number(url.port) }
 }

@@ -2,24 +2,24 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError, type RunnerContext } from '@scanfarm/contracts'
-import { property } from '../error-facts.ts'
+import { fieldOf } from '../error-fields.ts'
 import { answer, engineMessage, statusOf } from './engine.ts'
 import { registryOf, type RegistryAuth, type RegistryAuths } from './registry-auth.ts'
 
 export interface ImageFacts {
-  /** What containers are made from, so that a tag that moves meanwhile changes nothing. */
+  /** Containers are created from the id, so a tag that moves meanwhile has no effect. */
   readonly id: string
-  /** `name@sha256:…` where a registry gave the image, else its id. */
+  /** `name@sha256:…` if the image came from a registry, else its id. */
   readonly digest: string
 }
 
-/** What a pull needs to know of what it is for. */
+/** The part of a run's context that a pull needs. */
 export type PullContext = Pick<RunnerContext, 'signal' | 'log'>
 
 const PROGRESS_MS = 1_000
 const MIB = 1024 * 1024
 
-/** The image as the engine has it, pulled first if it is missing. */
+/** The image on the engine; pulls it if it is missing. */
 export async function provideImage(
   docker: Docker,
   name: string,
@@ -56,7 +56,7 @@ async function pullImage(
   } catch (error) {
     context.signal.throwIfAborted()
     throw new RunnerUnavailableError(
-      `the image ${name} is not on the engine and could not be pulled: ${engineMessage(error)}${adviceOn(error, registry, authconfig)}`,
+      `the image ${name} is not on the engine and cannot be pulled: ${engineMessage(error)}${adviceOn(error, registry, authconfig)}`,
       { cause: error },
     )
   }
@@ -71,7 +71,7 @@ const adviceOn = (error: unknown, registry: string, auth: RegistryAuth | undefin
   if (!/unauthorized|denied|authentication required|no basic auth/i.test(engineMessage(error))) return ''
   return auth === undefined
     ? ` (runner.docker_auth has no credentials for ${registry})`
-    : ` (${registry} does not take the credentials of runner.docker_auth)`
+    : ` (${registry} refuses the credentials of runner.docker_auth)`
 }
 
 interface PullLine {
@@ -81,27 +81,27 @@ interface PullLine {
 
 function readPullLine(text: string): PullLine {
   const line: unknown = JSON.parse(text)
-  const [id, error, detail] = ['id', 'error', 'progressDetail'].map((name) => property(line, name))
-  const [current, total] = [Number(property(detail, 'current') ?? 0), Number(property(detail, 'total') ?? 0)]
+  const [id, error, detail] = ['id', 'error', 'progressDetail'].map((name) => fieldOf(line, name))
+  const [current, total] = [Number(fieldOf(detail, 'current') ?? 0), Number(fieldOf(detail, 'total') ?? 0)]
   return {
     error: typeof error === 'string' ? error : undefined,
     layer: typeof id === 'string' && total > 0 ? { id, current, total } : undefined,
   }
 }
 
-/** The engine answers 200 before it begins and reports failures as lines of the answer. */
+/** The engine answers 200 before the pull starts and reports failures as lines of the body. */
 async function followPull(stream: NodeJS.ReadableStream, name: string, context: PullContext): Promise<void> {
   const layers = new Map<string, { readonly current: number; readonly total: number }>()
   const stop = (): void => void (stream instanceof Readable && stream.destroy(new Error('cancelled')))
   context.signal.addEventListener('abort', stop, { once: true })
-  let saidAt = Date.now()
+  let loggedAt = Date.now()
   try {
     for await (const line of createInterface({ input: stream })) {
       const { error, layer } = readPullLine(line)
       if (error !== undefined) throw new Error(error)
       if (layer !== undefined) layers.set(layer.id, layer)
-      if (Date.now() - saidAt < PROGRESS_MS || layers.size === 0) continue
-      saidAt = Date.now()
+      if (Date.now() - loggedAt < PROGRESS_MS || layers.size === 0) continue
+      loggedAt = Date.now()
       context.log(`pulling the image ${name}: ${progressOf([...layers.values()])}`)
     }
     context.signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import type { Revealing } from './engine-address.ts'
 
-/** What a registry wants to hear, as the engine's API takes it. */
+/** Credentials of a registry in the form of the engine's API. */
 export interface RegistryAuth {
   readonly serveraddress: string
   readonly username?: string
@@ -12,26 +12,26 @@ export interface RegistryAuth {
 export type RegistryAuths = ReadonlyMap<string, RegistryAuth>
 
 const DOCKER_HUB = 'docker.io'
-/** Names under which Docker Hub stands in files that `docker login` wrote. */
+/** Names of Docker Hub in files that `docker login` wrote. */
 const HUB_NAMES = new Set([DOCKER_HUB, 'index.docker.io', 'registry-1.docker.io'])
 
 /**
- * Reads what `docker login` writes to `config.json`. Throws with what to correct; nothing of the content is in the
- * message, for it is secret.
+ * Reads the `config.json` that `docker login` writes. Throws with advice; the message contains nothing of the secret
+ * content.
  */
 export function readRegistryAuths(config: Revealing | undefined): RegistryAuths {
   if (config === undefined) return new Map()
   const file = parse(config.reveal())
   const auths = file['auths'] ?? {}
-  if (!isMap(auths)) throw problem('its "auths" is no map of registries')
+  if (!isMap(auths)) throw problem('its "auths" is not an object with an entry for each registry')
   if ((file['credsStore'] ?? '') !== '' && Object.keys(auths).length === 0)
     throw problem(
-      'it leaves the credentials to a helper program; write them down with "docker login" where no helper is configured',
+      'it refers to a helper program ("credsStore") for the credentials; run "docker login" where no helper is configured',
     )
   return new Map(Object.entries(auths).map(([name, entry]) => [registryName(name), readAuth(name, entry)]))
 }
 
-/** The registry of an image's name: what stands before the first slash, if that looks like a host. */
+/** The registry of an image's name: the part before the first slash if it looks like a host. */
 export function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/')
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
@@ -48,9 +48,9 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (isMap(value)) return value
   } catch {
-    // The parser's message would show a piece of the content.
+    // The parser's message would show a part of the content.
   }
-  throw problem('it is no JSON of the form {"auths": {"registry.example": {"auth": "…"}}}')
+  throw problem('it is not JSON of the form {"auths": {"registry.example": {"auth": "…"}}}')
 }
 
 function readAuth(name: string, entry: unknown): RegistryAuth {

@@ -2,13 +2,13 @@ import type Docker from 'dockerode'
 import { LABEL_ATTEMPT, LABEL_OWNER, LABEL_RUN } from './container-plan.ts'
 import { answer, statusOf } from './engine.ts'
 
-/** Whether this attempt of this run is still being executed by someone. */
+/** Whether a worker or server still executes this attempt of the run. */
 export type IsLive = (attempt: {
   readonly runUuid: string
   readonly attempt: number
 }) => boolean | Promise<boolean>
 
-/** Containers normally go with the program that made them; this finds those that an engine's crash or a frozen program left. */
+/** Removes the containers that outlived their program, because the engine crashed or the program froze. */
 export async function sweepContainers(docker: Docker, owner: string, isLive: IsLive): Promise<number> {
   const filters = { label: [`${LABEL_OWNER}=${owner}`] }
   let removed = 0
@@ -21,7 +21,7 @@ export async function sweepContainers(docker: Docker, owner: string, isLive: IsL
   return removed
 }
 
-/** False when it went by itself meanwhile. */
+/** False if the container was removed meanwhile. */
 async function removeContainer(docker: Docker, id: string): Promise<boolean> {
   try {
     await answer(docker.getContainer(id).remove({ force: true, v: true }))

@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 type Deliver = (chunk: Buffer) => void | Promise<void>
 
 /**
- * Reads one pipe and hands on what comes, one chunk at a time: nothing is read while the receiver is busy, so a slow
- * receiver slows the command and memory stays flat. Owns the descriptor.
+ * Reads one pipe and delivers it chunk by chunk. Nothing is read while the receiver is busy, so a slow receiver slows
+ * the command down and memory stays flat. Owns the descriptor.
  */
 export class OutputReader {
-  /** Settles when the pipe's end was read and all was received, or the reader was closed. Rejects if receiving failed. */
+  /** Settles when all was received or the reader was closed. Rejects if the receiver failed. */
   readonly done: Promise<void>
   readonly #socket: Socket
   #ended = false
@@ -26,7 +26,7 @@ export class OutputReader {
       if (received instanceof Promise) this.#await(received, reject)
     })
     this.#socket.once('end', () => (this.#ended = true))
-    // A read error, too, is an end without a clean end.
+    // A read error ends the reader like a close, without `ended`.
     this.#socket.on('error', () => {})
     this.#socket.once('close', () => this.#receiving || resolve())
     this.#afterReceiving = () => this.#socket.closed && resolve()
@@ -34,7 +34,7 @@ export class OutputReader {
 
   readonly #afterReceiving: () => void
 
-  /** Its end was read: no process holds the other end. */
+  /** The end of the pipe was read: no process holds its other end. */
   get ended(): boolean {
     return this.#ended
   }
@@ -43,7 +43,7 @@ export class OutputReader {
     return this.#finished
   }
 
-  /** Changes whenever something happens; the same twice means that the command kept silent in between. */
+  /** Changes with every chunk: the same value twice means that the command wrote nothing in between. */
   get progress(): number {
     return this.#receiving ? Number.NaN : this.#chunks
   }
@@ -78,7 +78,7 @@ function receive(deliver: Deliver | undefined, chunk: Buffer): void | Promise<vo
   }
 }
 
-/** True when all are finished; false when they were silent for `quietMs` while their receivers were ready. */
+/** True when all are finished; false when nothing came for `quietMs` although the receivers were ready. */
 export async function finishedOrQuiet(readers: readonly OutputReader[], quietMs: number): Promise<boolean> {
   const all = Promise.allSettled(readers.map((reader) => reader.done))
   const timer = new AbortController()

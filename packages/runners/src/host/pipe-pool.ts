@@ -5,7 +5,7 @@ import { rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { codeOf } from '../error-facts.ts'
+import { errorCode } from '../error-fields.ts'
 
 const BATCH = 32
 
@@ -16,42 +16,42 @@ export interface OutputPipe {
 }
 
 /**
- * Named pipes for the output of commands. A named pipe, unlike the sockets which Node gives its children, can be opened
- * as /dev/stdout, and it goes from the command straight to its reader whoever starts the command. A pipe that was read
- * to its end has no writer left and serves the next command.
+ * Named pipes for the output of commands. Unlike the sockets that Node gives its children, a named pipe can be opened as
+ * /dev/stdout, and connects the command directly with this program although the launcher starts it. A pipe that was
+ * read to its end has no writer left and is reused.
  */
 export class PipePool implements AsyncDisposable {
-  /** Made when the first pipe is. */
+  /** Created with the first pipe. */
   readonly folder: string = join(tmpdir(), `scanfarm-pipes-${randomUUID()}`)
   readonly #free: string[] = []
   #made = 0
   #making: Promise<void> | undefined
 
-  /** The caller closes the descriptor and gives the pipe back. Rejects when the machine is out of descriptors. */
+  /** The caller closes the descriptor and releases the pipe. Rejects when the process has no free descriptors. */
   async open(): Promise<OutputPipe> {
-    // A pipe just made may be gone as well, though hardly twice.
+    // A pipe that was just made may be deleted as well, but hardly twice.
     for (;;) {
       while (this.#free.length === 0) await (this.#making ??= this.#make())
       const path = this.#free.pop() ?? ''
       try {
         return { path, descriptor: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
       } catch (error) {
-        // Machines clean their folder for temporary files of what was not used for days.
-        if (codeOf(error) !== 'ENOENT') throw error
+        // Systems delete temporary files that were not used for days.
+        if (errorCode(error) !== 'ENOENT') throw error
       }
     }
   }
 
-  /** `clean`: its end was read. Otherwise someone may still write to it, and it is never used again. */
-  async giveBack(pipe: OutputPipe, clean: boolean): Promise<void> {
+  /** `clean`: its end was read. Otherwise a process may still write to it, and it is deleted. */
+  async release(pipe: OutputPipe, clean: boolean): Promise<void> {
     if (clean) this.#free.push(pipe.path)
     else await unlink(pipe.path).catch(() => {})
   }
 
-  /** For a pipe that nobody reads from. `clean`: nobody ever wrote to it either. */
-  async closeAndGiveBack(pipe: OutputPipe, clean: boolean): Promise<void> {
+  /** For a pipe without a reader. `clean`: it never had a writer either. */
+  async closeAndRelease(pipe: OutputPipe, clean: boolean): Promise<void> {
     closeSync(pipe.descriptor)
-    await this.giveBack(pipe, clean)
+    await this.release(pipe, clean)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,7 +59,7 @@ export class PipePool implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  /** Mode 666: a command under another uid may open its /dev/stdout. The folder is closed to others. */
+  /** Mode 666: a command with another uid can open its /dev/stdout. The folder is closed to other users. */
   async #make(): Promise<void> {
     const paths = Array.from({ length: BATCH }, () => join(this.folder, String(++this.#made)))
     try {
@@ -72,14 +72,16 @@ export class PipePool implements AsyncDisposable {
   }
 }
 
-/** A folder that was cleaned away may have come back as someone else's. */
+/** A deleted folder may have been created again by another user. */
 function ensureClosedFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
     const { uid, mode } = lstatSync(folder)
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
-      throw new Error(`${folder} is open to others`, { cause: error })
+      throw new Error(`the folder for pipes, ${folder}, is open to other users or belongs to one`, {
+        cause: error,
+      })
   }
 }

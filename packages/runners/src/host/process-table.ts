@@ -1,18 +1,18 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { codeOf } from '../error-facts.ts'
+import { errorCode } from '../error-fields.ts'
 import { belongsTo, MARKER_VARIABLE } from '../marker.ts'
 
-/** One line of the machine's process table, read from /proc. Elsewhere than on Linux the table looks empty. */
+/** One row of the machine's process table, read from /proc. On other systems than Linux the table is empty. */
 export interface ProcessInfo {
   readonly pid: number
   readonly parent: number
   readonly group: number
   readonly session: number
-  /** Clock ticks (10 ms) since the machine started; with the pid it names a process for good. */
+  /** Clock ticks (10 ms) since the machine started; together with the pid it identifies a process. */
   readonly startedTicks: number
-  /** Ended, and only waiting to be reaped. */
+  /** Ended, but not reaped yet. */
   readonly dead: boolean
-  /** One of the kernel's own. */
+  /** A kernel thread. */
   readonly ofKernel: boolean
 }
 
@@ -34,11 +34,11 @@ export function listPids(): number[] {
   }
 }
 
-/** Missing when the process is gone. */
+/** Undefined if the process has ended. */
 export function readProcess(pid: number): ProcessInfo | undefined {
   const stat = readText(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
-  // The second field is the program's name in parentheses and may itself hold blanks and parentheses.
+  // The second field is the program's name in parentheses, which may itself contain blanks and parentheses.
   const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return {
     pid,
@@ -57,32 +57,35 @@ export const isAlive = (known: ProcessInfo): boolean => {
 }
 
 /**
- * Whether a process was started with the marker. `closed`: its environment may not be read. `untold` for the instant in
- * which one program takes the place of another: then the process shows neither words nor environment.
+ * Whether a process was started with the marker. `unreadable`: this program may not read its environment. `starting`:
+ * it is in the middle of an exec and shows neither arguments nor environment.
  */
-export function carries({ pid, ofKernel }: ProcessInfo, marker: string): boolean | 'untold' | 'closed' {
+export function hasMarker(
+  { pid, ofKernel }: ProcessInfo,
+  marker: string,
+): boolean | 'starting' | 'unreadable' {
   const environment = readEnvironment(pid)
-  if (environment === undefined) return 'closed'
-  if (environment === '') return !ofKernel && isStarting(pid) ? 'untold' : false
+  if (environment === undefined) return 'unreadable'
+  if (environment === '') return !ofKernel && isStarting(pid) ? 'starting' : false
   return belongsTo(markerIn(`\0${environment}`), marker)
 }
 
-/** Of a process whose environment was just found to be empty: it has none, or it is there by now, or comes. */
+/** For a process whose environment was just empty: tells an exec from a process without an environment. */
 const isStarting = (pid: number): boolean => {
-  const words = readText(`/proc/${pid}/cmdline`)
-  return words === '' || Boolean(readText(`/proc/${pid}/environ`))
+  const commandLine = readText(`/proc/${pid}/cmdline`)
+  return commandLine === '' || Boolean(readText(`/proc/${pid}/environ`))
 }
 
-/** Undefined when this program may not read it; empty as well when the process is gone. */
+/** Undefined if this program may not read it; empty if the process has ended. */
 function readEnvironment(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1')
   } catch (error) {
-    return codeOf(error) === 'EACCES' ? undefined : ''
+    return errorCode(error) === 'EACCES' ? undefined : ''
   }
 }
 
-/** Who a process runs as, as far as its folder in /proc tells; undefined when it is gone. */
+/** The owner of the process's folder in /proc; undefined if the process has ended. */
 export const userOf = (pid: number): number | undefined =>
   statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
 
@@ -102,9 +105,9 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** When the process started, in ticks; 0 when there is none. */
+/** When the process started, in ticks; 0 if it does not exist. */
 export const processStart = (pid: number): number => readProcess(pid)?.startedTicks ?? 0
 
-/** Whether the process that started then is still there. */
+/** Whether the process that started at that time still exists. */
 export const isSameProcess = (pid: number, startedTicks: number): boolean =>
   startedTicks !== 0 && processStart(pid) === startedTicks

@@ -1,93 +1,93 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
-import { messageOf } from '../error-facts.ts'
+import { errorText } from '@scanfarm/platform'
 
-/** How commands of a program without root are kept apart from it: namespaces, made by bubblewrap. */
-export interface Sandbox extends SandboxPlaces {
+/** Isolates commands of a program without root by namespaces that bubblewrap creates. */
+export interface Sandbox extends SandboxPaths {
   readonly program: string
-  /** Words that this version of the program understands and that cost nothing. */
+  /** Options that this version of the program supports. */
   readonly extra: readonly string[]
 }
 
-/** Of a file or folder with all inside it the deepest place decides. */
-export interface SandboxPlaces {
-  /** Commands must not see it. */
+/** Each path includes everything below it; the deepest path that contains a file decides. */
+export interface SandboxPaths {
+  /** Commands cannot see it. */
   readonly hidden: readonly string[]
-  /** Commands may read it though it lies in a hidden one. */
+  /** Commands may read it although it is below a hidden path. */
   readonly visible: readonly string[]
-  /** Commands may write there too, as far as this program may. */
+  /** Commands may also write to it if this program may. */
   readonly writable: readonly string[]
 }
 
-interface Place {
+interface Mount {
   readonly path: string
-  readonly words: readonly string[]
+  readonly options: readonly string[]
 }
 
-/** Places where every user may leave files, and where services of a user listen. */
+/** Folders where every user may create files, and where services of a user listen. */
 const ALWAYS_HIDDEN = ['/tmp', '/var/tmp', '/run/user']
-/** A process table of its own, from which nothing outside can be reached; no capabilities, no way to regain any. */
+/** Own user, process and IPC namespaces; no capabilities, and no way to regain any. */
 const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
 const BASE = [...NAMESPACES, '--ro-bind', '/', '/']
-/** Devices that harm nothing, and the processes of the sandbox alone; no setting brings those of the machine back. */
-const OWN: readonly Place[] = [
-  { path: '/dev', words: ['--dev', '/dev'] },
-  { path: '/proc', words: ['--proc', '/proc'] },
+/** Harmless devices, and the processes of the sandbox only; no setting makes those of the machine visible. */
+const OWN: readonly Mount[] = [
+  { path: '/dev', options: ['--dev', '/dev'] },
+  { path: '/proc', options: ['--proc', '/proc'] },
 ]
 const NO_NESTED_USERS = ['--disable-userns']
 const PROBE_MS = 10_000
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Where a path leads; links on the way would lead out of the view that is being made. */
+/** Resolves links, which would lead out of the sandbox's view of the file system. */
 const realOf = (path: string): string | undefined => {
   try {
     return realpathSync(path)
   } catch {
-    // It does not exist, or is as closed to commands as it is to this program.
+    // It does not exist, or neither commands nor this program can read it.
     return undefined
   }
 }
 
-const depth = ({ path }: Place): number => path.split(sep).filter((name) => name !== '').length
+const depth = ({ path }: Mount): number => path.split(sep).filter((name) => name !== '').length
 
-const hide = (path: string): Place[] => {
+const hide = (path: string): Mount[] => {
   const real = realOf(path)
   if (real === undefined) return []
-  return [{ path: real, words: isFolder(real) ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real] }]
+  return [{ path: real, options: isFolder(real) ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real] }]
 }
 
 const isIn = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
-/** Also at a name of it that a hidden folder covers. */
+/** Mounts the path under its real name, and under the given one if a hidden folder covers that. */
 const show =
   (option: '--ro-bind' | '--bind', isHidden: (path: string) => boolean) =>
-  (path: string): Place[] => {
+  (path: string): Mount[] => {
     const real = realOf(path)
     if (real === undefined || OWN.some((own) => isIn(real, own.path))) return []
     const needed = [real, path].filter((name) => isHidden(name) || (option === '--bind' && name === real))
-    return [...new Set(needed)].map((name) => ({ path: name, words: [option, real, name] }))
+    return [...new Set(needed)].map((name) => ({ path: name, options: [option, real, name] }))
   }
 
-/** The words before those of a command that works in `folders` and begins in `cwd`. */
+/** The arguments before those of a command that may write to `folders` and starts in `cwd`. */
 export function sandboxWords(sandbox: Sandbox, folders: readonly string[], cwd: string): string[] {
   const hidden = [...ALWAYS_HIDDEN, ...sandbox.hidden].flatMap(hide)
   const isHidden = (path: string): boolean => hidden.some((one) => isIn(path, one.path))
-  // Commands could make a link of what lies in a folder where they write.
+  // Commands could replace paths below a writable folder with links.
   const isFixed = (path: string): boolean => !sandbox.writable.some((one) => one !== path && isIn(path, one))
   const visible = sandbox.visible.filter(isFixed).flatMap(show('--ro-bind', isHidden))
   const writable = sandbox.writable.filter(isFixed).flatMap(show('--bind', isHidden))
-  // What lies above comes first, so that nothing is covered that was meant to be seen, nor shown that was hidden.
-  const places = [...OWN, ...hidden, ...visible, ...writable].sort((one, other) => depth(one) - depth(other))
+  // Parents before children, so that a mount never covers a deeper one.
+  const mounts = [...OWN, ...hidden, ...visible, ...writable].sort((one, other) => depth(one) - depth(other))
   const open = folders.flatMap((path) => ['--bind', path, path])
-  const view = [...places.flatMap(({ words }) => words), ...open]
+  const view = [...mounts.flatMap(({ options }) => options), ...open]
   return [sandbox.program, ...sandbox.extra, ...BASE, ...view, '--chdir', cwd, '--']
 }
 
-/** The sandbox that works here, or why none does. */
-export function findSandbox(path: string, places: SandboxPlaces): Sandbox | { readonly problem: string } {
+/** The sandbox of this machine, or the reason why none works. */
+export function findSandbox(path: string, paths: SandboxPaths): Sandbox | { readonly problem: string } {
   const program = path
     .split(delimiter)
     .map((folder) => join(folder, 'bwrap'))
@@ -95,7 +95,7 @@ export function findSandbox(path: string, places: SandboxPlaces): Sandbox | { re
   if (program === undefined) return { problem: 'bwrap (bubblewrap) is not installed' }
   const found = probed.get(program) ?? probe(program)
   probed.set(program, found)
-  return 'problem' in found ? found : { program, ...found, ...places }
+  return 'problem' in found ? found : { program, ...found, ...paths }
 }
 
 type Probed = Pick<Sandbox, 'extra'> | { readonly problem: string }
@@ -107,7 +107,7 @@ const probe = (program: string): Probed => {
     try {
       execFileSync(
         program,
-        [...extra, ...BASE, ...OWN.flatMap(({ words }) => words), '--', '/bin/sh', '-c', ':'],
+        [...extra, ...BASE, ...OWN.flatMap(({ options }) => options), '--', '/bin/sh', '-c', ':'],
         {
           env: {},
           stdio: ['ignore', 'ignore', 'pipe'],
@@ -116,10 +116,10 @@ const probe = (program: string): Probed => {
       )
       return { extra }
     } catch (error) {
-      problem = messageOf(error).trim().split('\n').at(-1) ?? ''
+      problem = errorText(error).trim().split('\n').at(-1) ?? ''
     }
   }
-  return { problem: `${program} does not work here: ${problem}` }
+  return { problem: `${program} does not work on this machine: ${problem}` }
 }
 
 const isExecutable = (file: string): boolean => {

@@ -1,67 +1,64 @@
 import type { Command, CommandIo, Outcome } from '@scanfarm/contracts'
-import { followCommand, type ShellPlace } from './follow-command.ts'
-import type { Lane } from './lane.ts'
-import type { LanePool } from './lane-pool.ts'
-import { messageOf } from '../error-facts.ts'
+import { runInSession, type CommandTarget } from './run-in-session.ts'
+import { RunningCommands } from '../running-commands.ts'
+import type { ShellSession } from './shell-session.ts'
+import type { SessionPool } from './session-pool.ts'
 
-/** Runs commands in the shells of a place: the part that containers and ssh hosts share. */
+/** Runs commands in shell sessions, in a container or on a remote host. */
 export class ShellCommands implements AsyncDisposable {
-  readonly #place: ShellPlace
-  readonly #lanes: LanePool
-  readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<Outcome>>()
+  readonly #target: CommandTarget
+  readonly #sessions: SessionPool
+  readonly #running = new RunningCommands()
   #commands = 0
 
-  constructor(place: ShellPlace, lanes: LanePool) {
-    this.#place = place
-    this.#lanes = lanes
+  constructor(target: CommandTarget, sessions: SessionPool) {
+    this.#target = target
+    this.#sessions = sessions
   }
 
-  /** `signal`: another one to cancel by. */
+  /** `signal`: a further signal that cancels the command. */
   async run(command: Command, io: CommandIo, signal: AbortSignal = io.signal): Promise<Outcome> {
-    const outcome = this.#run(command, io, AbortSignal.any([io.signal, signal, this.#closing.signal]))
-    this.#running.add(outcome)
-    try {
-      return await outcome
-    } finally {
-      this.#running.delete(outcome)
-    }
+    return await this.#running.add(
+      this.#run(command, io, AbortSignal.any([io.signal, signal, this.#running.closing])),
+    )
   }
 
-  /** Cancels what still runs, then closes the shells. */
+  /** Cancels running commands, then closes the sessions. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort()
-    await Promise.allSettled(this.#running)
-    this.#lanes.close()
+    await this.#running.cancelAll()
+    this.#sessions.close()
   }
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled', killed: [] }
-    const lane = await this.#take(signal)
-    if ('kind' in lane) return lane
+    const session = await this.#acquire(signal)
+    if ('kind' in session) return session
     try {
       const marker = await this.#marker()
       if (typeof marker !== 'string') return marker
-      return await followCommand(this.#place, lane, marker, command, io, signal)
+      return await runInSession(this.#target, session, marker, command, io, signal)
     } finally {
-      this.#lanes.giveBack(lane)
+      this.#sessions.release(session)
     }
   }
 
   async #marker(): Promise<string | Outcome> {
     try {
-      return await this.#place.nextMarker(++this.#commands)
+      return await this.#target.nextMarker(++this.#commands)
     } catch (error) {
       return { kind: 'not-started', reason: messageOf(error) }
     }
   }
 
-  async #take(signal: AbortSignal): Promise<Lane | Outcome> {
+  async #acquire(signal: AbortSignal): Promise<ShellSession | Outcome> {
     try {
-      return await this.#lanes.take(signal)
+      return await this.#sessions.acquire(signal)
     } catch (error) {
       if (signal.aborted) return { kind: 'cancelled', killed: [] }
       return { kind: 'not-started', reason: messageOf(error) }
     }
   }
 }
+
+/** Without the causes: these messages include them. */
+const messageOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error))

@@ -1,4 +1,5 @@
-# Becomes a program: start.sh NONCE FOLDER PROGRAM WORD...  Says on stderr what it became, or why it could not.
+# start.sh NONCE FOLDER PROGRAM ARGUMENT...: executes a program in the folder. Reports the pid, or the reason of the
+# failure, on stderr.
 nonce=$1
 folder=$2
 program=$3
@@ -16,8 +17,8 @@ runnable() {
 on_path() {
   IFS=:
   set -f
-  for place in $PATH; do
-    runnable "${place:-.}/$program" && return 0
+  for folder_of_path in $PATH; do
+    runnable "${folder_of_path:-.}/$program" && return 0
   done
   return 1
 }

@@ -4,26 +4,27 @@ import ssh2, { type Client, type ClientChannel, type ConnectConfig, type SFTPWra
 import { RunnerUnavailableError, formatSshAddress, type SshAddress } from '@scanfarm/contracts'
 import { HostKeyCheck } from './host-key-check.ts'
 import type { SshTarget } from './target.ts'
-import { messageOf, property } from '../error-facts.ts'
+import { errorText } from '@scanfarm/platform'
+import { fieldOf } from '../error-fields.ts'
 
 export interface KeepAlive {
-  /** A host that has not answered `count` questions, one each `intervalMs`, is gone. */
+  /** The connection counts as lost after `count` unanswered probes, one each `intervalMs`. */
   readonly intervalMs: number
   readonly count: number
 }
 
 export interface ConnectLimits {
   readonly keepAlive: KeepAlive
-  /** For each of: reaching the host, and agreeing with it on keys and user. */
+  /** For the TCP connection, and again for the ssh handshake. */
   readonly timeoutMs: number
 }
 
-/** It may be there in a moment, unlike one that refuses us or that we refuse. */
+/** Worth a retry, unlike a host that refuses the login or whose key is refused. */
 export class HostUnreachableError extends RunnerUnavailableError {}
 
 /** One ssh connection. */
 export class Connection {
-  /** Settles with the reason when the connection is gone. */
+  /** Settles with the reason when the connection has ended. */
   readonly gone: Promise<string>
   readonly hostKey: string
   readonly #client: Client
@@ -34,7 +35,7 @@ export class Connection {
     this.#client = client
     this.#jump = jump
     this.hostKey = hostKey
-    let reason = 'the host ended the connection'
+    let reason = 'the host closed the connection'
     client.on('error', (error) => (reason = error.message))
     this.gone = new Promise((resolve) =>
       client.once('close', () => {
@@ -49,7 +50,7 @@ export class Connection {
     return !this.#isGone
   }
 
-  /** Runs a command line in the user's login shell; rejects when the host allows no more channels. */
+  /** Runs a command line in the user's login shell. Rejects if the host allows no more channels. */
   exec(command: string): Promise<ClientChannel> {
     return promised((done) => this.#client.exec(command, done))
   }
@@ -62,7 +63,7 @@ export class Connection {
     return promised((done) => this.#client.forwardOut('127.0.0.1', 0, host, port, done))
   }
 
-  /** Ends it at once if the host does not answer. */
+  /** Does not wait for the host. */
   close(): void {
     this.#client.end()
     this.#client.destroy()
@@ -70,7 +71,7 @@ export class Connection {
   }
 }
 
-/** The library throws instead of answering when the connection is gone already. */
+/** The library throws synchronously if the connection has already ended. */
 function promised<T>(call: (done: (error: Error | undefined, value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     try {
@@ -81,26 +82,26 @@ function promised<T>(call: (done: (error: Error | undefined, value: T) => void) 
   })
 }
 
-/** Opens a connection, through the jump host where there is one. Rejects with a `RunnerUnavailableError`. */
+/** Opens a connection, through the jump host if there is one. Rejects with a `RunnerUnavailableError`. */
 export async function connect(
   target: SshTarget,
   limits: ConnectLimits,
   signal: AbortSignal,
 ): Promise<Connection> {
   if (target.jump === undefined) {
-    return await shakeHands(
+    return await handshake(
       target,
       target.address,
-      await reach(target.address, limits, signal),
+      await openSocket(target.address, limits, signal),
       limits,
       signal,
     )
   }
-  const road = await reach(target.jump, limits, signal)
-  const jump = await shakeHands(target, target.jump, road, limits, signal)
+  const socket = await openSocket(target.jump, limits, signal)
+  const jump = await handshake(target, target.jump, socket, limits, signal)
   try {
-    const way = await jump.forward(target.address)
-    return await shakeHands(target, target.address, way, limits, signal, jump)
+    const channel = await jump.forward(target.address)
+    return await handshake(target, target.address, channel, limits, signal, jump)
   } catch (error) {
     jump.close()
     if (error instanceof RunnerUnavailableError) throw error
@@ -108,16 +109,16 @@ export async function connect(
   }
 }
 
-/** Without TCP_NODELAY each small message waits for the answer to the one before: twenty times slower. */
-async function reach(
+/** Without TCP_NODELAY each small message waits for the acknowledgement of the previous one: twenty times slower. */
+async function openSocket(
   address: Required<SshAddress>,
   limits: ConnectLimits,
   signal: AbortSignal,
 ): Promise<Socket> {
   signal.throwIfAborted()
   const socket = connectTcp({ host: address.host, port: address.port, noDelay: true })
-  // Not the socket's own signal: that would end it later too, and others share the connection by then.
-  const stop = (): void => void socket.destroy(new Error('the run was stopped'))
+  // Not the `signal` option of the socket: it would also end the connection later, when other runs share it.
+  const stop = (): void => void socket.destroy(new Error('the run was cancelled'))
   signal.addEventListener('abort', stop, { once: true })
   const late = setTimeout(
     () => socket.destroy(new Error(`no answer in ${limits.timeoutMs} ms`)),
@@ -128,7 +129,7 @@ async function reach(
     return socket
   } catch (error) {
     signal.throwIfAborted()
-    const why = messageOf(error)
+    const why = errorText(error)
     throw new HostUnreachableError(`the ssh host ${formatSshAddress(address)} cannot be reached: ${why}`, {
       cause: error,
     })
@@ -138,7 +139,7 @@ async function reach(
   }
 }
 
-async function shakeHands(
+async function handshake(
   target: SshTarget,
   address: Required<SshAddress>,
   socket: Duplex,
@@ -153,7 +154,7 @@ async function shakeHands(
   try {
     await new Promise<void>((resolve, reject) => {
       client.once('ready', resolve).on('error', reject)
-      client.once('close', () => reject(new Error('the host ended the connection')))
+      client.once('close', () => reject(new Error('the host closed the connection')))
       client.connect({ ...configOf(target, address, limits), ...check.config, sock: socket })
     })
     return new Connection(client, check.fingerprint, jump)
@@ -183,17 +184,19 @@ const configOf = (
 })
 
 function explainHandshake(target: SshTarget, error: unknown): string {
-  if (property(error, 'level') !== 'client-authentication') return 'cannot be used'
+  if (fieldOf(error, 'level') !== 'client-authentication') return 'cannot be used'
   const tried = [
     target.keyFile && `the key ${target.keyFile}`,
     target.agent && 'the agent',
     target.password !== undefined && 'the password',
   ].filter(Boolean)
-  return `does not let ${target.address.user} in with ${tried.length > 0 ? tried.join(', ') : 'nothing: name a key, an agent or a password'}`
+  return tried.length > 0
+    ? `refuses ${target.address.user} with ${tried.join(', ')}`
+    : `refuses ${target.address.user}: set a key file, an agent or a password`
 }
 
 function unavailable(address: SshAddress, what: string, error: unknown): RunnerUnavailableError {
-  const why = messageOf(error)
+  const why = errorText(error)
   return new RunnerUnavailableError(`the ssh host ${formatSshAddress(address)} ${what}: ${why}`, {
     cause: error,
   })

@@ -2,7 +2,7 @@ import type { ConnectConfig, ServerHostKeyAlgorithm } from 'ssh2'
 import { RunnerUnavailableError, formatSshAddress, type SshAddress } from '@scanfarm/contracts'
 import { fingerprint, keyType, KnownHosts } from './known-hosts.ts'
 import type { SshTarget } from './target.ts'
-import { messageOf } from '../error-facts.ts'
+import { errorText } from '@scanfarm/platform'
 
 const ALGORITHMS: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -13,7 +13,7 @@ const ALGORITHMS: readonly ServerHostKeyAlgorithm[] = [
   'rsa-sha2-256',
 ]
 
-/** Compares the key of one host with the file of known hosts while a connection is being made. */
+/** Checks the key of one host against the file of known hosts during a handshake. */
 export class HostKeyCheck {
   /** Why the host was refused. */
   refusal: RunnerUnavailableError | undefined
@@ -35,15 +35,18 @@ export class HostKeyCheck {
     }
   }
 
-  /** What is thrown here would end the program. */
+  /** An exception in the library's callback would end the program. */
   #verifySafely(key: Buffer): boolean {
     try {
       return this.#verify(key)
     } catch (error) {
-      const why = messageOf(error)
-      this.refusal = new RunnerUnavailableError(`the file of known hosts cannot be used: ${why}`, {
-        cause: error,
-      })
+      const why = errorText(error)
+      this.refusal = new RunnerUnavailableError(
+        `the file of known hosts ${this.#known.file} cannot be used: ${why}`,
+        {
+          cause: error,
+        },
+      )
       return false
     }
   }
@@ -61,13 +64,13 @@ export class HostKeyCheck {
     const { host, port } = this.#address
     const who = `the ssh host ${formatSshAddress(this.#address)}`
     const shown = `${keyType(key)} ${this.fingerprint}`
-    if (verdict === 'revoked') return `${who} shows the key ${shown}, which ${this.#known.file} revokes`
+    if (verdict === 'revoked') return `${who} shows the key ${shown}, which is revoked in ${this.#known.file}`
     if (verdict === 'changed')
-      return `${who} shows another key than ${this.#known.file} knows: ${shown}. Someone may be in between; if the host was set up anew, correct the file`
-    return `${who} is not known: it shows ${shown}. If that is right, run "ssh-keyscan -p ${port} ${host} >> ${this.#known.file}", or allow "accept-new"`
+      return `${who} shows another key than the one in ${this.#known.file}: ${shown}. This can be an attack; if the host was reinstalled, correct the file`
+    return `${who} is not known: it shows ${shown}. If this key is correct, run "ssh-keyscan -p ${port} ${host} >> ${this.#known.file}", or set "accept-new"`
   }
 
-  /** A host with keys of several types must show one of those that the file can confirm. */
+  /** Prefers the types of the known keys, because a host with keys of several types must show a known one. */
   #algorithms(): ServerHostKeyAlgorithm[] {
     const types = this.#known.typesFor(this.#address.host, this.#address.port)
     const isKnown = (name: string): boolean => types.includes(name.startsWith('rsa-') ? 'ssh-rsa' : name)

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, appendFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../error-facts.ts'
+import { errorCode } from '../error-fields.ts'
 
 export type HostVerdict = 'known' | 'unknown' | 'changed' | 'revoked'
 
@@ -24,7 +24,7 @@ export class KnownHosts {
     return this.#file
   }
 
-  /** Read anew each time: an operator may add a host while this program runs. */
+  /** Reads the file each time, because an operator may add a host while this program runs. */
   check(host: string, port: number, key: Buffer): HostVerdict {
     const wanted = key.toString('base64')
     const entries = this.#entriesFor(host, port)
@@ -34,7 +34,7 @@ export class KnownHosts {
     return keys.length > 0 ? 'changed' : 'unknown'
   }
 
-  /** Types of key known for the host: the host must be asked for one of these. */
+  /** The types of the known keys of the host. */
   typesFor(host: string, port: number): string[] {
     return [...new Set(this.#entriesFor(host, port).flatMap((entry) => (entry.revoked ? [] : [entry.type])))]
   }
@@ -51,7 +51,7 @@ export class KnownHosts {
   }
 
   #lines(): Entry[] {
-    return readIfThere(this.#file)
+    return readIfExists(this.#file)
       .split('\n')
       .flatMap((line) => parseLine(line.trim()))
   }
@@ -60,7 +60,7 @@ export class KnownHosts {
 const nameOf = (host: string, port: number): string =>
   (port === 22 ? host : `[${host}]:${port}`).toLowerCase()
 
-/** The key begins with its type, length first. */
+/** The key begins with the length of its type and the type. */
 export const keyType = (key: Buffer): string => key.subarray(4, 4 + key.readUInt32BE(0)).toString()
 
 export const fingerprint = (key: Buffer): string =>
@@ -71,7 +71,7 @@ function parseLine(line: string): Entry[] {
   const words = line.split(/\s+/)
   const mark = words[0]?.startsWith('@') ? words.shift() : undefined
   const [hosts, type, key] = words
-  // A certificate authority vouches for certificates, which are not used here.
+  // Host certificates are not supported.
   if (mark === '@cert-authority' || hosts === undefined || type === undefined || key === undefined) return []
   return [{ revoked: mark === '@revoked', hosts, type, key }]
 }
@@ -98,11 +98,11 @@ function matchesPattern(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`).test(name)
 }
 
-function readIfThere(file: string): string {
+function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return ''
+    if (errorCode(error) === 'ENOENT') return ''
     throw error
   }
 }

@@ -6,11 +6,11 @@ import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
 import { ReceivedFiles } from '../received-files.ts'
 
 const NO_SUCH_FILE = 2
-/** Deeper folders are taken for a link that leads back to itself. */
+/** Deeper folders are taken for a loop of links. */
 const MAX_DEPTH = 64
 const PERMISSIONS = 0o777
 
-/** Files of a host, by SFTP. Paths are absolute and the same on both sides. */
+/** Files of a host over SFTP. Paths are absolute and the same on both machines. */
 export class SftpFiles {
   readonly #sftp: SFTPWrapper
 
@@ -19,34 +19,34 @@ export class SftpFiles {
   }
 
   async exists(path: string): Promise<boolean> {
-    return (await this.#facts(path)) !== undefined
+    return (await this.#stat(path)) !== undefined
   }
 
-  /** Makes the folder and those above it; says whether there was none. Rejects when that is not allowed. */
+  /** Creates the folder and its parents. True if the folder did not exist. Rejects without the permission. */
   async makeFolder(path: string): Promise<boolean> {
-    const facts = await this.#facts(path)
+    const facts = await this.#stat(path)
     if (facts?.isDirectory()) return false
-    if (facts !== undefined) throw new Error(`${path} is there and is not a folder`)
+    if (facts !== undefined) throw new Error(`${path} exists and is not a folder`)
     if (path !== '/') await this.makeFolder(dirname(path))
     try {
       await new Promise<void>((resolve, reject) => this.#sftp.mkdir(path, settled(resolve, reject)))
       return true
     } catch (error) {
-      // Runs that begin at once make the folders above theirs at once.
-      if ((await this.#facts(path))?.isDirectory()) return false
+      // Runs that start at the same time create common parents at the same time.
+      if ((await this.#stat(path))?.isDirectory()) return false
       throw error
     }
   }
 
-  /** Copies a file or folder of this machine there. What is neither is left out. */
+  /** Copies a file or folder of this machine to the host; skips other kinds of files. */
   async push(path: string, signal: AbortSignal): Promise<void> {
     await this.makeFolder(dirname(path))
     await this.#pushOne(path, signal)
   }
 
-  /** Copies a file or folder from there into the folder `root` of this machine. */
+  /** Copies a file or folder of the host into the folder `root` of this machine. */
   async pull(path: string, root: string, signal: AbortSignal): Promise<void> {
-    const facts = await this.#facts(path)
+    const facts = await this.#stat(path)
     if (facts === undefined) throw new Error(`${path} does not exist on the host`)
     await this.#pullOne(path, facts, new ReceivedFiles(root), signal, 0)
   }
@@ -58,8 +58,8 @@ export class SftpFiles {
       await this.makeFolder(path)
       for (const child of await readdir(path)) await this.#pushOne(join(path, child), signal)
     } else if (facts.isFile()) {
-      const there = this.#sftp.createWriteStream(path, { mode: facts.mode & PERMISSIONS })
-      await pipeline(createReadStream(path), there, { signal })
+      const remote = this.#sftp.createWriteStream(path, { mode: facts.mode & PERMISSIONS })
+      await pipeline(createReadStream(path), remote, { signal })
     }
   }
 
@@ -72,13 +72,15 @@ export class SftpFiles {
   ): Promise<void> {
     signal.throwIfAborted()
     if (facts.isDirectory()) {
-      if (depth > MAX_DEPTH) throw new Error(`${path} lies too deep`)
+      if (depth > MAX_DEPTH) throw new Error(`${path} is nested more than ${MAX_DEPTH} folders deep`)
       await files.folder(path)
       for (const { filename, attrs } of await this.#list(path))
         await this.#pullOne(join(path, filename), attrs, files, signal, depth + 1)
     } else if (facts.isFile()) {
-      const here = await files.file(path)
-      await pipeline(this.#sftp.createReadStream(path), files.counted(), here.createWriteStream(), { signal })
+      const local = await files.file(path)
+      await pipeline(this.#sftp.createReadStream(path), files.counted(), local.createWriteStream(), {
+        signal,
+      })
     }
   }
 
@@ -88,7 +90,7 @@ export class SftpFiles {
     )
   }
 
-  #facts(path: string): Promise<Stats | undefined> {
+  #stat(path: string): Promise<Stats | undefined> {
     return new Promise((resolve, reject) =>
       this.#sftp.stat(path, (error, facts) => {
         if (!error) resolve(facts)

@@ -1,22 +1,22 @@
 import type { OutputStream } from '@scanfarm/contracts'
 import type { ClientChannel } from 'ssh2'
-import type { Piece, ShellChannel } from '../shell/lane.ts'
-import { settlesWithin } from '../stop-watch.ts'
+import type { StreamChunk, ShellChannel } from '../shell/shell-session.ts'
+import { settlesWithin } from '@scanfarm/platform'
 
-/** A connection's channels end shortly before it is known to be gone. */
+/** Channels end shortly before the connection reports its end. */
 const GONE_MS = 200
 
-/** A shell at the other end of a channel. */
+/** A shell on the other side of an ssh channel. */
 export class SshChannel implements ShellChannel {
-  readonly pieces: AsyncIterable<Piece>
+  readonly chunks: AsyncIterable<StreamChunk>
   readonly #channel: ClientChannel
 
-  /** `gone`: settles with the reason when the connection is gone. */
+  /** `gone`: settles with the reason when the connection has ended. */
   constructor(channel: ClientChannel, gone: Promise<string>) {
     this.#channel = channel
     channel.on('error', () => {})
     channel.stderr.on('error', () => {})
-    this.pieces = merge(channel, gone)
+    this.chunks = merge(channel, gone)
   }
 
   write(text: string): void {
@@ -32,29 +32,29 @@ export class SshChannel implements ShellChannel {
   }
 }
 
-/** Both streams as they come; neither is read while the reader is busy. Throws why the connection is gone. */
-async function* merge(channel: ClientChannel, gone: Promise<string>): AsyncGenerator<Piece> {
+/** Both streams in the order of arrival; neither is read while the reader is busy. Throws when the connection ends. */
+async function* merge(channel: ClientChannel, gone: Promise<string>): AsyncGenerator<StreamChunk> {
   const streams = { stdout: channel, stderr: channel.stderr }
-  const queue: Piece[] = []
-  let wake = Promise.withResolvers<void>()
+  const queue: StreamChunk[] = []
+  let changed = Promise.withResolvers<void>()
   let closed = false
-  const take = (stream: OutputStream) => (bytes: Buffer) => {
+  const enqueue = (stream: OutputStream) => (bytes: Buffer) => {
     queue.push({ stream, bytes })
     for (const each of Object.values(streams)) each.pause()
-    wake.resolve()
+    changed.resolve()
   }
-  streams.stdout.on('data', take('stdout'))
-  streams.stderr.on('data', take('stderr'))
+  streams.stdout.on('data', enqueue('stdout'))
+  streams.stderr.on('data', enqueue('stderr'))
   channel.once('close', () => {
     closed = true
-    wake.resolve()
+    changed.resolve()
   })
   for (;;) {
-    for (let piece = queue.shift(); piece !== undefined; piece = queue.shift()) yield piece
+    for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) yield chunk
     if (closed && (await settlesWithin(gone, GONE_MS))) throw new Error(await gone)
     if (closed) return
-    wake = Promise.withResolvers<void>()
+    changed = Promise.withResolvers<void>()
     for (const each of Object.values(streams)) each.resume()
-    await wake.promise
+    await changed.promise
   }
 }

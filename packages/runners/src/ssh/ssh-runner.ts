@@ -11,26 +11,26 @@ import {
 } from '@scanfarm/contracts'
 import { folderAround, foldersOf } from '../run-folders.ts'
 import type { SftpFiles } from './sftp-files.ts'
-import type { SshPlace } from './ssh-place.ts'
-import { messageOf } from '../error-facts.ts'
+import type { RemoteHost } from './remote-host.ts'
+import { errorText } from '@scanfarm/platform'
 
-interface FolderThere {
-  /** Host and this machine see the same files. */
+interface RemoteFolder {
+  /** The host and this machine see the same files. */
   readonly shared: boolean
-  /** It was not there before. */
-  readonly made: boolean
+  /** It did not exist before. */
+  readonly created: boolean
 }
 
-/** The run's folders on the host, at the same paths as here. */
-export async function prepareFolder(place: SshPlace, context: RunnerContext): Promise<FolderThere> {
+/** Creates the run's folders on the host, at the same paths as on this machine. */
+export async function prepareFolder(host: RemoteHost, context: RunnerContext): Promise<RemoteFolder> {
   const { folder, signal } = context
   const probe = join(folder, `.scanfarm-${randomUUID()}`)
   await writeFile(probe, '')
   try {
-    return await place.withFiles(async (files) => {
-      const made = await makeFolder(files, folder)
+    return await host.withFiles(async (files) => {
+      const created = await makeFolder(files, folder)
       for (const other of foldersOf(context)) if (other !== folder) await makeFolder(files, other)
-      return { made, shared: await files.exists(probe) }
+      return { created, shared: await files.exists(probe) }
     }, signal)
   } finally {
     await rm(probe, { force: true })
@@ -41,53 +41,53 @@ async function makeFolder(files: SftpFiles, folder: string): Promise<boolean> {
   try {
     return await files.makeFolder(folder)
   } catch (error) {
-    const why = messageOf(error)
+    const why = errorText(error)
     throw new RunnerUnavailableError(
-      `the run's folder ${folder} cannot be made on the ssh host (${why}): let its user make folders there, or keep runs in a folder that exists for both`,
+      `the run's folder ${folder} cannot be created on the ssh host (${why}): give its user the permission, or keep runs in a folder that exists on both machines`,
       { cause: error },
     )
   }
 }
 
-/** Commands of a run on an ssh host. */
+/** Runs commands of a run on an ssh host. */
 export class SshRunner implements Runner {
   readonly type = 'ssh'
   readonly facts: Readonly<Record<string, string>>
   readonly sharesFiles: boolean
-  readonly #place: SshPlace
+  readonly #host: RemoteHost
   readonly #context: RunnerContext
   readonly #removes: boolean
 
   constructor(
-    place: SshPlace,
+    host: RemoteHost,
     context: RunnerContext,
-    there: FolderThere,
+    remoteFolder: RemoteFolder,
     facts: Readonly<Record<string, string>>,
   ) {
-    this.#place = place
+    this.#host = host
     this.#context = context
-    this.#removes = there.made && !there.shared
-    this.sharesFiles = there.shared
+    this.#removes = remoteFolder.created && !remoteFolder.shared
+    this.sharesFiles = remoteFolder.shared
     this.facts = facts
   }
 
   run(command: Command, io: CommandIo): Promise<Outcome> {
-    return this.#place.commands.run(command, io)
+    return this.#host.commands.run(command, io)
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles) await this.#place.withFiles((files) => files.push(path, signal), signal)
+    if (!this.sharesFiles) await this.#host.withFiles((files) => files.push(path, signal), signal)
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
     if (!this.sharesFiles)
-      await this.#place.withFiles(
+      await this.#host.withFiles(
         (files) => files.pull(path, folderAround(path, this.#context), signal),
         signal,
       )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#place.close(this.#removes ? this.#context.folder : undefined)
+    await this.#host.close(this.#removes ? this.#context.folder : undefined)
   }
 }

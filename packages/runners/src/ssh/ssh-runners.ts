@@ -8,21 +8,21 @@ import {
 } from '@scanfarm/contracts'
 import { startFolder } from '../run-folders.ts'
 import type { KeepAlive } from './connection.ts'
-import { SshHost, type HostLimits } from './ssh-host.ts'
-import { SshPlace } from './ssh-place.ts'
+import { ConnectionPool, type HostLimits } from './connection-pool.ts'
+import { RemoteHost } from './remote-host.ts'
 import { prepareFolder, SshRunner } from './ssh-runner.ts'
 import { connectionKey, targetOf, type SshDefaults, type SshTarget } from './target.ts'
 
 export interface SshRunnersOptions extends SshDefaults {
-  /** Time between TERM and KILL where a command names none; default 1000. */
+  /** Time between TERM and KILL if a command sets none; default 1000. */
   readonly graceMs?: number
-  /** A host that vanishes is noticed after the product; default 10 s × 3. */
+  /** A vanished host is detected after the product; default 10 s × 3. */
   readonly keepAlive?: KeepAlive
-  /** Time to reach a host, and again to agree with it; default 10 s. */
+  /** Time limit of the TCP connection, and again of the handshake; default 10 s. */
   readonly timeoutMs?: number
-  /** Tries to reach a host, the wait between them doubling from 250 ms; default 5. */
+  /** Attempts to reach a host; the wait between them doubles from 250 ms; default 5. */
   readonly attempts?: number
-  /** Time that an unused connection is kept; default 60 s. */
+  /** An unused connection is closed after this time; default 60 s. */
   readonly idleMs?: number
 }
 
@@ -30,7 +30,7 @@ const DEFAULT_GRACE_MS = 1_000
 
 /** Runs commands on ssh hosts. Close the runners before the provider. */
 export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvider {
-  const hosts = new Map<string, SshHost>()
+  const pools = new Map<string, ConnectionPool>()
   const limits: HostLimits = {
     keepAlive: options.keepAlive ?? { intervalMs: 10_000, count: 3 },
     timeoutMs: options.timeoutMs ?? 10_000,
@@ -44,33 +44,33 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
       const target = await targetOf(spec, options)
       const name = formatSshAddress(target.address)
       const graceMs = options.graceMs ?? DEFAULT_GRACE_MS
-      const host = hostFor(hosts, target, limits)
-      const place = new SshPlace(host, {
+      const pool = poolFor(pools, target, limits)
+      const remoteHost = new RemoteHost(pool, {
         marker: context.marker,
         cwd: spec.workdir ?? startFolder(context),
         graceMs,
         name,
       })
       try {
-        await place.connect(context.signal)
-        const there = await prepareFolder(place, context)
-        return new SshRunner(place, context, there, { host: name, host_key: host.hostKey })
+        await remoteHost.connect(context.signal)
+        const folder = await prepareFolder(remoteHost, context)
+        return new SshRunner(remoteHost, context, folder, { host: name, host_key: pool.hostKey })
       } catch (error) {
-        await place.close(undefined)
+        await remoteHost.close(undefined)
         throw error
       }
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...hosts.values()].map((host) => host.close()))
+      await Promise.all([...pools.values()].map((pool) => pool.close()))
     },
   }
 }
 
-/** Hosts that nothing connects to any more are forgotten: a farm may meet any number of them. */
-function hostFor(hosts: Map<string, SshHost>, target: SshTarget, limits: HostLimits): SshHost {
+/** Drops idle pools, because the number of hosts is unbounded. */
+function poolFor(pools: Map<string, ConnectionPool>, target: SshTarget, limits: HostLimits): ConnectionPool {
   const key = connectionKey(target)
-  const host = hosts.get(key) ?? new SshHost(target, limits)
-  for (const [other, { isIdle }] of hosts) if (isIdle) hosts.delete(other)
-  hosts.set(key, host)
-  return host
+  const pool = pools.get(key) ?? new ConnectionPool(target, limits)
+  for (const [other, { isIdle }] of pools) if (isIdle) pools.delete(other)
+  pools.set(key, pool)
+  return pool
 }

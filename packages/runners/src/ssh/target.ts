@@ -8,11 +8,11 @@ import {
   parseSshAddress,
   type SshAddress,
 } from '@scanfarm/contracts'
-import { messageOf } from '../error-facts.ts'
+import { errorText } from '@scanfarm/platform'
 
 export type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
 
-/** What connections use where a workflow says nothing. */
+/** Defaults for what a workflow does not set. */
 export interface SshDefaults {
   /** Private key file. */
   readonly keyFile?: string
@@ -22,11 +22,11 @@ export interface SshDefaults {
   readonly agent?: string
   /** Default `~/.ssh/known_hosts`. */
   readonly knownHosts?: string
-  /** What happens with a host whose key is not known: refuse (default), or learn it on first use. */
+  /** A host with an unknown key is refused (default), or its key is stored on first use. */
   readonly hostKeys?: 'strict' | 'accept-new'
 }
 
-/** One way to one host, all of it decided. */
+/** All parameters of a connection. */
 export interface SshTarget {
   readonly address: Required<SshAddress>
   readonly jump?: Required<SshAddress>
@@ -56,7 +56,7 @@ export async function targetOf(spec: SshSpec, defaults: SshDefaults): Promise<Ss
   }
 }
 
-/** Equal for targets that may share a connection. */
+/** Equal for targets that can share a connection. */
 export const connectionKey = (target: SshTarget): string =>
   JSON.stringify([
     formatSshAddress(target.address),
@@ -77,7 +77,7 @@ function parseAddress(text: string): SshAddress {
   try {
     return parseSshAddress(text)
   } catch (error) {
-    throw new RunnerUnavailableError(messageOf(error), { cause: error })
+    throw new RunnerUnavailableError(errorText(error), { cause: error })
   }
 }
 
@@ -85,7 +85,7 @@ async function readKey(file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (error) {
-    const why = messageOf(error)
+    const why = errorText(error)
     throw new RunnerUnavailableError(`the private key ${file} cannot be read: ${why}`, { cause: error })
   }
 }

@@ -1,19 +1,20 @@
 import { describe, expect, test } from '@jest/globals'
-import { alive, token, until } from '../processes.ts'
-import { cancelAfter, see, sh, type Bench } from './bench.ts'
+import { until } from '@scanfarm/testing'
+import { alive, token } from '../processes.ts'
+import { cancelAfter, see, sh, type Harness } from './harness.ts'
 
-/** No machine takes longer to begin a command. */
+/** Every machine starts a command within this time. */
 const LONGEST_START_MS = 10_000
 
-/** Time limits and cancels. */
-export function stopMeansStop(bench: Bench): void {
-  describe('stop means stop', () => {
-    test('a command that takes too long is killed and its pids are reported', async () => {
+/** Time limits and cancellation. */
+export function stopsCommands(harness: Harness): void {
+  describe('a stopped command', () => {
+    test('is killed at its time limit, and its pids are reported', async () => {
       const word = token()
-      const run = (timeoutMs: number) => see(bench.runner, { ...sh(`exec sleep ${word}`), timeoutMs })
+      const run = (timeoutMs: number) => see(harness.runner, { ...sh(`exec sleep ${word}`), timeoutMs })
       let timeoutMs = 200
       let seen = await run(timeoutMs)
-      // The limit may end the wait for a place or a busy machine before the command has begun.
+      // On a busy machine the limit may pass before the command has started.
       for (; seen.pid === undefined && timeoutMs < LONGEST_START_MS; seen = await run(timeoutMs)) {
         expect(seen.outcome.kind).toBe('timed-out')
         timeoutMs *= 4
@@ -22,18 +23,18 @@ export function stopMeansStop(bench: Bench): void {
       expect(await alive(word)).toEqual([])
     })
 
-    test('a cancelled command is killed and its pids are reported', async () => {
+    test('is killed on cancel, and its pids are reported', async () => {
       const word = token()
-      const outcome = await cancelAfter(bench.runner, sh(`sleep ${word} & echo go; wait`), 'go')
+      const outcome = await cancelAfter(harness.runner, sh(`sleep ${word} & echo go; wait`), 'go')
       expect(outcome).toEqual({ kind: 'cancelled', killed: expect.anything() })
       expect(outcome.kind === 'cancelled' && outcome.killed.length).toBeGreaterThanOrEqual(2)
       expect(await alive(word)).toEqual([])
     })
 
-    test('TERM comes first, and what is said on it still arrives', async () => {
+    test('receives TERM first, and its output after TERM still arrives', async () => {
       const cancel = new AbortController()
       let seen = ''
-      const outcome = await bench.runner.run(
+      const outcome = await harness.runner.run(
         { ...sh("trap 'echo bye; exit 3' TERM; echo go; while :; do sleep 0.05; done"), graceMs: 60_000 },
         {
           signal: cancel.signal,
@@ -47,23 +48,23 @@ export function stopMeansStop(bench: Bench): void {
       expect(seen).toBe('go\nbye\n')
     })
 
-    test('a command that was cancelled while it was being started leaves nothing', async () => {
+    test('leaves no process if it was cancelled during its start', async () => {
       const word = token()
       const cancel = new AbortController()
-      const outcome = bench.runner.run(sh(`exec sleep ${word}`), { signal: cancel.signal })
+      const outcome = harness.runner.run(sh(`exec sleep ${word}`), { signal: cancel.signal })
       cancel.abort()
       expect((await outcome).kind).toBe('cancelled')
       expect(await alive(word)).toEqual([])
     })
 
-    test('two commands run at once, and cancelling one leaves the other alone', async () => {
+    test('does not affect concurrent commands', async () => {
       const word = token()
       const cancel = new AbortController()
-      const other = see(bench.runner, sh(`echo go; sleep ${word} && echo unreached`), cancel.signal)
+      const other = see(harness.runner, sh(`echo go; sleep ${word} && echo unreached`), cancel.signal)
       await until(async () => (await alive(word)).length > 0)
-      expect((await cancelAfter(bench.runner, sh('echo go; sleep 1000'), 'go')).kind).toBe('cancelled')
+      expect((await cancelAfter(harness.runner, sh('echo go; sleep 1000'), 'go')).kind).toBe('cancelled')
       expect(await alive(word)).not.toEqual([])
-      expect((await see(bench.runner, sh('echo mine'))).stdout).toBe('mine\n')
+      expect((await see(harness.runner, sh('echo mine'))).stdout).toBe('mine\n')
       cancel.abort()
       expect(await other).toMatchObject({ outcome: { kind: 'cancelled' }, stdout: 'go\n' })
     })

@@ -1,0 +1,71 @@
+import type { Ticket } from '@scanfarm/contracts'
+import type { BullMessage } from './message.ts'
+import type { Head } from './plan-take.ts'
+
+/** The part of a BullMQ queue that this package uses. */
+export interface Sender {
+  addBulk(messages: BullMessage[]): Promise<unknown>
+  getCountsPerPriority(ranks: number[]): Promise<Record<string, number>>
+  remove(id: string): Promise<number>
+  close(): Promise<void>
+}
+
+/** The part of a BullMQ job that this package uses. */
+export interface ReceivedJob {
+  readonly id?: string
+  readonly data: unknown
+  moveToCompleted(value: string, token: string, fetchNext: false): Promise<unknown>
+  moveToWait(token: string): Promise<unknown>
+}
+
+/** The part of a BullMQ worker that this package uses. The worker has no processor. */
+export interface Receiver {
+  getNextJob(token: string, options: { block: false }): Promise<ReceivedJob | undefined>
+  getBackend(): { moveStalledJobsToWait(): Promise<string[]> }
+  close(force: boolean): Promise<void>
+}
+
+/** How soon a message of a dead consumer is redelivered. */
+export interface Redelivery {
+  readonly lockMs: number
+  readonly checkMs: number
+}
+
+/** Notifies an idle consumer that one of its queues may have a message. */
+export interface Notifier extends AsyncDisposable {
+  /** Call before reading the queues: a message that arrives after this call ends the next wait. */
+  arm(): void
+  wait(queues: readonly string[], ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** The operations that differ between Redis and Postgres. Queue names are full names. */
+export interface Backend extends AsyncDisposable {
+  /** Throws if the connection is known to be lost, so that no call can succeed now. */
+  assertConnected(): void
+  sender(queue: string): Promise<Sender>
+  receiver(queue: string, redelivery: Redelivery): Promise<Receiver>
+  notifier(): Notifier
+  has(queue: string, ids: readonly string[]): Promise<boolean[]>
+  /** The first `limit` messages of each queue, in the order in which they would be taken. */
+  heads(queues: readonly string[], limit: number): Promise<Head[][]>
+  /** Classes that have had a message since the backend was last emptied. */
+  classes(): Promise<string[]>
+  registerClass(requirementClass: string, queue: string): Promise<void>
+  generation(): Promise<string>
+  publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void>
+  onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable>
+  check(): Promise<void>
+}
+
+/** Settles like `work`, or resolves to undefined as soon as the signal aborts. */
+export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+  if (signal.aborted) return undefined
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const onAbort = () => resolve(undefined)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

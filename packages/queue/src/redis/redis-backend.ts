@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import type { Ticket } from '@scanfarm/contracts'
+import {
+  createRedisBackend,
+  Queue,
+  QueueKeys,
+  Worker,
+  type BackendFactory,
+  type RedisQueueBackend,
+} from 'bullmq'
+import type { ChainableCommander, Redis } from 'ioredis'
+import type { Backend, Receiver, Redelivery, Sender, Notifier } from '../backend.ts'
+import { runIdOf } from '../message.ts'
+import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import type { Head } from '../plan-take.ts'
+import type { QueueLog } from '../run-queue.ts'
+import { connect, firstAttempt, place } from './connect.ts'
+import { checkFitness, parseInfo } from './fitness.ts'
+import { RedisNotifier } from './notifier.ts'
+
+/** BullMQ writes each message to an event stream, which this package does not read. */
+const MAX_EVENTS = 10
+/** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
+const RANK_UNIT = 2 ** 32
+const NEVER = 2 ** 31 - 1
+/** Three for each queue; BullMQ raises the number by what it adds, so it must not be 0 (no limit). */
+const MAX_LISTENERS = 1_000
+
+/** Suppresses the blocking connection of a BullMQ worker: `RedisNotifier` waits for all queues. */
+const withoutBlocking: BackendFactory<RedisQueueBackend> = (name, options) =>
+  createRedisBackend(name, options)
+
+export class RedisBackend implements Backend {
+  readonly #url: string
+  readonly #log: QueueLog
+  readonly #client: Redis
+  readonly #keys = new QueueKeys(PREFIX)
+  readonly #farm: string
+
+  private constructor(options: { url: string; farmId: string; log: QueueLog }) {
+    this.#url = options.url
+    this.#log = options.log
+    this.#farm = `${PREFIX}:${options.farmId}`
+    this.#client = connect(options.url, options.log, { blocking: false })
+    // Each queue adds listeners for errors and for the close.
+    this.#client.setMaxListeners(MAX_LISTENERS)
+  }
+
+  /** Resolves even if Redis is unreachable; later calls then reject. */
+  static async open(options: { url: string; farmId: string; log: QueueLog }): Promise<RedisBackend> {
+    const backend = new RedisBackend(options)
+    await firstAttempt(backend.#client)
+    return backend
+  }
+
+  assertConnected(): void {
+    if (this.#client.status !== 'ready')
+      throw new Error(`Redis at ${place(this.#url)} cannot be reached (${this.#client.status})`)
+  }
+
+  async sender(queue: string): Promise<Sender> {
+    const sender = new Queue<Ticket, void, 'run'>(queue, {
+      ...this.#bullOptions(),
+      skipMetasUpdate: true,
+    })
+    sender.on('error', () => undefined)
+    return sender
+  }
+
+  async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
+    const receiver = new Worker<Ticket, string, 'run'>(
+      queue,
+      null,
+      {
+        ...this.#bullOptions(),
+        lockDuration: redelivery.lockMs,
+        stalledInterval: redelivery.checkMs,
+        // Postgres decides about runs, so a message is redelivered without limit.
+        maxStalledCount: NEVER,
+      },
+      withoutBlocking,
+    )
+    receiver.on('error', () => undefined)
+    return receiver
+  }
+
+  notifier(): Notifier {
+    return new RedisNotifier({
+      url: this.#url,
+      log: this.#log,
+      markerOf: (queue) => this.#keys.toKey(queue, 'marker'),
+    })
+  }
+
+  async has(queue: string, ids: readonly string[]): Promise<boolean[]> {
+    const exists = await this.#pipeline((pipeline) => {
+      for (const id of ids) pipeline.exists(this.#keys.toKey(queue, id))
+    })
+    return exists.map((found) => found === 1)
+  }
+
+  async heads(queues: readonly string[], limit: number): Promise<Head[][]> {
+    const replies = await this.#pipeline((pipeline) => {
+      for (const queue of queues) {
+        // Messages of dead consumers return to this list, whatever their priority. Consumers take from its end.
+        pipeline.lrange(this.#keys.toKey(queue, 'wait'), -limit, -1)
+        pipeline.zrange(this.#keys.toKey(queue, 'prioritized'), 0, String(limit - 1), 'WITHSCORES')
+      }
+    })
+    return queues.map((_, index) => [
+      ...textsOf(replies[index * 2])
+        .toReversed()
+        .map((id) => ({ rank: 0, runId: runIdOf(id) })),
+      ...headsOf(textsOf(replies[index * 2 + 1])),
+    ])
+  }
+
+  async classes(): Promise<string[]> {
+    this.assertConnected()
+    return this.#client.smembers(`${this.#farm}:classes`)
+  }
+
+  async registerClass(requirementClass: string, queue: string): Promise<void> {
+    await this.#pipeline((pipeline) => {
+      pipeline.sadd(`${this.#farm}:classes`, requirementClass)
+      pipeline.hset(this.#keys.toKey(queue, 'meta'), 'opts.maxLenEvents', MAX_EVENTS)
+    })
+  }
+
+  async generation(): Promise<string> {
+    const sentinel = `${this.#farm}:sentinel`
+    const [, sentinelValue, info] = await this.#pipeline((pipeline) => {
+      pipeline.set(sentinel, randomUUID(), 'NX')
+      pipeline.get(sentinel)
+      pipeline.info('server')
+    })
+    return `${String(sentinelValue)}/${parseInfo(String(info)).get('run_id') ?? ''}`
+  }
+
+  async publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void> {
+    this.assertConnected()
+    await this.#client.publish(`${this.#farm}:cancel`, formatRunIds(runs))
+  }
+
+  async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+    const subscriber = connect(this.#url, this.#log, { blocking: true })
+    subscriber.on('message', (_channel, text) => listener(parseRunIds(text)))
+    await firstAttempt(subscriber)
+    // The client keeps the subscription while Redis is unreachable, and subscribes when it connects.
+    await subscriber.subscribe(`${this.#farm}:cancel`)
+    return {
+      async [Symbol.asyncDispose]() {
+        subscriber.disconnect()
+      },
+    }
+  }
+
+  async check(): Promise<void> {
+    this.assertConnected()
+    checkFitness(parseInfo(await this.#client.info()), place(this.#url))
+    // A write: it also fails on a full, read-only or half-dead Redis.
+    await this.generation()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.disconnect()
+  }
+
+  #bullOptions() {
+    // `check` verifies the version. BullMQ makes no calls when it opens a queue: if Redis were unreachable at that
+    // moment, the queue would stay broken.
+    return { connection: this.#client, prefix: PREFIX, skipVersionCheck: true, skipWaitingForReady: true }
+  }
+
+  async #pipeline(fill: (pipeline: ChainableCommander) => void): Promise<unknown[]> {
+    this.assertConnected()
+    const pipeline = this.#client.pipeline()
+    fill(pipeline)
+    const replies = (await pipeline.exec()) ?? []
+    return replies.map(([error, value]) => {
+      if (error) throw error
+      return value
+    })
+  }
+}
+
+const textsOf = (reply: unknown): string[] => (Array.isArray(reply) ? reply.map(String) : [])
+
+/** Of a reply to `ZRANGE … WITHSCORES`: member, score, member, score. */
+const headsOf = (reply: readonly string[]): Head[] =>
+  reply.flatMap((id, index) =>
+    index % 2 === 0 ? [{ rank: Math.floor(Number(reply[index + 1]) / RANK_UNIT), runId: runIdOf(id) }] : [],
+  )

@@ -1,0 +1,126 @@
+import type Docker from 'dockerode'
+import type { Container } from 'dockerode'
+import { RunnerUnavailableError, type Outcome } from '@scanfarm/contracts'
+import { commandMarker } from '../marker.ts'
+import { ControlSession } from '../shell/control-session.ts'
+import type { CommandTarget } from '../shell/run-in-session.ts'
+import { SessionPool } from '../shell/session-pool.ts'
+import { ShellCommands } from '../shell/shell-commands.ts'
+import { startFolder } from '../run-folders.ts'
+import { containerOptions, type ContainerPlan } from './container-plan.ts'
+import { DockerChannel } from './docker-channel.ts'
+import { answer, engineMessage, statusOf } from './engine.ts'
+
+/** Concurrent shells in one container; further commands wait. */
+const MOST_SESSIONS = 64
+const HIJACK = { stdin: true, stdout: true, stderr: true, hijack: true, stream: true } as const
+
+/** The container in which commands of a run execute. Closing it removes it with all its processes. */
+export class RunContainer implements CommandTarget, AsyncDisposable {
+  readonly docker: Container
+  readonly commands: ShellCommands
+  readonly cwd: string
+  readonly graceMs: number
+  readonly #control: ControlSession
+  readonly #attempt: string
+  readonly #memoryBytes: number
+  #oomKills = 0
+
+  constructor(container: Container, plan: ContainerPlan, graceMs: number, control: ControlSession) {
+    this.docker = container
+    this.#control = control
+    this.#attempt = plan.context.marker
+    this.cwd = plan.spec.workdir ?? startFolder(plan.context)
+    this.graceMs = graceMs
+    this.#memoryBytes = plan.limits.memoryBytes
+    this.commands = new ShellCommands(this, new SessionPool(() => openShell(container), MOST_SESSIONS))
+  }
+
+  /** Rejects with the engine's error if the container cannot be created or started. */
+  static async start(docker: Docker, plan: ContainerPlan, graceMs: number): Promise<RunContainer> {
+    const abortSignal = plan.context.signal
+    const container = await answer(docker.createContainer({ ...containerOptions(plan), abortSignal }))
+    try {
+      const socket = await answer(container.attach({ ...HIJACK, abortSignal }))
+      await answer(container.start({ abortSignal }))
+      const control = new ControlSession(new DockerChannel(socket))
+      await control.ready()
+      return new RunContainer(container, plan, graceMs, control)
+    } catch (error) {
+      await remove(container)
+      throw error
+    }
+  }
+
+  async nextMarker(number: number): Promise<string> {
+    return commandMarker(this.#attempt, number)
+  }
+
+  kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
+    return this.#control.kill(marker, leader, graceMs)
+  }
+
+  async explainLoss(): Promise<Outcome> {
+    try {
+      const { State: state } = await answer(this.docker.inspect())
+      if (!state.Running) return { kind: 'lost', reason: `the container ended with code ${state.ExitCode}` }
+      return { kind: 'lost', reason: 'the shell in the container that ran the command has ended' }
+    } catch (error) {
+      const gone = statusOf(error) === 404
+      return {
+        kind: 'lost',
+        reason: gone ? 'the container is gone' : `the docker engine is gone: ${engineMessage(error)}`,
+      }
+    }
+  }
+
+  explainKill(oomKills: number): string | undefined {
+    const more = oomKills > this.#oomKills
+    this.#oomKills = oomKills
+    return more
+      ? `out of memory: the container may use ${Math.floor(this.#memoryBytes / 2 ** 20)} MiB`
+      : undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.commands[Symbol.asyncDispose]()
+    await remove(this.docker)
+    this.#control.close()
+    await this.#control.gone
+  }
+}
+
+async function openShell(container: Container): Promise<DockerChannel> {
+  try {
+    const exec = await container.exec({
+      Cmd: ['/bin/sh'],
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    })
+    return new DockerChannel(await exec.start({ hijack: true, stdin: true }))
+  } catch (error) {
+    throw new Error(`cannot open a shell in the container: ${engineMessage(error)}`, { cause: error })
+  }
+}
+
+/** The engine may already be removing it; a sweep removes what cannot be removed now. */
+async function remove(container: Container): Promise<void> {
+  try {
+    await answer(container.remove({ force: true, v: true }))
+  } catch (error) {
+    if (statusOf(error) === 409) await answer(container.wait({ condition: 'removed' })).catch(() => {})
+  }
+}
+
+/** The engine's error about a container that cannot start, with advice. */
+export function explainStart(error: unknown, image: string): RunnerUnavailableError {
+  const message = engineMessage(error)
+  const noShell = /exec.*\/bin\/sh/.test(message)
+  return new RunnerUnavailableError(
+    noShell
+      ? `the image ${image} has no /bin/sh, which commands need: use an image with a shell`
+      : `cannot start a container from the image ${image}: ${message}`,
+    { cause: error },
+  )
+}

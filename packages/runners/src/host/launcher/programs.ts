@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+/** A program that can be the launcher. */
+export interface LauncherProgram {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Limits of every command. */
+export interface CommandBounds {
+  /** umask of commands, like `007`; missing: that of this program. */
+  readonly umask?: string
+  /** Most processes and threads of the user of the commands; missing: the limit of this program. */
+  readonly processes?: number
+}
+
+/** Most open files of a command, unless the system allows fewer. */
+const MOST_FILES = 65_536
+/** Shells differ in the option for processes. `$1`: umask, `$2`: processes; each may be empty. */
+const BIND = `ulimit -c 0
+for kind in S H; do
+  now=$(ulimit -\${kind}n)
+  [ "$now" != unlimited ] && [ "$now" -le ${MOST_FILES} ] || ulimit -$kind -n ${MOST_FILES}
+done
+[ -z "$1" ] || umask "$1"
+[ -z "$2" ] || ulimit -u "$2" || ulimit -p "$2"
+shift 2
+exec "$@"`
+
+/** The program with limits that its commands inherit. A shell sets them and then executes the program. */
+export const bounded = (
+  { command, args, env }: LauncherProgram,
+  { umask = '', processes = 0 }: CommandBounds,
+): LauncherProgram => ({
+  command: '/bin/sh',
+  args: ['-c', BIND, 'sh', umask, processes === 0 ? '' : String(processes), command, ...args],
+  env,
+})
+
+const PERL = '/usr/bin/perl'
+/** Fewer threads and a small young generation: less memory to copy for each fork. */
+const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
+
+const nodeProgram = (): LauncherProgram => {
+  const cache = getCompileCacheDir()
+  return {
+    command: process.execPath,
+    args: [...NODE_FLAGS, fileURLToPath(new URL('./launcher.ts', import.meta.url))],
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+  }
+}
+
+const perlProgram = (): LauncherProgram => ({
+  command: PERL,
+  args: [fileURLToPath(new URL('./launcher.pl', import.meta.url))],
+  env: {},
+})
+
+/** In order of preference: each is a fallback for the one before. */
+export function launcherPrograms(choice: 'perl' | 'node' | undefined): LauncherProgram[] {
+  const perl = choice !== 'node' && existsSync(PERL) ? [perlProgram()] : []
+  return choice === 'perl' ? perl : [...perl, nodeProgram()]
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { MARKER_VARIABLE } from '../marker.ts'
+
+/** Quotes a word for a POSIX shell. A NUL cannot be quoted. */
+export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Whether a shell variable can have this name. Shells may drop others from the environment. */
+const isShellName = (name: string): boolean => IDENTIFIER.test(name)
+
+const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+/** Defines the functions of a session. */
+export const sessionFunctions = (): string =>
+  `scanfarm_start=${quote(read('./start.sh'))}\n${read('./session.sh')}`
+
+export interface SessionCommand {
+  /** Random, begins with a control character; introduces the status lines of the shell. */
+  readonly nonce: string
+  readonly marker: string
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+/** Shell text that runs one command as leader of a session. No secret appears in a command line. */
+export function commandText({ nonce, marker, argv, env, cwd }: SessionCommand): string {
+  const variables = Object.entries({ ...env, [MARKER_VARIABLE]: marker })
+  const exports = variables.flatMap(([name, value]) =>
+    isShellName(name) ? [`export ${name}=${quote(value)}`] : [],
+  )
+  const others = variables.flatMap(([name, value]) => (isShellName(name) ? [] : [quote(`${name}=${value}`)]))
+  const words = [...(others.length > 0 ? ['"$scanfarm_env"', ...others] : []), ...argv.map(quote)]
+  const start = ['/bin/sh -c "$scanfarm_start" sh', quote(nonce), quote(cwd), quote(argv[0] ?? ''), ...words]
+  return [
+    'scanfarm_newest_pid; before=$newest',
+    '(',
+    ...exports,
+    `exec $scanfarm_setsid ${start.join(' ')}`,
+    ') </dev/null',
+    `scanfarm_finish ${quote(nonce)} ${quote(marker)} "$before" $?\n`,
+  ].join('\n')
+}
+
+const ROUND_MS = 50
+
+export const killText = (nonce: string, marker: string, leader: number, graceMs: number): string =>
+  `scanfarm_kill_all ${quote(nonce)} ${quote(marker)} ${leader} ${Math.ceil(graceMs / ROUND_MS)} &\n`

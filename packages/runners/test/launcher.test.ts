@@ -1,0 +1,225 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import type { CommandIo, Runner } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
+import { createHostRunners, type HostRunners, type HostRunnersOptions } from '../src/index.ts'
+import { PipePool } from '../src/host/pipe-pool.ts'
+import { LauncherClient } from '../src/host/launcher/client.ts'
+import { launcherPrograms } from '../src/host/launcher/programs.ts'
+import { TEST_MS, alive, token } from './processes.ts'
+
+jest.setTimeout(TEST_MS)
+
+const env = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+const sh = (script: string) => ({ argv: ['/bin/sh', '-c', script], env })
+
+describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launcher) => {
+  let folder: string
+  let provider: HostRunners | undefined
+  let lastMarker = 0
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scanfarm-launcher-'))
+    await chmod(folder, 0o755)
+  })
+  afterEach(async () => {
+    await provider?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  async function open(options: HostRunnersOptions = {}): Promise<Runner> {
+    provider = createHostRunners({ launcher, ...options })
+    return await provider.open(
+      { type: 'host' },
+      {
+        runUuid: crypto.randomUUID(),
+        attempt: 1,
+        folder,
+        marker: `launcher-${process.pid}-${++lastMarker}`,
+        signal: new AbortController().signal,
+        log: () => {},
+      },
+    )
+  }
+
+  async function run(runner: Runner, script: string, io: Partial<CommandIo> = {}) {
+    let text = ''
+    const outcome = await runner.run(sh(script), {
+      signal: new AbortController().signal,
+      onOutput: (_, chunk) => void (text += chunk.toString()),
+      ...io,
+    })
+    return { outcome, text }
+  }
+
+  test('kills everything that it started when the worker is killed', async () => {
+    const [word, orphan] = [token(), token()]
+    const script = `setsid sleep ${orphan} & echo started; echo $PPID; sleep ${word}; true`
+    const worker = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL('./killed-worker.ts', import.meta.url)),
+        JSON.stringify({ host: { launcher } }),
+        JSON.stringify({ type: 'host' }),
+        folder,
+        script,
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    let said = ''
+    worker.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const both = async () => (await alive(word)).length > 0 && (await alive(orphan)).length > 0
+    await until(async () => /started\n\d+\n/.test(said) && (await both()))
+    const pipes = await readFile(`/proc/${said.split('\n')[1]}/cmdline`, 'utf8')
+    const pipeFolder = pipes.split('\0').find((part) => part.includes('scanfarm-pipes-')) ?? ''
+
+    worker.kill('SIGKILL')
+    await once(worker, 'exit')
+    await until(async () => (await alive(word)).length + (await alive(orphan)).length === 0)
+    await until(async () => (await stat(pipeFolder).catch(() => undefined)) === undefined)
+  })
+
+  test('is replaced when it dies, and its commands are reported as lost', async () => {
+    const word = token()
+    const runner = await open()
+    const lost = run(runner, `setsid sleep ${word} & sleep ${word}`)
+    await until(async () => (await alive(word)).length === 2)
+    const first = provider?.launcherPid ?? 0
+    process.kill(first, 'SIGKILL')
+    expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('SIGKILL') })
+    expect(await alive(word)).toEqual([])
+    expect(await run(runner, 'echo again')).toEqual({ outcome: { kind: 'exited', code: 0 }, text: 'again\n' })
+    expect(provider?.launcherPid).not.toBe(first)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  /** The result of a command whose launcher tries `first` before the program that works. */
+  const launchAfter = async (first: { command: string; args: string[] }): Promise<unknown> => {
+    await using pool = new PipePool()
+    await using client = new LauncherClient([{ ...first, env }, ...launcherPrograms(launcher)], pool.folder)
+    const [stdout, stderr] = [await pool.open(), await pool.open()]
+    const launched = await client.launch({
+      argv: ['/bin/sh', '-c', 'exit 7'],
+      env,
+      cwd: '/',
+      stdout: stdout.path,
+      stderr: stderr.path,
+      marker: `replaced-${++lastMarker}`,
+    })
+    const end = launched.kind === 'started' ? await launched.ended : launched
+    for (const pipe of [stdout, stderr]) await pool.closeAndRelease(pipe, true)
+    return end
+  }
+
+  test('starts waiting commands after the next program replaced one that was never ready', async () => {
+    expect(await launchAfter({ command: '/bin/false', args: [] })).toEqual({ kind: 'exited', code: 7 })
+  })
+
+  test('is not replaced if it was ready before it died, even if its message arrives late', async () => {
+    const dying = { command: '/bin/sh', args: ['-c', '(sleep 0.3; echo ready) & exit 1'] }
+    expect(await launchAfter(dying)).toMatchObject({ kind: 'lost' })
+  })
+
+  test('ignores signals that are sent to the whole process group', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.kill(provider?.launcherPid ?? 0, signal)
+    expect((await run(runner, 'echo still')).text).toBe('still\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('ends, with its pipes, when the provider is closed', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    const pid = provider?.launcherPid
+    await runner[Symbol.asyncDispose]()
+    await provider?.[Symbol.asyncDispose]()
+    await expect(stat(`/proc/${pid}`)).rejects.toThrow('ENOENT')
+  })
+
+  test('creates its pipes again after they were deleted', async () => {
+    const runner = await open()
+    await run(runner, 'true')
+    const command = await readFile(`/proc/${provider?.launcherPid}/cmdline`, 'utf8')
+    await rm(command.split('\0').find((part) => part.includes('scanfarm-pipes-')) ?? '', { recursive: true })
+    expect((await run(runner, 'echo still')).text).toBe('still\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('gives commands named pipes, so that they can open /dev/stdout', async () => {
+    const runner = await open()
+    expect(
+      (await run(runner, 'echo one >/dev/stdout; echo two >>/dev/stderr')).text.split('\n').sort(),
+    ).toEqual(['', 'one', 'two'])
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('passes neither its own connection nor the pipes of other commands on to commands', async () => {
+    const runner = await open()
+    const other = run(runner, 'sleep 1000')
+    const { text } = await run(runner, 'for fd in /proc/$$/fd/*; do readlink $fd; done')
+    expect(text.match(/socket:|scanfarm-pipes/g)).toEqual(['scanfarm-pipes', 'scanfarm-pipes'])
+    await runner[Symbol.asyncDispose]()
+    expect((await other).outcome.kind).toBe('cancelled')
+  })
+
+  test('reports a command line that is too long as not started', async () => {
+    const runner = await open()
+    const { outcome } = await run(runner, `: ${'x'.repeat(200_000)}`)
+    expect(outcome).toEqual({
+      kind: 'not-started',
+      reason: expect.stringContaining('argument list too long'),
+    })
+    expect((await run(runner, 'echo on')).text).toBe('on\n')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('reports a program name that contains a NUL as not started', async () => {
+    const runner = await open()
+    const outcome = await runner.run({ argv: ['a\0b'], env }, { signal: new AbortController().signal })
+    expect(outcome.kind).toBe('not-started')
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('runs commands as another user, who can use its output and the run folder, only as root', async () => {
+    const isRoot = process.getuid?.() === 0
+    const opened = open({ user: { uid: 65534, gid: 65534 } })
+    if (!isRoot) return await expect(opened).rejects.toThrow('EPERM')
+    const runner = await opened
+    const { text, outcome } = await run(runner, 'id -u; id -G; echo x >/dev/stdout; echo y >file')
+    expect({ text, outcome }).toEqual({ text: '65534\n65534\nx\n', outcome: { kind: 'exited', code: 0 } })
+    expect((await stat(join(folder, 'file'))).uid).toBe(65534)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('reports lack of memory as a possible reason of a SIGKILL', async () => {
+    const runner = await open()
+    const { outcome } = await run(runner, 'kill -KILL $$')
+    expect(outcome).toEqual({
+      kind: 'signalled',
+      signal: 'SIGKILL',
+      reason: expect.stringContaining('memory'),
+    })
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('keeps the output of a hundred concurrent commands apart and does not run out of pipes', async () => {
+    const runner = await open()
+    const descriptors = async () => (await readdir('/proc/self/fd')).length
+    const before = await descriptors()
+    const texts = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => (await run(runner, `echo ${index}`)).text),
+    )
+    expect(texts).toEqual(Array.from({ length: 100 }, (_, index) => `${index}\n`))
+    expect((await descriptors()) - before).toBeLessThan(100)
+    await runner[Symbol.asyncDispose]()
+  })
+})
