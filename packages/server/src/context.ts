@@ -1,62 +1,65 @@
-import type { CloudProviders, LifeSettings } from '@scanfarm/cloud'
+import type { CloudProviders, ProvisioningSettings } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
-import type { Config, Logger, Registry } from '@scanfarm/platform'
+import type { Logger, Registry, SettingsTable } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
-import type { FunctionConsole, WorkflowChecker } from '@scanfarm/workflow'
+import type { FunctionConsole, WorkflowChecker } from '@scanfarm/engine'
 import type { Authenticator } from './access/authenticator.ts'
-import type { LoginDesk } from './access/login.ts'
-import type { LocalCancels } from './cancel/local-cancels.ts'
+import type { LoginService } from './access/login-service.ts'
+import type { LocalCancels } from './cancel.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import type { EventStreams } from './loops/event-receiver/event-streams.ts'
-import type { EventReceiver } from './loops/event-receiver/receiver.ts'
-import type { Slots } from './uploads/slots.ts'
-import type { Wake } from './wake.ts'
+import type { EventStreams } from './routes/events/event-streams.ts'
+import type { EventReceiver } from './triggers/event-receiver.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { Notifier } from './notifier.ts'
+import type { Config } from './settings.ts'
 
-/** Where the settings came from. */
+/** The origin of the settings. */
 export interface SettingsSource {
   /** The settings file, if there is one. */
   readonly file: string | undefined
-  /** Reads them again from everywhere they came from. Throws `ConfigError`. */
+  /** All settings of this program, in the order of the documentation. */
+  readonly table: SettingsTable
+  /** Reads the settings again from all their sources. Throws `ConfigError`. */
   read(): Config
 }
 
-/** Everything that a server is made of. Handlers and loops take from it only what they use. */
+/** All parts of a server. Handlers and loops take only what they use. */
 export interface ServerContext {
   readonly config: Config
-  /** Missing where the program was given finished settings. */
+  /** Missing if the caller passed finished settings. */
   readonly settings: SettingsSource | undefined
-  /** Accepts distributed runs. */
+  /** Whether this server accepts distributed runs. */
   readonly master: boolean
   readonly log: Logger
   readonly metrics: Registry
   readonly store: Store
-  /** On a master only. */
+  /** Only on a master. */
   readonly queue: RunQueue | undefined
   readonly queueKind: 'redis' | 'postgres' | undefined
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog
-  /** Checks the workflow files of requests. */
+  /** Checks workflow files that clients upload. */
   readonly checker: WorkflowChecker
-  readonly imports: Slots
-  /** Snapshots of workspaces that are being sent. */
-  readonly snapshots: Slots
-  /** Evaluates expressions of requests. */
+  readonly imports: ConcurrencyLimit
+  /** Limits workspace snapshots that are being sent. */
+  readonly snapshots: ConcurrencyLimit
+  /** Evaluates expressions that clients send. */
   readonly functions: FunctionConsole
-  readonly evaluations: Slots
-  /** To the language model of the settings. */
-  readonly questions: Slots
-  /** Of cloud mode; none of them is opened before it is used. */
+  readonly evaluations: ConcurrencyLimit
+  /** Limits requests to the language model. */
+  readonly questions: ConcurrencyLimit
+  /** The providers of cloud mode; each one is opened on first use. */
   readonly providers: CloudProviders
-  /** Times and bounds of cloud mode that are no settings, where they are not the usual ones. */
-  readonly life: Partial<LifeSettings>
-  readonly wake: Wake
+  /** Overrides for times and limits of cloud mode that are not settings. */
+  readonly provisioning: Partial<ProvisioningSettings>
+  readonly notifier: Notifier
   readonly receiver: EventReceiver
   readonly streams: EventStreams
   readonly access: Authenticator
-  readonly logins: LoginDesk
+  readonly logins: LoginService
   /** For local runs of this process. */
   readonly localCancels: LocalCancels
-  /** Compare every response with its schema; a difference is answered as an internal error. For tests. */
+  /** Compare every response with its schema and answer a mismatch with an internal error. For tests. */
   readonly checkResponses: boolean
 }

@@ -1,64 +1,69 @@
 import { join } from 'node:path'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import { openProviders, type CloudProviders, type LifeSettings } from '@scanfarm/cloud'
+import {
+  openProviders,
+  providerSettings,
+  type CloudProviders,
+  type ProvisioningSettings,
+} from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
-import { createLogger, createMetrics, openServices, type Config, type Logger } from '@scanfarm/platform'
+import { openServices } from '@scanfarm/embedded'
+import { createLogger, createMetrics, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { migrate, openStore, type Store } from '@scanfarm/store'
-import { folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/workflow'
+import { folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/engine'
+import { makeFirstToken } from './access/api-token.ts'
 import { createAuthenticator } from './access/authenticator.ts'
-import { makeFirstToken } from './access/first-token.ts'
-import { createLoginDesk } from './access/login.ts'
-import { LocalCancels } from './cancel/local-cancels.ts'
-import { signalCancel } from './cancel/signal-cancel.ts'
+import { createLoginService } from './access/login-service.ts'
+import { LocalCancels, signalCancel } from './cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
-import { providerSettings } from './cloud/provider-settings.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ServerContext, SettingsSource } from './context.ts'
-import { EventStreams } from './loops/event-receiver/event-streams.ts'
-import { EventReceiver } from './loops/event-receiver/receiver.ts'
-import { triggerFiles } from './loops/event-receiver/trigger-files.ts'
-import { Slots } from './uploads/slots.ts'
-import { Wake } from './wake.ts'
+import { Notifier } from './notifier.ts'
+import { EventStreams } from './routes/events/event-streams.ts'
+import { EventReceiver } from './triggers/event-receiver.ts'
+import { triggerFiles } from './triggers/trigger-files.ts'
+import type { Config } from './settings.ts'
 
 export interface ContextOptions {
-  /** Accept distributed runs; missing: as the settings say. */
+  /** Whether to accept distributed runs; the settings decide if it is missing. */
   readonly master?: boolean
   readonly settings?: SettingsSource
 }
 
-/** What tests put in place of what the settings would open; who gives it also closes it. */
+/** Replacements for parts that the settings would open; the caller closes them. For tests. */
 export interface Overrides {
   readonly log?: Logger
   readonly store?: Store
   readonly queue?: RunQueue
   readonly artifacts?: ArtifactStore
   readonly providers?: CloudProviders
-  readonly life?: Partial<LifeSettings>
+  readonly provisioning?: Partial<ProvisioningSettings>
   readonly checkResponses?: boolean
-  /** Told the first administrator token, once in the life of a farm. */
+  /** Receives the first administrator token, once in the life of a farm. */
   readonly announce?: (token: string, file: string) => void
 }
 
-/** Workflow files of requests that may wait to be checked. */
+/** Uploaded workflow files that may wait for a check. */
 const MAX_WAITING_CHECKS = 8
 
-/** Each large file is read by a process that may take 1 GiB. */
+/** Each large file is read in a process that may use 1 GiB. */
 const MAX_IMPORTS = 4
-/** Each is compressed in the thread pool of Node, which file access shares. */
+/** Each snapshot is compressed in Node's thread pool, which file access shares. */
 const MAX_SNAPSHOTS = 4
 const MAX_EVALUATIONS = 4
 const MAX_QUESTIONS = 8
 
-/** Keys can be tried without a delay: a short one could be guessed. */
+/** Keys can be tried without a delay, so a short key could be guessed. */
 const MIN_FILES_KEY = 20
 
-/** Any login of the database can notify, as often as it likes. */
+/** Any database login can send notifications at any rate. */
 const WAKE_REST_MS = 50
 
 const SHIPPED_WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
-/** Opens everything a server is made of, in order; disposing closes it in reverse. Nothing serves or loops yet. */
+/** Opens all parts of a server in order; disposing closes them in reverse. Nothing listens or loops yet. */
 export async function createContext(
   config: Config,
   options: ContextOptions = {},
@@ -70,15 +75,15 @@ export async function createContext(
   const filesKey = config.http.filesKey?.reveal()
   if (filesKey !== undefined && filesKey.length < MIN_FILES_KEY)
     throw new Error(
-      `http.files_key must have at least ${MIN_FILES_KEY} characters: links with it need no token`,
+      `http.files_key must have at least ${MIN_FILES_KEY} characters, because links that contain it work without a token`,
     )
   const { store, queue, queueKind } = await openData(config, master, log, overrides, scope)
   const artifacts = overrides.artifacts ?? scope.use(openArtifactStore(artifactOptions(config.artifacts)))
-  const wake = new Wake({ restMs: WAKE_REST_MS })
-  scope.use(await store.listen(() => wake.ring()))
+  const notifier = new Notifier({ restMs: WAKE_REST_MS })
+  scope.use(await store.listen(() => notifier.notify()))
   await makeFirstToken(store.access, config, log, overrides.announce ?? announceOnTerminal)
   const signingKey = once(() => store.signingKey())
-  // The files of requests wait for each other, and not the catalog for them.
+  // Uploads have a checker of their own, so that they do not delay the catalog.
   const catalog = await openCatalog(config, store, scope.use(new WorkflowChecker()))
   const checker = scope.use(new WorkflowChecker({ maxWaiting: MAX_WAITING_CHECKS }))
   const providers = overrides.providers ?? scope.use(openProviders(providerSettings(config.cloud), log))
@@ -106,19 +111,19 @@ export async function createContext(
     artifacts,
     catalog,
     checker,
-    imports: new Slots(MAX_IMPORTS, 'imports'),
-    snapshots: new Slots(MAX_SNAPSHOTS, 'snapshots'),
+    imports: new ConcurrencyLimit(MAX_IMPORTS, 'imports'),
+    snapshots: new ConcurrencyLimit(MAX_SNAPSHOTS, 'snapshots'),
     functions: scope.use(new FunctionConsole(config.targetFile.folders)),
-    evaluations: new Slots(MAX_EVALUATIONS, 'evaluations'),
-    questions: new Slots(MAX_QUESTIONS, 'requests to the language model'),
+    evaluations: new ConcurrencyLimit(MAX_EVALUATIONS, 'evaluations'),
+    questions: new ConcurrencyLimit(MAX_QUESTIONS, 'requests to the language model'),
     providers,
-    life: overrides.life ?? {},
-    wake,
+    provisioning: overrides.provisioning ?? {},
+    notifier,
     receiver,
-    streams: scope.use(new EventStreams(store.feed, wake)),
+    streams: scope.use(new EventStreams(store.feed, notifier)),
     localCancels,
     access: createAuthenticator(store.access, signingKey),
-    logins: createLoginDesk(store.access, signingKey, config.auth.sessionHours),
+    logins: createLoginService(store.access, signingKey, config.auth.sessionHours),
     checkResponses: overrides.checkResponses ?? false,
   }
   const opened = scope.move()
@@ -143,7 +148,7 @@ const openData = async (
   const services = scope.use(await openServices({ config, need: { queue: master }, log }))
   for (const line of services.describe) log.info(line)
   const { applied } = await migrate({ url: services.databaseUrl })
-  if (applied.length > 0) log.info('the database was migrated', { applied })
+  if (applied.length > 0) log.info('the database schema was migrated', { applied })
   const store = scope.use(
     await openStore({
       url: services.databaseUrl,
@@ -175,7 +180,7 @@ const openCatalog = async (
   return createCatalog(await openLibrary([], { sources, check: (file) => checker.check(file) }), sources)
 }
 
-/** Only to a person: what is not a terminal is kept, as a log. There the token is read from its file. */
+/** Only for a terminal: other outputs are stored as logs. Without a terminal the token is read from its file. */
 const announceOnTerminal = (token: string, file: string): void => {
   if (!process.stderr.isTTY) return
   process.stderr.write(
@@ -183,7 +188,7 @@ const announceOnTerminal = (token: string, file: string): void => {
   )
 }
 
-/** Asked for once it is needed, and again only when that failed. */
+/** Loads a value on first use and retries after a failure. */
 const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loaded: Promise<T> | undefined
   return () =>

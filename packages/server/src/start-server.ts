@@ -1,14 +1,14 @@
-import type { Config } from '@scanfarm/platform'
 import { createContext, type ContextOptions, type Overrides } from './create-context.ts'
 import { connectionLimits, createApp } from './http/app.ts'
-import { listenHttp } from './listen-http.ts'
-import { startCloud } from './loops/cloud/start-cloud.ts'
-import { startLoops } from './loops/index.ts'
-import { startRetention } from './loops/pruner/retention.ts'
-import { startStraySweep } from './loops/pruner/stray-bytes.ts'
-import { startTriggerLoops } from './loops/start-trigger-loops.ts'
+import { listenHttp } from './http/listen.ts'
+import { startCloud } from './cloud/start-cloud.ts'
+import { startLoops } from './loops/start-loops.ts'
+import { startRetention } from './loops/retention.ts'
+import { startOrphanSweep } from './loops/orphaned-objects.ts'
+import { startTriggerLoops } from './triggers/start-trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
-import { startSlots } from './slots/start-slots.ts'
+import { startSlots } from './start-slots.ts'
+import type { Config } from './settings.ts'
 
 export interface RunningServer extends AsyncDisposable {
   /** `http://address:port` */
@@ -16,8 +16,9 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /**
- * A whole server: API, loops, slots. Disposing drains it: no new requests and no new runs, requests, local and cloud
- * runs that are under way get `server.drain_ms`, then what is left of them is cut or handed back.
+ * Starts the API, the loops and the slots. Disposing drains them: no new requests or runs are accepted, and requests,
+ * local runs and cloud runs in progress get `server.drain_ms`. Remaining requests are then closed and remaining runs
+ * are handed back.
  */
 export async function startServer(
   config: Config,
@@ -28,13 +29,13 @@ export async function startServer(
   const context = scope.use(await createContext(config, options, overrides))
   await using running = new AsyncDisposableStack()
   const loops = running.use(startLoops(context))
-  running.use(context.wake.onWake(() => loops.wake()))
+  running.use(context.notifier.onNotify(() => loops.wake()))
   const triggers = running.use(startTriggerLoops(context))
-  running.use(context.wake.onWake(() => triggers.wake()))
+  running.use(context.notifier.onNotify(() => triggers.wake()))
   running.use(startRetention(context))
-  running.use(startStraySweep(context))
+  running.use(startOrphanSweep(context))
   const cloud = running.use(await startCloud(context))
-  running.use(context.wake.onWake(() => cloud?.wake()))
+  running.use(context.notifier.onNotify(() => cloud?.wake()))
   running.use(await startSlots(context))
   const app = createApp(context, apiRoutes())
   const http = await listenHttp(app, {
@@ -43,7 +44,7 @@ export async function startServer(
     drainMs: config.server.drainMs,
     connections: connectionLimits(config.http, app),
   })
-  context.log.info('the server listens', { url: http.url, master: context.master })
+  context.log.info('the server is listening', { url: http.url, master: context.master })
   const working = running.move()
   scope.defer(async () => {
     await Promise.all([http[Symbol.asyncDispose](), working.disposeAsync()])

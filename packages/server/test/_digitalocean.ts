@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
-/** The few answers of DigitalOcean that the API of a server needs; nobody makes machines there. */
+/** The DigitalOcean endpoints that the server calls; no machines are created. */
 export interface DigitalOceanAnswers extends AsyncDisposable {
   readonly url: string
-  /** Status of every answer from now on. */
+  /** Sets the status of all following answers. */
   status: number
-  /** Droplets were listed this often. */
+  /** How often droplets were listed. */
   readonly checks: number
   readonly prices: Record<string, number>
 }

@@ -3,12 +3,12 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface Proxy extends AsyncDisposable {
   readonly port: number
-  /** Cuts all connections and takes no new ones until `mend`. */
+  /** Closes all connections and accepts none until `mend`. */
   cut(): void
   mend(): void
 }
 
-/** A TCP connection that can be cut, as a network would. */
+/** A TCP proxy whose connections can be cut like a network failure. */
 export async function startProxy(host: string, port: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
   let isCut = false

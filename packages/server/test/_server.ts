@@ -2,16 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ArtifactStore, Role, RunStore } from '@scanfarm/contracts'
-import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
+import { readConfig, silentLogger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import request, { type Agent } from 'supertest'
-import { newToken, tokenHash } from '../src/access/secret-hash.ts'
+import { newToken, tokenHash } from '../src/access/api-token.ts'
 import { createContext } from '../src/create-context.ts'
 import { createApp } from '../src/http/app.ts'
-import { listenHttp } from '../src/listen-http.ts'
+import { listenHttp } from '../src/http/listen.ts'
 import { apiRoutes } from '../src/routes/index.ts'
+import { SETTINGS, type Config } from '../src/settings.ts'
 
 export interface TestServerOptions {
   readonly master?: boolean
@@ -19,27 +20,27 @@ export interface TestServerOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   /** YAML by file name. */
   readonly workflows?: Readonly<Record<string, string>>
-  /** What the settings are when they are read again; missing: there is nowhere to read them. */
+  /** The settings returned by a reread; missing: they cannot be read again. */
   readonly reread?: () => Config
-  /** That of another server, for two on one database; missing: one of its own. */
+  /** A database shared with another server; missing: a separate one. */
   readonly database?: TestDatabase
 }
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string
-  /** Sends as administrator, operator, viewer, or nobody. */
+  /** Clients with the roles administrator, operator and viewer, and one without a token. */
   readonly admin: Agent
   readonly operator: Agent
   readonly viewer: Agent
   readonly nobody: Agent
   readonly database: TestDatabase
   readonly store: Store
-  /** Another worker's side of the same database. */
+  /** Acts as a worker on the same database. */
   readonly runStore: RunStore
   readonly artifacts: ArtifactStore
-  /** Folder for files of the test; the data folder is in it. */
+  /** Folder for files of the test; contains the data folder. */
   readonly folder: string
-  /** The token that the first start told. */
+  /** The token announced at the first start. */
   readonly firstToken: string
   readonly tokens: Readonly<Record<Role, string>>
 }
@@ -104,7 +105,7 @@ const WORKFLOWS = {
 
 const ROLES = ['viewer', 'operator', 'admin'] as const
 
-/** A server on a database of its own, without loops and local slots: the API alone. */
+/** A server on a separate database without loops and local slots: the API only. */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   await using scope = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-server-'))
@@ -115,7 +116,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, yaml)
   }
-  const config = readConfig({
+  const config = readConfig(SETTINGS, {
     env: {},
     argvOverrides: {
       data_dir: join(folder, 'data'),
@@ -138,7 +139,9 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       config,
       {
         master: options.master ?? false,
-        ...(options.reread && { settings: { file: '/etc/scanfarm/scanfarm.yaml', read: options.reread } }),
+        ...(options.reread && {
+          settings: { file: '/etc/scanfarm/scanfarm.yaml', table: SETTINGS, read: options.reread },
+        }),
       },
       {
         log: silentLogger,

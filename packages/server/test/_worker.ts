@@ -3,7 +3,7 @@ import type { ClaimedRun, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanf
 
 export type HeldRun = ClaimedRun & { readonly workerId: string }
 
-/** Joins as a server's local slots would, and takes queued local runs. */
+/** Joins like the local slots of a server and claims queued local runs. */
 export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<HeldRun[]> {
   const workerId = randomUUID()
   await runStore.join({

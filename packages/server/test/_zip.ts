@@ -3,7 +3,7 @@ import { inflateRawSync } from 'node:zlib'
 const CENTRAL = 0x02014b50
 const END = Buffer.from('PK\x05\x06', 'latin1')
 
-/** The files of a zip by name, in order, as its central directory lists them. */
+/** The files of a zip by name, in the order of its central directory. */
 export function unzipped(zip: Buffer): Map<string, Buffer> {
   const end = zip.lastIndexOf(END)
   if (end === -1) throw new Error('this is no zip')

@@ -7,6 +7,7 @@ import { readConfig, silentLogger } from '@scanfarm/platform'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
 import { startProxy, type Proxy } from './_proxy.ts'
+import { SETTINGS } from '../src/settings.ts'
 
 const TOKEN = 'sft_outage_test'
 const DEADLINE_MS = 60_000
@@ -31,7 +32,7 @@ beforeAll(async () => {
     'server.drain_ms': 1_000,
   }
   server = await startServer(
-    readConfig({ env: {}, argvOverrides }),
+    readConfig(SETTINGS, { env: {}, argvOverrides }),
     {},
     { log: silentLogger, checkResponses: true },
   )
@@ -47,8 +48,8 @@ afterAll(async () => {
 const get = (path: string): Promise<Response> =>
   fetch(server.url + path, { headers: { Authorization: `Bearer ${TOKEN}` } })
 
-describe('while the database is away', () => {
-  test('requests answer 503 with the time to wait, and work again when it is back', async () => {
+describe('during a database outage', () => {
+  test('requests answer 503 with a waiting time, and work again afterwards', async () => {
     expect((await get('/api/runs')).status).toBe(200)
     proxy.cut()
     const refused = await get('/api/runs')
@@ -56,7 +57,7 @@ describe('while the database is away', () => {
     expect(refused.headers.get('retry-after')).toBe('2')
     expect(await refused.json()).toEqual({
       error: true,
-      message: 'the database cannot be reached now',
+      message: 'the database cannot be reached',
       code: 'unavailable',
       request_id: expect.any(String),
       details: [],

@@ -1,17 +1,18 @@
+// long
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
+import { readConfig, silentLogger } from '@scanfarm/platform'
 import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
+import { SETTINGS, type Config } from '../src/settings.ts'
 
 const TOKEN = 'sft_start_server_test'
 const OPEN_TO_COMMANDS = 0o711
-const DEADLINE_MS = 60_000
 
 const module = (name: string, command: string): string => `kind: module
 name: ${name}
@@ -41,7 +42,7 @@ afterAll(async () => {
 })
 
 const config = (settings: Record<string, unknown> = {}): Config =>
-  readConfig({
+  readConfig(SETTINGS, {
     env: {},
     argvOverrides: {
       data_dir: join(folder, 'data'),
@@ -77,17 +78,12 @@ const call = async (server: RunningServer, method: string, path: string, body?: 
 const submit = async (server: RunningServer, name: string): Promise<string> =>
   String((await call(server, 'POST', '/runs', { module: name, target: 'a.example' })).body.run_uuid)
 
-const runUntil = async (
+const runUntil = (
   server: RunningServer,
   uuid: string,
   good: (run: Record<string, unknown>) => boolean,
-): Promise<Record<string, unknown>> => {
-  for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
-    const { data } = (await call(server, 'GET', `/runs/${uuid}`)).body
-    if (good(data)) return data
-  }
-  throw new Error('the run did not get there in time')
-}
+): Promise<Record<string, unknown>> =>
+  until(async () => (await call(server, 'GET', `/runs/${uuid}`)).body.data, good)
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -97,7 +93,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** An upload whose second half comes when it is asked for. */
+/** An upload whose second half is sent on request. */
 const slowUpload = (server: RunningServer): { status: Promise<number | undefined>; finish(): void } => {
   const upload = request(`${server.url}/api/upload-file`, {
     method: 'POST',
@@ -112,15 +108,13 @@ const slowUpload = (server: RunningServer): { status: Promise<number | undefined
 }
 
 /** The first half of an upload is on its way to the artifact store. */
-const arrived = async (): Promise<void> => {
-  for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
+const arrived = (): Promise<unknown> =>
+  until(async () => {
     const files = await readdir(join(folder, 'data/artifacts/~incoming')).catch(() => [])
-    if (files.length > 0) return
-  }
-  throw new Error('the upload did not arrive in time')
-}
+    return files.length > 0
+  })
 
-test('what triggers wait for is not forgotten after a long time without a server', async () => {
+test('wanted topics are kept after a long time without a server', async () => {
   const sql = (statement: string) =>
     asSuperuser((client) => client.query<{ topic: string }>(statement), database.url)
   const waiting = join(folder, 'waiting')
@@ -135,12 +129,8 @@ test('what triggers wait for is not forgotten after a long time without a server
     insert into trigger_topics (topic, seen_at)
     select topic, now() - interval '1 day' from unnest(array['custom.wanted', 'custom.unwanted']) topic`)
   const forgotten = async () => (await sql('select topic from forgotten')).rows.map(({ topic }) => topic)
-  const until = async (good: () => Promise<boolean>): Promise<void> => {
-    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20))
-      if (await good()) return
-  }
   const held = 'select from pg_locks where relation = $$schedules$$::regclass and not granted'
-  // Whoever takes events and whoever forgets topics both have to ask for the triggers before either of them sees them.
+  // The receiver and the pruning loop both have to load the triggers first.
   await using _ = await asSuperuser(async (client) => {
     await client.query('begin; lock table schedules')
     const server = await start({ 'workflows.folders': [waiting] })
@@ -156,8 +146,17 @@ test('what triggers wait for is not forgotten after a long time without a server
 })
 
 describe('a server with local slots', () => {
-  test('executes a local run and keeps its output', async () => {
-    await using server = await start()
+  let server: RunningServer
+  beforeAll(async () => {
+    const yaml = module('feeds', 'echo "space={{TargetSpace}} [$SCANFARM_WORKSPACE]"')
+    await writeFile(join(folder, 'workflows/feeds.yaml'), yaml)
+    server = await start()
+  })
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]()
+  })
+
+  test('a server with local slots executes a local run and stores its output', async () => {
     const uuid = await submit(server, 'quick')
     const run = await runUntil(server, uuid, ({ status }) => status === 'completed')
     expect(run).toMatchObject({ total_steps: 1, completed_steps: 1, error_message: '' })
@@ -167,21 +166,14 @@ describe('a server with local slots', () => {
     ])
   })
 
-  test('kills the processes of a run that is cancelled, and tells which', async () => {
-    await using server = await start()
+  test('a server with local slots kills the processes of a cancelled run and reports them', async () => {
     const uuid = await submit(server, 'slow')
     await runUntil(server, uuid, ({ status }) => status === 'running')
-    let pid = 0
-    for (
-      const limit = performance.now() + DEADLINE_MS;
-      pid === 0 && performance.now() < limit;
-      await delay(20)
-    ) {
-      const list = (await call(server, 'GET', '/runs?limit=1')).body.data as unknown as {
-        current_pid: number
-      }[]
-      pid = list[0]?.current_pid ?? 0
-    }
+    const pid = await until(async () => {
+      const { data } = (await call(server, 'GET', '/runs?limit=1')).body
+      const [run] = data as unknown as { current_pid: number }[]
+      return run?.current_pid || undefined
+    })
     expect(isAlive(pid)).toBe(true)
     const { status, body } = await call(server, 'DELETE', `/runs/${uuid}`)
     expect(status).toBe(200)
@@ -192,81 +184,23 @@ describe('a server with local slots', () => {
     await runUntil(server, uuid, (run) => run.status === 'cancelled')
   })
 
-  test('lists its slots among the workers', async () => {
-    await using server = await start()
-    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20)) {
+  test('the slots of a server are listed among the workers', async () => {
+    await until(async () => {
       const { data } = (await call(server, 'GET', '/workers')).body
-      if (
-        (data as unknown as { kind: string; slots: number }[]).some(
-          ({ kind, slots }) => kind === 'server' && slots === 2,
-        )
-      )
-        return
-    }
-    throw new Error('the slots did not appear in time')
-  })
-})
-
-describe('a server that stops', () => {
-  test('hands back what it could not end, and the next server takes it', async () => {
-    let server = await start()
-    const uuid = await submit(server, 'slow')
-    await runUntil(server, uuid, ({ status }) => status === 'running')
-    await server[Symbol.asyncDispose]()
-    const kept = await database.store.runs.find(uuid)
-    expect(kept).toMatchObject({ status: 'queued' })
-    server = await start()
-    try {
-      await runUntil(server, uuid, ({ status }) => status === 'running')
-      expect((await call(server, 'DELETE', `/runs/${uuid}`)).status).toBe(200)
-    } finally {
-      await server[Symbol.asyncDispose]()
-    }
+      const workers = data as unknown as { kind: string; slots: number }[]
+      return workers.some(({ kind, slots }) => kind === 'server' && slots === 2)
+    })
   })
 
-  test('answers the requests that it has, and takes no new ones', async () => {
-    const server = await start({ 'server.drain_ms': 10_000 })
-    const upload = slowUpload(server)
-    let stopping: PromiseLike<void> | undefined
-    try {
-      await arrived()
-    } finally {
-      stopping = server[Symbol.asyncDispose]()
-    }
-    await expect(fetch(`${server.url}/health`)).rejects.toThrow('fetch failed')
-    upload.finish()
-    expect(await upload.status).toBe(200)
-    await stopping
-  })
-
-  test('cuts requests that do not end in time', async () => {
-    const server = await start({ 'server.drain_ms': 100 })
-    const upload = slowUpload(server)
-    try {
-      await arrived()
-    } finally {
-      await server[Symbol.asyncDispose]()
-    }
-    await expect(upload.status).rejects.toMatchObject({ code: 'ECONNRESET' })
-  })
-})
-
-describe('a run without a target', () => {
-  test('executes, with everything that is made from a target empty', async () => {
-    const yaml = module('feeds', 'echo "space={{TargetSpace}} [$SCANFARM_WORKSPACE]"')
-    await writeFile(join(folder, 'workflows/feeds.yaml'), yaml)
-    await using server = await start()
+  test('a run without a target executes with empty target variables', async () => {
     const { body } = await call(server, 'POST', '/runs', { module: 'feeds', target: '' })
     const run = await runUntil(server, String(body.run_uuid), ({ status }) => status === 'completed')
     expect(run).toMatchObject({ target: '', workspace: 'feeds' })
     const { data } = (await call(server, 'GET', `/runs/${String(body.run_uuid)}/steps`)).body
     expect(data).toMatchObject([{ status: 'completed', output: expect.stringContaining('space=feeds') }])
   })
-})
 
-describe('the shipped flow service-survey', () => {
-  test('records host, port and web server as assets, and what is wrong with them as findings', async () => {
-    await using server = await start()
+  test('the flow service-survey records host, port and web server as assets and problems as findings', async () => {
     const { host, port } = new URL(server.url)
     const { body } = await call(server, 'POST', '/runs', { flow: 'service-survey', target: host })
     const isOver = ({ status }: Record<string, unknown>) => status === 'completed' || status === 'failed'
@@ -287,22 +221,64 @@ describe('the shipped flow service-survey', () => {
   })
 })
 
+describe('a server that stops', () => {
+  test('a server that stops hands back unfinished runs, and the next server takes them', async () => {
+    let server = await start()
+    const uuid = await submit(server, 'slow')
+    await runUntil(server, uuid, ({ status }) => status === 'running')
+    await server[Symbol.asyncDispose]()
+    const kept = await database.store.runs.find(uuid)
+    expect(kept).toMatchObject({ status: 'queued' })
+    server = await start()
+    try {
+      await runUntil(server, uuid, ({ status }) => status === 'running')
+      expect((await call(server, 'DELETE', `/runs/${uuid}`)).status).toBe(200)
+    } finally {
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  test('a server that stops answers its open requests and accepts no new ones', async () => {
+    const server = await start({ 'server.drain_ms': 10_000 })
+    const upload = slowUpload(server)
+    let stopping: PromiseLike<void> | undefined
+    try {
+      await arrived()
+    } finally {
+      stopping = server[Symbol.asyncDispose]()
+    }
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow('fetch failed')
+    upload.finish()
+    expect(await upload.status).toBe(200)
+    await stopping
+  })
+
+  test('a server that stops closes requests that exceed the drain time', async () => {
+    const server = await start({ 'server.drain_ms': 100 })
+    const upload = slowUpload(server)
+    try {
+      await arrived()
+    } finally {
+      await server[Symbol.asyncDispose]()
+    }
+    await expect(upload.status).rejects.toMatchObject({ code: 'ECONNRESET' })
+  })
+})
+
 describe('a server without local slots', () => {
-  test('refuses local runs, unless another server takes them', async () => {
+  test('a server without local slots refuses local runs unless another server accepts them', async () => {
     await using server = await start({ 'local.slots': 0 })
     const body = { module: 'quick', target: 'example.com' }
     const refused = await call(server, 'POST', '/runs', body)
     expect(refused).toMatchObject({ status: 400, body: { code: 'local_disabled' } })
     await using _other = await start({ data_dir: join(folder, 'other-data') })
     const runs = () => call(server, 'POST', '/runs', body)
-    for (const limit = performance.now() + DEADLINE_MS; performance.now() < limit; await delay(20))
-      if ((await runs()).status === 202) return
-    throw new Error('the local run was refused although another server has local slots')
+    await until(async () => (await runs()).status === 202)
   })
 })
 
 describe('two servers on one database', () => {
-  test("make one first token, and serve each other's requests", async () => {
+  test("two servers create one first token and serve each other's requests", async () => {
     await using one = await start()
     await using other = await start({ data_dir: join(folder, 'other-data') })
     const uuid = await submit(one, 'quick')
@@ -310,15 +286,14 @@ describe('two servers on one database', () => {
   })
 })
 
-test('a cancelled run may use its whole grace, longer than the request waits, and what it reports is kept', async () => {
+test('a cancelled run may use its whole grace period, longer than the request waits, and its report is stored', async () => {
   await using server = await start({ 'runs.cancel_grace_ms': 30_000, 'server.drain_ms': 30_000 })
   const uuid = await submit(server, 'saving')
   const output = async (): Promise<string> => {
     const { data } = (await call(server, 'GET', `/runs/${uuid}/steps`)).body
     return String((data as unknown as { output: string }[])[0]?.output)
   }
-  for (const limit = performance.now() + DEADLINE_MS; !(await output()).includes('begun'); await delay(20))
-    if (performance.now() > limit) throw new Error('the command did not begin')
+  await until(output, (text) => text.includes('begun'))
   const began = performance.now()
   const { status, body } = await call(server, 'DELETE', `/runs/${uuid}`)
   expect(performance.now() - began).toBeLessThan(6_000)

@@ -1,26 +1,38 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, roleAllows, type Role } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
-import type { Caller } from './caller.ts'
+import { passwordMark, tokenHash } from './api-token.ts'
 import { looksLikeLogin, verifyLogin } from './login-token.ts'
-import { passwordMark, tokenHash } from './secret-hash.ts'
+
+/** The sender of a request: an API token or a logged-in user. */
+export interface Caller {
+  readonly kind: 'token' | 'user' | 'guest'
+  readonly id: number
+  readonly name: string
+  readonly role: Role | undefined
+}
+
+/** The caller that handlers of public routes see. */
+export const GUEST: Caller = { kind: 'guest', id: 0, name: '', role: undefined }
 
 /**
- * How long a proven token is believed without asking Postgres again. Removing a token or a user works at once on the
- * master that was asked to, and after this time on the others.
+ * How long a verified token is cached. Removing a token or a user takes effect immediately on the master that handles
+ * the request, and after this time on the others.
  */
-const BELIEVED_MS = 2_000
-const MAX_BELIEVED = 10_000
+const CACHE_MS = 2_000
+const MAX_CACHED = 10_000
 const MAX_TOKEN_LENGTH = 4_096
 
 export interface Authenticator {
-  /** Who sends these headers, if that is someone who may act as `role`; refuses with 401 or 403 otherwise. */
+  /**
+   * The caller that these headers identify. Throws 401 if there is none, and 403 if its role does not include `role`.
+   */
   authenticate(headers: IncomingHttpHeaders, role: Role): Promise<Caller> | Caller
-  /** Asks Postgres again for everyone; called when tokens or users change here. */
-  forget(): void
+  /** Clears the cache. Called after tokens or users were changed on this master. */
+  invalidate(): void
 }
 
-interface Believed {
+interface CachedCaller {
   readonly caller: Caller
   readonly until: number
 }
@@ -29,13 +41,13 @@ export const createAuthenticator = (
   access: Pick<Access, 'tokenByHash' | 'userByName'>,
   signingKey: () => Promise<Uint8Array>,
 ): Authenticator => {
-  const believed = new Map<string, Believed>()
-  const prove = async (secret: string): Promise<Caller> => {
+  const cached = new Map<string, CachedCaller>()
+  const verify = async (secret: string): Promise<Caller> => {
     const caller = looksLikeLogin(secret) ? await userOf(secret) : await tokenOf(secret)
     if (caller === undefined)
-      throw new AppError('unauthorized', 'the token is not known, or it has expired or was removed')
-    if (believed.size >= MAX_BELIEVED) believed.clear()
-    believed.set(secret, { caller, until: performance.now() + BELIEVED_MS })
+      throw new AppError('unauthorized', 'the token is unknown, has expired or was removed')
+    if (cached.size >= MAX_CACHED) cached.clear()
+    cached.set(secret, { caller, until: performance.now() + CACHE_MS })
     return caller
   }
   const tokenOf = async (secret: string): Promise<Caller | undefined> => {
@@ -43,21 +55,21 @@ export const createAuthenticator = (
     return token && { kind: 'token', ...token }
   }
   const userOf = async (secret: string): Promise<Caller | undefined> => {
-    const claims = verifyLogin(secret, await signingKey(), Date.now())
+    const claims = await verifyLogin(secret, await signingKey(), new Date())
     const user = claims && (await access.userByName(claims.name))
-    // Another user may have the name by now, or the same one another password.
+    // The name may belong to a new user by now, and the password may have changed.
     if (user?.id !== Number(claims?.sub) || passwordMark(user.passwordHash) !== claims?.mark) return undefined
     return { kind: 'user', id: user.id, name: user.username, role: user.role }
   }
   return {
     authenticate(headers, role) {
       const secret = secretOf(headers)
-      const known = believed.get(secret)
+      const known = cached.get(secret)
       return known !== undefined && known.until > performance.now()
         ? allowed(known.caller, role)
-        : prove(secret).then((caller) => allowed(caller, role))
+        : verify(secret).then((caller) => allowed(caller, role))
     },
-    forget: () => believed.clear(),
+    invalidate: () => cached.clear(),
   }
 }
 
@@ -75,6 +87,6 @@ const allowed = (caller: Caller, need: Role): Caller => {
   if (caller.role !== undefined && roleAllows(caller.role, need)) return caller
   throw new AppError(
     'forbidden',
-    `this needs the role ${need}, and ${caller.name} has the role ${caller.role}`,
+    `this requires the role ${need}, but ${caller.name} has the role ${caller.role}`,
   )
 }

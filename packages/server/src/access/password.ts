@@ -14,14 +14,14 @@ const derive = (password: string, salt: Buffer, options: ScryptOptions): Promise
   return promise
 }
 
-/** `scrypt$N$r$p$salt$key`: the cost stands beside the key, so that it can be raised later. */
+/** Format: `scrypt$N$r$p$salt$key`. The cost is stored with the key, so that it can be raised later. */
 export const hashPassword = async (password: string): Promise<string> => {
   const salt = randomBytes(SALT_BYTES)
   const key = await derive(password, salt, COST)
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), key.toString('base64')].join('$')
 }
 
-/** False as well for a stored text of another form. Takes the same time whichever character differs. */
+/** Also false if `stored` has another format. Runs in constant time. */
 export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
   const [scheme, N, r, p, salt, key] = stored.split('$')
   if (scheme !== 'scrypt' || salt === undefined || key === undefined) return false

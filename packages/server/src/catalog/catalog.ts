@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
-import { AppError, type WorkflowKind } from '@scanfarm/contracts'
+import { AppError, type FieldError, type WorkflowKind } from '@scanfarm/contracts'
 import {
   hashResolved,
+  placeOf,
   resolveWorkflow,
   stringifyResolved,
   WorkflowError,
+  type Problem,
   type ResolvedWorkflow,
   type WorkflowEntry,
   type WorkflowLibrary,
   type WorkflowSource,
-} from '@scanfarm/workflow'
-import { problemDetails } from './problem-details.ts'
+} from '@scanfarm/language'
 
-/** A workflow frozen as it is now, ready to be pinned to a job. */
+/** A workflow resolved at one moment, ready to be pinned to a job. */
 export interface Pinned {
   readonly resolved: ResolvedWorkflow
   readonly hash: string
@@ -20,29 +21,29 @@ export interface Pinned {
   readonly json: string
 }
 
-/** What the last call of `refresh` had not seen. */
-export interface Refreshed {
+/** Differences since the previous call of `refresh`. */
+export interface RefreshResult {
   readonly added: number
   readonly updated: number
   readonly removed: number
-  /** Every file that cannot be started now. */
+  /** All files that cannot be started. */
   readonly broken: readonly WorkflowEntry[]
 }
 
-/** The workflows that can be started by name: uploaded ones, those of the settings' folders, those that are shipped. */
+/** The workflows that can be started by name: uploaded ones, those in the folders of the settings, and shipped ones. */
 export interface Catalog {
   list(): Promise<readonly WorkflowEntry[]>
-  /** Refuses with `workflow_not_found`. */
+  /** Throws `workflow_not_found`. */
   find(name: string): Promise<WorkflowEntry>
   yaml(entry: WorkflowEntry): Promise<string>
   /** SHA-256 of the file in hex. */
   checksum(entry: WorkflowEntry): Promise<string>
-  /** Refuses with `workflow_not_found`, also when the name belongs to the other kind, and `invalid_workflow`. */
+  /** Throws `workflow_not_found`, also if the name belongs to the other kind, and `invalid_workflow`. */
   pin(name: string, kind: WorkflowKind): Promise<Pinned>
-  /** Reads again at once, after an upload. */
+  /** Reads all sources again, for example after an upload. */
   reload(): Promise<void>
-  /** The same, and counts what is different from the time before. */
-  refresh(): Promise<Refreshed>
+  /** Reads all sources again and counts the differences. */
+  refresh(): Promise<RefreshResult>
 }
 
 export const createCatalog = (library: WorkflowLibrary, sources: readonly WorkflowSource[]): Catalog => {
@@ -70,7 +71,7 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
       if (entry !== undefined) return entry
       throw new AppError(
         'workflow_not_found',
-        `workflow not found: there is no workflow named "${name}"; see GET /workflows`,
+        `workflow not found: no workflow is named "${name}"; see GET /workflows`,
       )
     },
     yaml,
@@ -124,3 +125,15 @@ const refusalOf = (error: WorkflowError, name: string, kind: WorkflowKind): AppE
       : error.message
   return new AppError('workflow_not_found', message, { details: [{ path: `/${kind}`, message }] })
 }
+
+const MAX_DETAILS = 50
+
+/** Problems of a workflow file as error details, with the position `file:line:column` as path. */
+export const problemDetails = (problems: readonly Problem[]): FieldError[] =>
+  problems
+    .filter(({ severity }) => severity === 'error')
+    .slice(0, MAX_DETAILS)
+    .map((problem) => ({
+      path: placeOf(problem),
+      message: problem.hint === '' ? problem.message : `${problem.message} ${problem.hint}`,
+    }))

@@ -1,5 +1,5 @@
 import type { Store } from '@scanfarm/store'
-import type { WorkflowSource } from '@scanfarm/workflow'
+import type { WorkflowSource } from '@scanfarm/language'
 
 export const UPLOADED = 'uploaded'
 
@@ -7,7 +7,7 @@ type Uploaded = Awaited<ReturnType<Store['workflows']['list']>>[number]
 
 const pathOf = ({ kind, name }: Pick<Uploaded, 'kind' | 'name'>): string => `${kind}s/${name}.yaml`
 
-/** Workflows that came in over the API, read from Postgres again only when one of them changed anywhere. */
+/** Workflows that were uploaded to the API. They are read from Postgres again only after one of them has changed. */
 export const uploadedSource = (workflows: Store['workflows']): WorkflowSource => {
   let seen: number | undefined
   let files = new Map<string, Uploaded>()

@@ -1,26 +1,23 @@
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express'
 import { AppError } from '@scanfarm/contracts'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express'
 import type { ServerContext } from '../context.ts'
+import { ByteBudget, type ConnectionLimits } from './address-limits.ts'
 import { BodyWatch } from './body-watch.ts'
-import { ByteBudget } from './byte-budget.ts'
-import type { ConnectionLimits } from './connection-limit.ts'
 import { cors } from './cors.ts'
-import { errorBody, errorHeaders, refusalOf } from './error-body.ts'
-import { logRequests, shownPath } from './log-requests.ts'
-import { countRequests } from './request-metrics.ts'
-import { requestIdOf } from './request-id.ts'
+import { countRequests, logRequests, requestIdOf, shownPath } from './observe-requests.ts'
+import { errorBody, errorHeaders, refusalOf } from './refusal.ts'
 import type { Route } from './route.ts'
 import { sendJson, sendText } from './send.ts'
 import { serve } from './serve.ts'
 
-/** The same routes answer below both: clients of the established server only change the base URL. */
+/** The same routes are served below both roots, so that clients of Osmedeus only change the base URL. */
 export const API_ROOTS = ['/api', '/osm/api'] as const
 
-/** Bytes of requests without a token that are in memory at the same time: of all, and of one address. */
+/** Bytes of unauthenticated request bodies in memory at the same time: in total and for each address. */
 const PUBLIC_BYTES = 16 * 1024 * 1024
 const PUBLIC_BYTES_OF_ADDRESS = 4 * 1024 * 1024
 
-/** A body may take this long at any rate; then it must have come in at the least rate. */
+/** Every body may take this long; after that it must have arrived at the minimum rate. */
 const BODY_GRACE_MS = 30_000
 const BODY_BYTES_PER_SECOND = 4 * 1024
 
@@ -58,7 +55,7 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   return app
 }
 
-/** The bounds of the settings; a proxy that is trusted speaks for many clients. */
+/** The limits of the settings. Trusted proxies are exempt, because they carry many clients. */
 export const connectionLimits = (
   { maxConnections, maxConnectionsPerAddress }: ServerContext['config']['http'],
   app: Express,
@@ -74,7 +71,7 @@ export const connectionLimits = (
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies: ByteBudget): Router => {
-  // Strict: a path with an empty id at its end is not the list.
+  // Strict: a path that ends with an empty id is not the list.
   const router = express.Router({ caseSensitive: true, strict: true })
   const byPath = Map.groupBy(
     routes.flatMap((route) =>
@@ -83,10 +80,10 @@ const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies
     ({ path }) => path,
   )
   for (const [path, group] of byPath) {
-    const place = router.route(path)
-    for (const { route } of group) place[route.spec.method](serve(route, context, publicBodies))
+    const routed = router.route(path)
+    for (const { route } of group) routed[route.spec.method](serve(route, context, publicBodies))
   }
-  // Last, so that a word of a path which is a route for one method can still be a name for another.
+  // Registered last, so that a path segment which is a route for one method can be an id for another.
   for (const [path, group] of byPath)
     router.all(path, otherMethod(group.map(({ route }) => route.spec.method.toUpperCase())))
   return router
@@ -99,17 +96,17 @@ const otherMethod = (methods: readonly string[]): RequestHandler => {
       return sendText(response, requestIdOf(request), 204, '', { Allow: allow })
     const refusal = new AppError(
       'method_not_allowed',
-      `${request.method} is not possible here, only ${allow}`,
+      `${request.method} is not allowed here; allowed methods: ${allow}`,
     )
     sendJson(response, requestIdOf(request), 405, errorBody(refusal, requestIdOf(request)), { Allow: allow })
   }
 }
 
 const unknownPath: RequestHandler = (request) => {
-  throw new AppError('not_found', `there is nothing at ${request.method} ${request.path}`)
+  throw new AppError('not_found', `there is no route ${request.method} ${request.path}`)
 }
 
-/** How much of an unread body is read and dropped, so that the client gets to see the answer before the end. */
+/** How much of an unread body is drained, so that the client can read the answer before the connection closes. */
 const DRAIN_BYTES = 16 * 1024 * 1024
 const DRAIN_MS = 5_000
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '@scanfarm/contracts'
-import { errorBody } from './error-body.ts'
-import { requestIdOf } from './request-id.ts'
+import { errorBody } from './refusal.ts'
+import { requestIdOf } from './observe-requests.ts'
 import { sendJson } from './send.ts'
 
 export interface BodyPace {
-  /** A body that does not move for this long is given up. */
+  /** A body without progress for this long is aborted. */
   readonly idleMs: number
-  /** After this time a body must have come in at the least rate, on the average. */
+  /** After this time the average rate of a body must be at least `bytesPerSecond`. */
   readonly graceMs: number
   readonly bytesPerSecond: number
 }
@@ -24,8 +24,8 @@ interface Watched {
 const CHECKS_PER_IDLE = 5
 
 /**
- * Gives up requests whose body does not come in: 408, and the connection is closed. Every request with a body is
- * watched from its head to the end of its body, also while nothing of the server reads it.
+ * Answers 408 and closes the connection if a request body arrives too slowly. Every request with a body is watched from
+ * its headers to the end of its body, even while no handler reads it.
  */
 export class BodyWatch {
   readonly #pace: BodyPace
@@ -44,10 +44,10 @@ export class BodyWatch {
     const one: Watched = { request, response, since: now, bytesBefore: bytes, bytes, movedAt: now }
     this.#watched.add(one)
     request.once('close', () => this.#watched.delete(one))
-    this.#timer ??= setInterval(() => this.#look(), this.#pace.idleMs / CHECKS_PER_IDLE).unref()
+    this.#timer ??= setInterval(() => this.#check(), this.#pace.idleMs / CHECKS_PER_IDLE).unref()
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now()
     for (const one of this.#watched) {
       const { bytesRead } = one.request.socket
@@ -56,7 +56,7 @@ export class BodyWatch {
         one.bytes = bytesRead
         one.movedAt = now
       }
-      if (!one.request.complete && this.#isSlow(one, now)) this.#giveUp(one)
+      if (!one.request.complete && this.#isSlow(one, now)) this.#abort(one)
     }
     if (this.#watched.size > 0) return
     clearInterval(this.#timer)
@@ -70,12 +70,12 @@ export class BodyWatch {
     return late > 0 && bytes - bytesBefore < (bytesPerSecond * late) / 1_000
   }
 
-  #giveUp(one: Watched): void {
+  #abort(one: Watched): void {
     const { request, response } = one
     this.#watched.delete(one)
     if (response.headersSent) return void request.destroy()
     const requestId = requestIdOf(request)
-    const refusal = new AppError('request_timeout', 'the body of the request did not come in in time')
+    const refusal = new AppError('request_timeout', 'the request body arrived too slowly')
     sendJson(response, requestId, refusal.status, errorBody(refusal, requestId), { Connection: 'close' })
     response.once('finish', () => request.destroy())
   }

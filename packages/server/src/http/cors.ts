@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 
 const PREFLIGHT_SECONDS = '600'
 
-/** For the origins of the settings only; credentials travel in a header, so cookies are never allowed. */
+/** Only for the origins in the settings. Credentials are sent in a header, so cookies are never allowed. */
 export const cors = (origins: readonly string[]): RequestHandler => {
   const any = origins.includes('*')
   return (request, response, next) => {

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
-import type { ByteBudget } from './byte-budget.ts'
+import type { ByteBudget } from './address-limits.ts'
 import { refuseDeepJson } from './json-depth.ts'
 import { jsonPosition } from './json-position.ts'
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;\s*(.*))?$/i
 const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
 
-/** Where the bytes of bodies are counted while they come in. */
+/** Accounts for the bytes of a body while it is received. */
 export interface BodyAccount {
   readonly budget: ByteBudget
   readonly key: string
 }
 
-/** Other requests get their turn between the parts of the work on a larger body. */
+/** Bodies above this size yield to other requests between the steps of parsing. */
 const LARGE_BYTES = 1024 * 1024
 
-/** Reads a JSON body of at most `maxBytes`. Everything wrong with it is an `AppError`. */
+/** Reads a JSON body of at most `maxBytes`. Throws `AppError` for every invalid body. */
 export async function readJson(
   request: IncomingMessage,
   maxBytes: number,
@@ -27,10 +27,11 @@ export async function readJson(
   const pause = async (): Promise<void> => {
     if (body.length > LARGE_BYTES) await setImmediate()
   }
-  // What is compressed or in another charset is no broken UTF-8, so the headers go first.
+  // Checked first, because a compressed body would otherwise be reported as invalid UTF-8.
   if (body.length > 0) checkType(request)
   const source = decode(body)
-  if (source.trim() === '') throw new AppError('invalid_json', 'a JSON body is required, and none was sent')
+  if (source.trim() === '')
+    throw new AppError('invalid_json', 'a JSON body is required, but the body is empty')
   await pause()
   refuseDeepJson(source)
   await pause()
@@ -40,7 +41,7 @@ export async function readJson(
     return value
   } catch (error) {
     const { line, column, offset } = jsonPosition(source)
-    const what = offset >= source.length ? 'it ends too early' : 'unexpected text'
+    const what = offset >= source.length ? 'unexpected end' : 'unexpected text'
     throw new AppError(
       'invalid_json',
       `the body is not valid JSON: ${what} at line ${line}, column ${column}`,
@@ -52,7 +53,7 @@ export async function readJson(
 const checkType = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
-    throw new AppError('unsupported_media_type', `bodies with Content-Encoding ${encoding} are not read`)
+    throw new AppError('unsupported_media_type', `a body with Content-Encoding ${encoding} is not supported`)
   const type = JSON_TYPE.exec(headers['content-type'] ?? '')
   const charset = type?.[1]
   if (type === null || (charset !== undefined && charset !== '' && !UTF8_PARAMETER.test(charset)))
@@ -100,12 +101,13 @@ export const readBody = async (
   }
 }
 
-const brokenOff = (): AppError => new AppError('bad_request', 'the request was broken off')
+const brokenOff = (): AppError =>
+  new AppError('bad_request', 'the client closed the connection before the request was complete')
 
 const BUSY_RETRY_SECONDS = 5
 
 const tooMany = (): AppError =>
-  new AppError('unavailable', 'too many bytes of requests without a token are under way; try again', {
+  new AppError('unavailable', 'too many bytes of unauthenticated requests are in progress; try again', {
     retryAfter: BUSY_RETRY_SECONDS,
   })
 
@@ -119,7 +121,7 @@ const decode = (body: Buffer): string => {
   }
 }
 
-/** The longest valid prefix ends there. */
+/** The index after the longest valid prefix. */
 const badByte = (body: Buffer): number => {
   const clean = Buffer.from(body.toString('utf8'), 'utf8')
   let at = 0

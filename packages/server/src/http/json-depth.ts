@@ -1,9 +1,9 @@
 import { AppError } from '@scanfarm/contracts'
 
-/** Lists and objects within each other. Whatever walks through deeper ones may run out of stack. */
+/** Maximum nesting of arrays and objects. Recursive code could exhaust the stack on deeper values. */
 export const MAX_JSON_DEPTH = 1_000
 
-/** Refuses JSON text whose lists and objects stand too deep in each other; whether it is JSON is not looked at. */
+/** Refuses JSON text with too deep nesting. Does not check whether the text is valid JSON. */
 export const refuseDeepJson = (text: string): void => {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -12,14 +12,11 @@ export const refuseDeepJson = (text: string): void => {
     else if (mark === '[' || mark === '{') depth += 1
     else if (mark === ']' || mark === '}') depth -= 1
     if (depth > MAX_JSON_DEPTH)
-      throw new AppError(
-        'invalid_json',
-        `the body has more than ${MAX_JSON_DEPTH} lists or objects within each other`,
-      )
+      throw new AppError('invalid_json', `the body nests more than ${MAX_JSON_DEPTH} arrays or objects`)
   }
 }
 
-/** Where the string that begins there ends; the end of the text when it does not. */
+/** Index of the closing quote of the string that begins at `start`; the length of the text if there is none. */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1

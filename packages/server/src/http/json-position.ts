@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON. Only asked after `JSON.parse` refused it, because that does not always say. Walks
- * tokens with an explicit stack, so that deep nesting cannot exhaust the call stack.
+ * The position of the first syntax error. Called after `JSON.parse` has failed, because its message does not always
+ * contain a position. Uses an explicit stack, so that deep nesting cannot exhaust the call stack.
  */
 export function jsonPosition(source: string): { line: number; column: number; offset: number } {
   const offset = firstFault(source)
@@ -26,7 +26,7 @@ const firstFault = (source: string): number => {
     at = pattern.lastIndex
     return true
   }
-  /** Piece by piece: one expression for all of it runs out of stack in a string of many megabytes. */
+  /** In pieces: a single expression exhausts the stack on strings of many megabytes. */
   const takeString = (): boolean => {
     const start = at
     if (source[at] === '"') {

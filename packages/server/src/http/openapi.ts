@@ -7,7 +7,7 @@ import type { MediaResponse, Route, RouteSpec } from './route.ts'
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined }
 type JsonObject = { [key: string]: Json | undefined }
 
-/** The document of all routes, OpenAPI 3.1, made of the very schemas that check requests and responses. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests and responses. */
 export function openApi(routes: readonly Route[]): JsonObject {
   const components = new Map<string, Json>()
   const paths = Map.groupBy(
@@ -22,7 +22,7 @@ export function openApi(routes: readonly Route[]): JsonObject {
       summary: 'Run security-scan workflows against targets over a farm of machines.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/api' }, { url: '/osm/api', description: 'The same, for existing clients' }],
+    servers: [{ url: '/api' }, { url: '/osm/api', description: 'The same API, for existing clients' }],
     security: [{ bearer: [] }, { key: [] }],
     tags: [...new Set(routes.map(({ spec }) => spec.tag))].map((name) => ({ name })),
     paths: Object.fromEntries(
@@ -65,7 +65,7 @@ const operation = (spec: RouteSpec, components: Map<string, Json>): JsonObject =
 })
 
 const needs = ({ role }: RouteSpec): string =>
-  role === 'public' ? 'Needs no token.' : `Needs the role ${role}.`
+  role === 'public' ? 'Needs no token.' : `Requires the role ${role}.`
 
 const operationId = ({ method, path }: RouteSpec): string =>
   method +
@@ -104,7 +104,7 @@ const requestBody = (spec: RouteSpec, components: Map<string, Json>): JsonObject
   const file = { type: 'string', format: 'binary', description: upload.description }
   const schema = { type: 'object', required: ['file'], properties: { file } }
   const bare: JsonObject = spec.file === undefined ? {} : { 'application/octet-stream': { schema: file } }
-  // Without a form, no bytes are an empty file.
+  // Without a form, an empty body is an empty file.
   const required = spec.file === undefined
   return {
     requestBody: { required, content: { ...bare, 'multipart/form-data': { schema } } },
@@ -116,7 +116,7 @@ const successes = ({ responses }: RouteSpec, components: Map<string, Json>): Jso
     Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
   )
 
-/** What is JSON, YAML or bytes is no string to a client that reads it by its type. */
+/** Clients decode JSON, YAML and bytes by their media type, so the schema is not a string. */
 const ANYTHING: JsonObject = {}
 
 const success = (response: TSchema | MediaResponse, components: Map<string, Json>): JsonObject => {
@@ -135,7 +135,7 @@ const success = (response: TSchema | MediaResponse, components: Map<string, Json
   return { description: response.description, ...(response.media.length === 0 ? {} : { content }) }
 }
 
-/** Refusals by status; the codes that can stand in `code` are listed. */
+/** The errors of a route by status, with their codes. */
 const refusals = (spec: RouteSpec): JsonObject => {
   const codes = new Set<ErrorCode>(spec.errors)
   if (spec.role !== 'public') codes.add('unauthorized')
@@ -150,7 +150,7 @@ const refusals = (spec: RouteSpec): JsonObject => {
       [...byStatus].map(([status, some]) => [status, refusal(`Refused: ${some.sort().join(', ')}`)]),
     ),
     default: refusal(
-      'What every path may refuse: 400 a path or query that cannot be read, 405 another method, 408 and 431 a request that comes too slowly or with too large headers, 500 an internal error',
+      'Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error',
     ),
   }
 }
@@ -160,7 +160,7 @@ const refusal = (description: string): JsonObject => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
 })
 
-/** Plain JSON of a schema; the ones with a name become components and are referred to. */
+/** The JSON Schema of a TypeBox schema; schemas with an `$id` become components. */
 const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false): Json => {
   const walk = (node: unknown, top: boolean): Json => {
     if (Array.isArray(node)) return node.map((item) => walk(item, false))

@@ -6,8 +6,8 @@ import type { MediaResponse, RouteSpec } from './route.ts'
 export const isMedia = (response: TSchema | MediaResponse): response is MediaResponse => 'media' in response
 
 /**
- * Compares what a handler gives with what its route declares; a difference is a bug and throws. Objects are closed for
- * it, so that a field that nobody documented is found too. Left out in production, where it would only cost time.
+ * Throws if an answer does not match the responses that its route declares. Unknown object fields are errors too, so
+ * that undocumented fields are found. For tests; too slow for production.
  */
 export function responseCheck(spec: RouteSpec): (answer: Answer) => void {
   const parsers = new Map<number, Parser<unknown>>()
@@ -19,18 +19,20 @@ export function responseCheck(spec: RouteSpec): (answer: Answer) => void {
   return ({ status, form, body, headers }) => {
     const declared = spec.responses[status]
     const name = `${spec.method.toUpperCase()} ${spec.path}`
-    if (declared === undefined) throw new Error(`${name} answered ${status}, which it does not declare`)
+    if (declared === undefined) throw new Error(`${name} answered with the undeclared status ${status}`)
     const isJson = form === 'json' || String(headers['Content-Type']).startsWith('application/json')
     const schema = isMedia(declared) ? declared.schema : declared
     if (schema === undefined || (isMedia(declared) && !isJson)) return
-    // A stream cannot be read twice; what is streamed is tested where it is made.
+    // A stream can be read only once; the tests of its source check the content.
     if (form === 'bytes') return
-    if (!isJson) throw new Error(`${name} answered ${status} with something else than the JSON it declares`)
+    if (!isJson) throw new Error(`${name} answered ${status} without the JSON that it declares`)
     const sent: unknown = JSON.parse(form === 'json' ? JSON.stringify(body) : String(body))
     try {
       parserFor(status, schema)(sent)
     } catch (error) {
-      throw new Error(`${name} answered ${status} with another shape than it declares`, { cause: error })
+      throw new Error(`${name} answered ${status} with a body that does not match its schema`, {
+        cause: error,
+      })
     }
   }
 }

@@ -1,27 +1,26 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError, compile, type ErrorCode, type FieldError, type Role } from '@scanfarm/contracts'
 import type { Static, TSchema } from 'typebox'
-import type { Caller } from '../access/caller.ts'
+import type { Caller } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
-import { fieldRefusal, refuse } from './field-refusal.ts'
-import { textProblems } from './plain-text.ts'
+import { fieldRefusal, refuse, textProblems } from './refusal.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A response that is not JSON: its media types, for the document. */
+/** A response other than JSON: its media types, for the OpenAPI document. */
 export interface MediaResponse {
   readonly media: readonly string[]
   readonly description: string
-  /** Shape of `application/json` where that is among them. */
+  /** Schema of the media type `application/json`, if that is one of them. */
   readonly schema?: TSchema
 }
 
 export type Responses = Readonly<Record<number, TSchema | MediaResponse>>
 
 /**
- * One endpoint. Everything that is known of it stands here: requests are checked against it, handlers are typed by it,
- * the OpenAPI document is made of it, and in tests responses are checked against it too.
+ * One endpoint. Requests are validated against it, handlers are typed by it, the OpenAPI document is generated from it,
+ * and tests validate responses against it.
  */
 export interface RouteSpec<
   P extends TSchema = TSchema,
@@ -30,56 +29,56 @@ export interface RouteSpec<
   R extends Responses = Responses,
 > {
   readonly method: Method
-  /** Below the API root, as OpenAPI writes it: `/runs/{id}`. */
+  /** Below the API root, in OpenAPI syntax: `/runs/{id}`. */
   readonly path: string
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** Least role that may call it; `public`: no token is asked for. */
+  /** Minimum role of the caller; `public`: no token is required. */
   readonly role: Role | 'public'
   readonly params?: P
-  /** Text is coerced to the types; an unknown parameter is refused. */
+  /** Values are coerced to the types of the schema; unknown parameters are refused. */
   readonly query?: Q
-  /** JSON; checked strictly. */
+  /** JSON; validated without coercion. */
   readonly body?: B
-  /** Most bytes of the body where they are not 1 MiB; the setting `http.json_bytes` can only lower it. */
+  /** Maximum body size if it is not 1 MiB; the setting `http.json_bytes` can only lower it. */
   readonly bodyBytes?: number
-  /** The body carries what tools and hosts wrote: NUL and half surrogate pairs in it are dropped, not refused. */
+  /** The body contains text from tools and hosts: NUL and lone surrogates are removed instead of refused. */
   readonly anyText?: boolean
-  /** What is wrong with the fields in view of each other; asked only to complete the list when the shape is wrong. */
+  /** Checks that involve several fields. Used to complete the list of problems if the schema fails. */
   readonly rules?: (body: Static<B>) => readonly FieldError[]
-  /** Brings other forms of the body that are taken too into that of the schema, before it is checked. */
+  /** Converts other accepted forms of the body to the schema before validation. */
   readonly reads?: (body: unknown) => unknown
-  /** Fields that are refused with advice of their own instead of "is not a known field". */
+  /** Fields that are refused with specific advice instead of "is not a known field". */
   readonly refusedFields?: Readonly<Record<string, string>>
-  /** Multipart form with one file in the field `file`; the handler reads `http.stream`. */
+  /** A multipart form with one file in the field `file`; the handler reads `http.stream`. */
   readonly upload?: { readonly description: string }
-  /** A file as the body itself, or as in `upload`; the handler reads `http.stream`. */
+  /** A file as the body itself or as in `upload`; the handler reads `http.stream`. */
   readonly file?: { readonly description: string }
-  /** Success answers by status; a plain return value goes out with the first. */
+  /** Successful responses by status; a plain return value has the first one. */
   readonly responses: R
-  /** Refusals of this route besides those that every route may give. */
+  /** Errors of this route in addition to those of every route. */
   readonly errors?: readonly ErrorCode[]
-  /** Request headers worth documenting. */
+  /** Request headers for the OpenAPI document. */
   readonly headers?: Readonly<Record<string, string>>
   /** Also served without the API root. */
   readonly bare?: boolean
-  /** Other paths for the same thing, left out of the document. */
+  /** Other paths of the same endpoint, not listed in the document. */
   readonly aliases?: readonly string[]
 }
 
-/** The parts of the request that are not parameters. */
+/** The request apart from its parameters. */
 export interface Exchange {
-  /** API root that the request came in by, such as `/api`. */
+  /** API root of the request: `/api` or `/osm/api`. */
   readonly root: string
   readonly requestId: string
   readonly ip: string
   readonly headers: IncomingHttpHeaders
-  /** A body of at most `maxBytes` that no schema describes. */
+  /** Reads a body without a schema, of at most `maxBytes`. */
   readBody(maxBytes: number): Promise<Buffer>
   /** The body of an upload. */
   readonly stream: IncomingMessage
-  /** Aborts when the client goes away before the answer. */
+  /** Aborts if the client disconnects before the answer. */
   signal(): AbortSignal
 }
 
@@ -87,7 +86,7 @@ export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> 
   readonly params: Static<P>
   readonly query: Static<Q>
   readonly body: Static<B>
-  /** Who asks; the handlers of public routes see the guest. */
+  /** The sender of the request; the guest for public routes. */
   readonly caller: Caller
   readonly http: Exchange
 }
@@ -96,7 +95,7 @@ type Resource<R extends Responses> = {
   [S in keyof R]: R[S] extends TSchema ? Static<R[S]> : never
 }[keyof R]
 
-/** Request parts as they came in, before any check. */
+/** The request before validation. */
 export interface RawInput {
   readonly params: unknown
   readonly query: unknown
@@ -105,16 +104,16 @@ export interface RawInput {
   readonly http: Exchange
 }
 
-/** What a handler gave: a resource or an `Answer`. */
+/** Returns a resource or an `Answer`. */
 export type Handle = (context: ServerContext, raw: RawInput) => Promise<unknown>
 
 export interface Route {
   readonly spec: RouteSpec
-  /** Makes the validators; done once, when the app is put together. */
+  /** Compiles the validators; called once when the app is created. */
   prepare(): Handle
 }
 
-/** A plain resource goes out with the status of the first response; an `Answer` names its own. */
+/** A plain resource is sent with the first declared status; an `Answer` has its own. */
 export const route = <
   const R extends Responses,
   P extends TSchema = TSchema,
@@ -145,11 +144,11 @@ export const route = <
 })
 
 type Unsupported = Pick<RouteSpec, 'method' | 'path' | 'tag' | 'summary' | 'role' | 'params'> & {
-  /** Why it is not carried out, and what to do instead. */
+  /** Why the endpoint is not supported, and what to do instead. */
   readonly description: string
 }
 
-/** Answers 501 with the reason, whatever the body; clients of the established API then know that it is no fault. */
+/** Answers 501 with the reason for every body, so that clients of Osmedeus can tell it from a failure. */
 export const unsupportedRoute = (spec: Unsupported): Route =>
   route({ ...spec, responses: {}, errors: ['not_implemented'] }, async () => {
     throw new AppError('not_implemented', spec.description)
@@ -162,7 +161,7 @@ const parser = <S extends TSchema>(
 ): ((value: unknown) => Static<S>) =>
   schema === undefined ? () => ({}) as Static<S> : compile(schema, { strictness, subject })
 
-/** Puts the route's own advice where the validator only knows that it does not know the field. */
+/** Replaces the message for unknown fields with the advice of the route. */
 const advising =
   <T>(parse: (value: unknown) => T, advice: Readonly<Record<string, string>>) =>
   (value: unknown): T => {
@@ -190,7 +189,7 @@ const refusingOddText =
     return parsed
   }
 
-/** A body of the wrong shape hears of everything else that is wrong with it too. */
+/** Adds the problems of `rules` to those of the schema, so that the caller sees all of them. */
 const completing =
   <T>(parse: (value: unknown) => T, rules: (body: T) => readonly FieldError[]) =>
   (value: unknown): T => {

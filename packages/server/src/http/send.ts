@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import { VERSION } from '../version.ts'
 import type { Answer, Headers } from './answer.ts'
 
 /**
- * On every response. Nothing that this API serves is a page that runs scripts (the docs page has none), so the policy
- * forbids everything; a route may widen it.
+ * Headers of every response. The API serves no page with scripts, so the policy forbids everything; a route may relax
+ * it.
  */
 const STANDARD: Headers = {
   'Scanfarm-Version': VERSION,
@@ -17,7 +16,7 @@ const STANDARD: Headers = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** A client that takes nothing of its answer for this long is cut off. */
+/** A client that reads nothing of its answer for this long is disconnected. */
 const STALLED_MS = 60_000
 
 const cutStalled = (response: ServerResponse): void => {
@@ -28,7 +27,7 @@ const cutStalled = (response: ServerResponse): void => {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** `setHeader` is not used anywhere before, so that Node writes the head in one go. */
+/** `setHeader` is not used before, so that Node writes the headers at once. */
 const head = (response: ServerResponse, requestId: string, status: number, headers: Headers): void => {
   cutStalled(response)
   response.writeHead(status, { 'X-Request-Id': requestId, ...STANDARD, ...headers })
@@ -64,6 +63,6 @@ export const sendAnswer = (response: ServerResponse, requestId: string, answer: 
     response.end()
     return
   }
-  // A failing source cuts the connection: the client sees fewer bytes than Content-Length promised.
+  // If the source fails, the connection is closed: the client receives fewer bytes than Content-Length states.
   pipeline(body as Readable, response, () => undefined)
 }

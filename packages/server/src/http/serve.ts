@@ -1,20 +1,19 @@
-import type { Request, RequestHandler, Response } from 'express'
 import { AppError } from '@scanfarm/contracts'
-import { GUEST } from '../access/caller.ts'
+import type { Request, RequestHandler, Response } from 'express'
+import { GUEST } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
-import { addressGroup } from './address-group.ts'
+import { addressGroup, type ByteBudget } from './address-limits.ts'
 import { Answer } from './answer.ts'
-import type { ByteBudget } from './byte-budget.ts'
 import { readBody, readJson, type BodyAccount } from './json-body.ts'
-import { requestIdOf } from './request-id.ts'
+import { requestIdOf } from './observe-requests.ts'
 import { responseCheck } from './response-check.ts'
 import type { Exchange, Route } from './route.ts'
 import { sendAnswer, sendJson } from './send.ts'
 
-/** Most bytes of a JSON body where a route does not name another bound. */
+/** Maximum size of a JSON body unless the route sets another. */
 const JSON_BYTES = 1024 * 1024
 
-/** Turns a route into an Express handler: authenticate, check the request, handle it, send what came back. */
+/** Converts a route to an Express handler: authenticate, validate, handle, send. */
 export function serve(route: Route, context: ServerContext, publicBodies: ByteBudget): RequestHandler {
   const { spec } = route
   const handle = route.prepare()
@@ -43,7 +42,7 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
   }
 }
 
-/** No text of the database can hold it. */
+/** Postgres cannot store NUL in text. */
 const refuseNul = (url: string): void => {
   if (url.includes('%00')) throw new AppError('bad_request', 'the path and query must not contain NUL (%00)')
 }

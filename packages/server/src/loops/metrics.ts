@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from '@scanfarm/platform'
 
 export interface LoopMetrics {
   readonly dispatched: Counter
-  /** By `repair`: what was wrong, or what was done about it. */
+  /** By `repair`: the problem that was found, or the action taken. */
   readonly repairs: Counter<'repair'>
   readonly reaperHeldBack: Gauge
 }
@@ -10,18 +10,18 @@ export interface LoopMetrics {
 export const createLoopMetrics = (registry: Registry): LoopMetrics => ({
   dispatched: new Counter({
     name: 'scanfarm_dispatched_total',
-    help: 'Runs that this process has put into the queue.',
+    help: 'Runs that this process added to the queue.',
     registers: [registry],
   }),
   repairs: new Counter({
     name: 'scanfarm_repairs_total',
-    help: 'Runs and slots that this process has put right after a loss.',
+    help: 'Runs and slots that this process repaired after a loss.',
     labelNames: ['repair'],
     registers: [registry],
   }),
   reaperHeldBack: new Gauge({
     name: 'scanfarm_reaper_held_back',
-    help: '1 while no worker is given up, because many fell silent at once or nobody looked for a while.',
+    help: '1 while no worker is declared lost, because many stopped responding at once or no master checked for a while.',
     registers: [registry],
   }),
 })

@@ -1,7 +1,14 @@
 import { readdir } from 'node:fs/promises'
-import { findIsolation, folderProblems, homesOf, openToolFolders, openUsers } from '@scanfarm/executor'
-import { errorText, type Config, type Variable } from '@scanfarm/platform'
-import type { Finding } from './diagnose.ts'
+import { findIsolation, folderProblems, homesOf, openToolFolders, openUsers } from '@scanfarm/worker'
+import { errorText, type Variable } from '@scanfarm/platform'
+import type { Config } from '../settings.ts'
+
+/** The result of checking one requirement of a farm. */
+export interface CheckResult {
+  readonly part: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly message: string
+}
 
 const MOST_NAMES = 20
 
@@ -12,14 +19,14 @@ const named = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`
 
-const failed = (part: string, error: unknown): Finding => ({
+const failed = (part: string, error: unknown): CheckResult => ({
   part,
   status: 'failed',
   message: errorText(error),
 })
 
-/** The folders for tools, with the programs that are in them. */
-export const checkFolders = async (config: Config): Promise<Finding> => {
+/** Checks the folders for tools and lists their programs. */
+export const checkFolders = async (config: Config): Promise<CheckResult> => {
   const part = 'folders'
   try {
     const sample = sampleOf(config)
@@ -38,15 +45,15 @@ export const checkFolders = async (config: Config): Promise<Finding> => {
   }
 }
 
-/** Where `HOME` of commands is. */
-export const checkHome = (config: Config): Finding => {
+/** Checks the `HOME` of commands. */
+export const checkHome = (config: Config): CheckResult => {
   const part = 'home'
   const { home, homeMode } = config.runner
   if (home === undefined)
     return {
       part,
       status: 'ok',
-      message: 'none: each attempt has an empty one (runner.home gives one that stays)',
+      message: 'none: each attempt has an empty one (set runner.home for a permanent one)',
     }
   try {
     homesOf(config, findIsolation(config))
@@ -58,8 +65,8 @@ export const checkHome = (config: Config): Finding => {
   }
 }
 
-/** Variables that runs are to get. */
-export const checkVariables = ({ runner, workflows }: Config): Finding => {
+/** Checks the variables that runs receive. */
+export const checkVariables = ({ runner, workflows }: Config): CheckResult => {
   const part = 'variables'
   const all = [...runner.env, ...workflows.variables]
   const namesOf = (some: readonly Variable[]): string[] => some.map(({ name }) => name)
@@ -68,7 +75,7 @@ export const checkVariables = ({ runner, workflows }: Config): Finding => {
   const masked = namesOf(there.filter(({ isSecret }) => isSecret))
   const open = namesOf(there.filter(({ isSecret }) => !isSecret))
   const texts = [
-    ...(missing.length === 0 ? [] : [`not in the environment of this program: ${named(missing)}`]),
+    ...(missing.length === 0 ? [] : [`not set in the environment of this program: ${named(missing)}`]),
     ...(masked.length === 0 ? [] : [`masked: ${named(masked)}`]),
     ...(open.length === 0 ? [] : [`not masked: ${named(open)}`]),
   ]

@@ -8,24 +8,19 @@ import {
   openUsers,
   usableTools,
   workFolderOf,
-} from '@scanfarm/executor'
-import { errorText, makeDataDir, openServices, type Config, type Logger } from '@scanfarm/platform'
+} from '@scanfarm/worker'
+import { makeDataDir, openServices } from '@scanfarm/embedded'
+import { errorText, type Logger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import { migrate, openStore, schemaVersion } from '@scanfarm/store'
-import { openLibrary } from '@scanfarm/workflow'
-import { checkFolders, checkHome, checkVariables } from './diagnose-tools.ts'
+import { openLibrary } from '@scanfarm/engine'
+import { checkFolders, checkHome, checkVariables, type CheckResult } from './diagnose-tools.ts'
+import type { Config } from '../settings.ts'
 
-/** One thing that a farm needs, and whether it is there. */
-export interface Finding {
-  readonly part: string
-  readonly status: 'ok' | 'warning' | 'failed'
-  readonly message: string
-}
-
-/** Programs that shipped workflows make use of where they are there. */
+/** Programs that shipped workflows use if they are installed. */
 const TOOLS = ['bash', 'curl', 'openssl', 'nmap', 'ssh']
 
-const checked = async (part: string, check: () => Promise<string>): Promise<Finding> => {
+const checked = async (part: string, check: () => Promise<string>): Promise<CheckResult> => {
   try {
     return { part, status: 'ok', message: await check() }
   } catch (error) {
@@ -33,23 +28,23 @@ const checked = async (part: string, check: () => Promise<string>): Promise<Find
   }
 }
 
-const checkDataDir = (config: Config): Promise<Finding> =>
+const checkDataDir = (config: Config): Promise<CheckResult> =>
   checked('data folder', async () => {
     const folder = await makeDataDir(config.dataDir)
     await access(folder, constants.W_OK)
     return folder
   })
 
-const checkArtifacts = (config: Config): Promise<Finding> =>
+const checkArtifacts = (config: Config): Promise<CheckResult> =>
   checked('artifact store', async () => {
     await using artifacts = openArtifactStore(artifactOptions(config.artifacts))
     await artifacts.check()
     return artifacts.kind === 's3' ? `bucket ${config.artifacts.s3.bucket}` : config.artifacts.folder
   })
 
-/** The queue carries the farm's id, which lives in the database: without that there is nothing to say of it. */
-const checkData = async (config: Config, log: Logger): Promise<Finding[]> => {
-  const findings: Finding[] = []
+/** The queue check needs the farm id, which is in the database. */
+const checkData = async (config: Config, log: Logger): Promise<CheckResult[]> => {
+  const results: CheckResult[] = []
   await using scope = new AsyncDisposableStack()
   const database = await checked('database', async () => {
     const services = scope.use(await openServices({ config, need: { queue: config.server.master }, log }))
@@ -59,10 +54,10 @@ const checkData = async (config: Config, log: Logger): Promise<Finding[]> => {
     )
     await store.check()
     const farmId = await store.farmId()
-    if (services.queue) findings.push(await checkQueue(services.queue, farmId, log, services.describe[1]))
+    if (services.queue) results.push(await checkQueue(services.queue, farmId, log, services.describe[1]))
     return `${services.describe[0]}, schema ${schemaVersion}`
   })
-  return [database, ...findings]
+  return [database, ...results]
 }
 
 const checkQueue = (
@@ -70,7 +65,7 @@ const checkQueue = (
   farmId: string,
   log: Logger,
   description = '',
-): Promise<Finding> =>
+): Promise<CheckResult> =>
   checked('queue', async () => {
     await using queue = await openRunQueue(backend, { farmId, role: 'master', log })
     await queue.check()
@@ -79,7 +74,7 @@ const checkQueue = (
 
 const searched = ({ folders, runner }: Config): string => `${folders.binaries}:${runner.path}`
 
-/** As commands of runs would find them. */
+/** The tools that commands of runs can execute. */
 const toolsFound = async (config: Config): Promise<string[]> => {
   await using runners = openRunners(config, 'doctor')
   const users = openUsers(demandIsolation(config), config.worker.folder, (user) => runners.endUser(user))
@@ -87,7 +82,7 @@ const toolsFound = async (config: Config): Promise<string[]> => {
   return await usableTools(places, TOOLS)
 }
 
-const checkTools = async (config: Config): Promise<Finding> => {
+const checkTools = async (config: Config): Promise<CheckResult> => {
   const found = await toolsFound(config).catch((error: unknown) => errorText(error))
   if (typeof found === 'string') return { part: 'tools', status: 'failed', message: found }
   const missing = TOOLS.filter((tool) => !found.includes(tool))
@@ -100,8 +95,8 @@ const checkTools = async (config: Config): Promise<Finding> => {
       }
 }
 
-/** Commands that could read everything are a danger; commands that could not run are an error. */
-const checkIsolation = (config: Config): Finding => {
+/** Commands that can read everything are a warning; commands that cannot run are a failure. */
+const checkIsolation = (config: Config): CheckResult => {
   const part = 'isolation'
   try {
     const found = demandIsolation(config)
@@ -113,19 +108,19 @@ const checkIsolation = (config: Config): Finding => {
   }
 }
 
-const checkWorkflows = (config: Config): Promise<Finding> =>
+const checkWorkflows = (config: Config): Promise<CheckResult> =>
   checked('workflows', async () => {
     const all = (await openLibrary([...config.workflows.folders])).list()
     const broken = all.filter(({ workflow }) => workflow === undefined)
     if (broken.length > 0)
       throw new Error(
-        `broken: ${broken.map(({ path }) => path).join(', ')}; \`scanfarm workflow lint\` says why`,
+        `broken: ${broken.map(({ path }) => path).join(', ')}; run \`scanfarm workflow lint\` for the reasons`,
       )
-    return `${all.length} in ${config.workflows.folders.join(', ')}, besides the shipped ones`
+    return `${all.length} in ${config.workflows.folders.join(', ')}, in addition to the shipped ones`
   })
 
-/** Looks at everything that a server of these settings needs. Never rejects: what is wrong is a finding. */
-export const diagnose = async (config: Config, log: Logger): Promise<Finding[]> => {
+/** Checks everything that a server with these settings needs. Never rejects: problems are results. */
+export const diagnose = async (config: Config, log: Logger): Promise<CheckResult[]> => {
   const parts = await Promise.all([
     checkDataDir(config),
     checkArtifacts(config),

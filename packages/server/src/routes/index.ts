@@ -1,53 +1,40 @@
 import type { Route } from '../http/route.ts'
-import { assetStats, getAsset, listAssets } from './assets.ts'
-import { estimateCost } from './cloud/estimate.ts'
-import { createInfra, destroyInfra, getInfra, getInfraStatus, listInfras } from './cloud/infras.ts'
-import { listProviders, validateProvider } from './cloud/providers.ts'
-import { listAllArtifacts, readWorkspaceArtifact } from './data/artifacts.ts'
+import { login, logout } from './access/login.ts'
+import { createToken, listTokens, removeToken } from './access/tokens.ts'
+import { changeUser, createUser, getUser, listUsers, removeUser } from './access/users.ts'
+import { listAllArtifacts, readWorkspaceArtifact } from './artifacts/artifacts.ts'
+import { readWorkspaceFile } from './artifacts/linked-files.ts'
+import { estimateCost } from '../cloud/estimate-route.ts'
+import { createInfra, destroyInfra, getInfra, getInfraStatus, listInfras } from '../cloud/infra-routes.ts'
+import { listProviders, validateProvider } from '../cloud/provider-routes.ts'
+import { emitEvent } from './events/emit-event.ts'
+import { eventReceiverStatus, eventReceiverWorkflows } from './events/event-receiver.ts'
+import { listEventLogs, streamEvents } from './events/read-events.ts'
+import { documentation } from './farm/documentation.ts'
+import { health, metrics, ready, serverInfo } from './farm/farm.ts'
+import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
+import { getStats, listTables } from './farm/stats.ts'
+import { getWorker, listWorkers, registryInfo } from './farm/workers.ts'
+import { assetStats, getAsset, listAssets } from './findings/assets.ts'
+import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
+import { exportVulnerabilities, importVulnerabilities } from './findings/transfer.ts'
 import {
-  getWebhookRunTrigger,
-  listAssetDiffs,
-  listVulnerabilityDiffs,
-  listWebhookRuns,
-  postWebhookRunTrigger,
-} from './data/not-kept.ts'
-import { changeOrg, createOrg, getOrg, getOrgStats, listOrgs, removeOrg } from './data/orgs.ts'
-import {
-  downloadSnapshot,
-  exportSnapshot,
-  importSnapshot,
-  listSnapshots,
-  removeSnapshot,
-} from './data/snapshots.ts'
-import { getStats } from './data/stats.ts'
-import { listStepResults } from './data/step-results.ts'
-import { readWorkspaceFile } from './data/workspace-files.ts'
-import { listWorkspaceNames, listWorkspaces } from './data/workspaces.ts'
-import { diffAssets, diffRuns, diffVulnerabilities } from './diff.ts'
-import { documentation } from './documentation.ts'
-import { listEventLogs } from './event-logs.ts'
-import { eventReceiverStatus, eventReceiverWorkflows } from './event-receiver.ts'
-import { streamEvents } from './event-stream.ts'
-import { emitEvent } from './events.ts'
-import { exportVulnerabilities, importVulnerabilities } from './findings-transfer.ts'
-import {
-  createIncomingWebhook,
-  listIncomingWebhooks,
-  receiveWebhook,
-  removeIncomingWebhook,
-} from './incoming-webhooks.ts'
-import { health, metrics, ready, serverInfo } from './farm.ts'
-import { evaluateFunction, functionList } from './functions.ts'
-import { cancelJob, getJob } from './jobs.ts'
-import { login, logout } from './login.ts'
-import { chatCompletion, createEmbeddings } from './models.ts'
-import { readArtifact } from './runs/artifact-content.ts'
+  createVulnerability,
+  getVulnerability,
+  listVulnerabilities,
+  removeVulnerability,
+  summariseVulnerabilities,
+} from './findings/vulnerabilities.ts'
+import { chatCompletion, createEmbeddings } from './language-model.ts'
 import { cancelRun } from './runs/cancel-run.ts'
 import { createRuns } from './runs/create-runs.ts'
-import { getRun } from './runs/get-run.ts'
-import { listRuns } from './runs/list-runs.ts'
+import { cancelJob, getJob } from './runs/jobs.ts'
+import { getRun, listRuns } from './runs/read-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
-import { listArtifacts, listSteps, readStepLog } from './runs/run-parts.ts'
+import { listArtifacts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
+import { listStepResults } from './runs/step-results.ts'
+import { createTask, getTask, listTasks } from './runs/tasks.ts'
+import { uploadFile } from './runs/upload-targets.ts'
 import {
   changeSchedule,
   createSchedule,
@@ -57,22 +44,23 @@ import {
   listSchedules,
   removeSchedule,
   triggerSchedule,
-} from './schedules.ts'
-import { registryInfo } from './registry.ts'
-import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './settings.ts'
-import { listTables } from './tables.ts'
-import { createTask, getTask, listTasks } from './tasks.ts'
-import { createToken, listTokens, removeToken } from './tokens.ts'
-import { agentChat, clearTable, installFromRegistry } from './unsupported.ts'
-import { uploadFile } from './uploads.ts'
-import { changeUser, createUser, getUser, listUsers, removeUser } from './users.ts'
+} from './schedules/schedules.ts'
 import {
-  createVulnerability,
-  getVulnerability,
-  listVulnerabilities,
-  removeVulnerability,
-  summariseVulnerabilities,
-} from './vulnerabilities.ts'
+  agentChat,
+  clearTable,
+  getWebhookRunTrigger,
+  installFromRegistry,
+  listAssetDiffs,
+  listVulnerabilityDiffs,
+  listWebhookRuns,
+  postWebhookRunTrigger,
+} from './unsupported.ts'
+import {
+  createIncomingWebhook,
+  listIncomingWebhooks,
+  receiveWebhook,
+  removeIncomingWebhook,
+} from './webhooks/incoming-webhooks.ts'
 import {
   changeSubscription,
   createSubscription,
@@ -80,13 +68,22 @@ import {
   listSubscriptions,
   redeliver,
   removeSubscription,
-} from './webhook-subscriptions.ts'
-import { getWorker, listWorkers } from './workers.ts'
-import { lintWorkflow, workflowSchema } from './workflow-language.ts'
-import { uploadWorkflow } from './workflow-upload.ts'
-import { getWorkflow, listWorkflows, listWorkflowTags, refreshWorkflows } from './workflows.ts'
+} from './webhooks/webhook-subscriptions.ts'
+import { evaluateFunction, functionList } from './workflows/functions.ts'
+import { uploadWorkflow } from './workflows/upload-workflow.ts'
+import { lintWorkflow, workflowSchema } from './workflows/workflow-language.ts'
+import { getWorkflow, listWorkflows, listWorkflowTags, refreshWorkflows } from './workflows/workflows.ts'
+import { changeOrg, createOrg, getOrg, getOrgStats, listOrgs, removeOrg } from './workspaces/orgs.ts'
+import {
+  downloadSnapshot,
+  exportSnapshot,
+  importSnapshot,
+  listSnapshots,
+  removeSnapshot,
+} from './workspaces/snapshots.ts'
+import { listWorkspaceNames, listWorkspaces } from './workspaces/workspaces.ts'
 
-/** Every endpoint there is, in the order of the document. */
+/** All endpoints, in the order of the OpenAPI document. */
 export const apiRoutes = (): Route[] => {
   const routes = [
     createRuns,

@@ -3,7 +3,7 @@ import type { PageOf, PageRequest } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
 
 const DEFAULT_LIMIT = 20
-/** More is not refused but cut down to this. */
+/** Higher limits are lowered to this instead of refused. */
 export const MAX_LIMIT = 10_000
 
 /** Query parameters of every list. */
@@ -20,14 +20,14 @@ export const pageQuery = {
     Type.Integer({
       minimum: 1,
       default: DEFAULT_LIMIT,
-      description: `Most records to return; more than ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
+      description: `Maximum records to return; values above ${MAX_LIMIT} are lowered to ${MAX_LIMIT}`,
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 512,
-      description: '`next_cursor` of the page before; wins over offset',
+      description: '`next_cursor` of the previous page; takes precedence over offset',
     }),
   ),
 }
@@ -58,17 +58,17 @@ export const pageBody = <T>(
   },
 })
 
-/** A list without a limit, and how to read on if it is so large that its bytes ended it. */
+/** A list without a limit; it has a cursor only if its size limit ended it early. */
 export const partBody = <T>(part: PageOf<T>, cursor?: string): { data: T[]; pagination?: Pagination } => {
   const { data, pagination } = pageBody(part, { offset: 0, limit: part.data.length })
   return part.truncated || cursor !== undefined ? { data, pagination } : { data }
 }
 
 const PaginationOfPart = Type.Object(Pagination.properties, {
-  description: 'Only if the list is so large that it comes in parts: pass next_cursor as cursor',
+  description: 'Only if the list is too large for one answer: pass next_cursor as cursor',
 })
 
-/** Query and answer of such a list. */
+/** Query parameters and response of such a list. */
 export const partQuery = Type.Object({ cursor: pageQuery.cursor }, { additionalProperties: false })
 export const part = <T extends TSchema>(item: T) =>
   Type.Object({ data: Type.Array(item), pagination: Type.Optional(PaginationOfPart) })

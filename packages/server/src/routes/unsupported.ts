@@ -1,33 +1,102 @@
+import { AppError, Pagination } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import { unsupportedRoute } from '../http/route.ts'
+import { route, unsupportedRoute } from '../http/route.ts'
+import { pageQuery, pageRequest } from './paging.ts'
 
 export const installFromRegistry = unsupportedRoute({
   method: 'post',
   path: '/registry-install',
   tag: 'Farm',
-  summary: 'Install programs or workflows (not carried out)',
+  summary: 'Install programs or workflows (not supported)',
   role: 'admin',
   description:
-    'a server installs nothing on the machines of a farm: put programs into the machine or image of the workers (GET /registry-info lists what they have), and add workflows with POST /workflow-upload',
+    'a server does not install anything on the machines of a farm: put programs into the machine or image of the workers (GET /registry-info lists what they have), and add workflows with POST /workflow-upload',
 })
 
 export const clearTable = unsupportedRoute({
   method: 'post',
   path: '/database/tables/{table}/clear',
   tag: 'Farm',
-  summary: 'Delete all records of a table (not carried out)',
+  summary: 'Delete all records of a table (not supported)',
   role: 'admin',
   params: Type.Object({ table: Type.String() }),
   description:
-    'records that refer to each other are not deleted by table: the settings retention.run_days and retention.event_days delete ended runs, with their steps and artifacts, and the event log by age; DELETE /vulnerabilities/{id} deletes one finding',
+    'records that refer to each other cannot be deleted by table: the settings retention.run_days and retention.event_days delete ended runs, with their steps and artifacts, and the event log by age; DELETE /vulnerabilities/{id} deletes one finding',
 })
 
 export const agentChat = unsupportedRoute({
   method: 'post',
   path: '/agent/chat/completions',
   tag: 'Models',
-  summary: 'Chat with an agent program on the server (not carried out)',
+  summary: 'Chat with an agent program on the server (not supported)',
   role: 'operator',
   description:
-    'a server starts no agent programs: run a workflow with a step of type agent, or ask the model itself with POST /llm/v1/chat/completions',
+    'a server does not start agent programs: run a workflow with a step of type agent, or ask the model with POST /llm/v1/chat/completions',
 })
+
+const NONE: object[] = []
+
+/** Osmedeus clients list stored comparisons; here each comparison is computed on request. */
+const storedDiffs = (path: string, things: string) =>
+  route(
+    {
+      method: 'get',
+      path: `${path}/diffs`,
+      tag: 'Findings',
+      summary: `List stored comparisons of ${things}`,
+      description: `Always empty: \`GET ${path}/diff\` computes a comparison on request from the history of the records.`,
+      role: 'viewer',
+      query: Type.Object(
+        { workspace: Type.Optional(Type.String()), ...pageQuery },
+        { additionalProperties: false },
+      ),
+      responses: { 200: Type.Object({ data: Type.Array(Type.Object({})), pagination: Pagination }) },
+    },
+    async (_context, { query }) => {
+      const { offset, limit } = pageRequest(query)
+      return { data: NONE, pagination: { total: 0, offset, limit } }
+    },
+  )
+
+export const listVulnerabilityDiffs = storedDiffs('/vulnerabilities', 'vulnerabilities')
+export const listAssetDiffs = storedDiffs('/assets', 'assets')
+
+export const listWebhookRuns = route(
+  {
+    method: 'get',
+    path: '/webhook-runs/list',
+    tag: 'Webhooks',
+    summary: 'List the runs that wait for a webhook',
+    description:
+      'Always empty: an incoming webhook emits an event, and a trigger on `webhook.received` starts the workflow.',
+    role: 'viewer',
+    responses: {
+      200: Type.Object({ data: Type.Array(Type.Object({})), total: Type.Integer({ minimum: 0 }) }),
+    },
+  },
+  async () => ({ data: NONE, total: 0 }),
+)
+
+const triggerWebhookRun = (method: 'get' | 'post') =>
+  route(
+    {
+      method,
+      path: '/webhook-runs/{uuid}/trigger',
+      tag: 'Webhooks',
+      summary: 'Start a run that waits for a webhook',
+      description: 'Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.',
+      role: 'operator',
+      params: Type.Object({ uuid: Type.String() }),
+      responses: {},
+      errors: ['not_found'],
+    },
+    async () => {
+      throw new AppError(
+        'not_found',
+        'no run waits for a webhook: create a webhook with POST /incoming-webhooks and a trigger on the topic webhook.received',
+      )
+    },
+  )
+
+export const getWebhookRunTrigger = triggerWebhookRun('get')
+export const postWebhookRunTrigger = triggerWebhookRun('post')

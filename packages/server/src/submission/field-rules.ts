@@ -1,4 +1,5 @@
 import {
+  MAX_TIMEOUT_MINUTES,
   paramProblem,
   paramsProblems,
   parseSshAddress,
@@ -6,16 +7,17 @@ import {
   workspaceProblem,
   type CreateRuns,
   type FieldError,
+  type Warnings,
 } from '@scanfarm/contracts'
+import { parseDuration } from '@scanfarm/language'
 import { repeatProblems } from './repeat.ts'
-import { timeoutProblems } from './timeout.ts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
 
 const given = <K extends string>(body: Readonly<Partial<Record<K, unknown>>>, names: readonly K[]): K[] =>
   names.filter((name) => body[name] !== undefined)
 
-/** Everything that is wrong with the fields of a request in view of each other, before anything is looked up. */
+/** Problems that involve several fields of a request. Checked before any lookup. */
 export const fieldProblems = (body: CreateRuns): FieldError[] => [
   ...workflowProblems(body),
   ...targetProblems(body),
@@ -32,8 +34,8 @@ const workflowProblems = (body: CreateRuns): FieldError[] => {
   if (names.length === 1) return []
   const message =
     names.length === 0
-      ? 'name a workflow: exactly one of flow and module is required'
-      : 'exactly one of flow and module is required, not both'
+      ? 'exactly one of flow and module is required, but neither was sent'
+      : 'exactly one of flow and module is required, but both were sent'
   return (['flow', 'module'] as const).map((name) => ({ path: `/${name}`, message }))
 }
 
@@ -47,7 +49,7 @@ const targetProblems = (body: CreateRuns): FieldError[] => {
   return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
 }
 
-/** The rules are also asked about bodies of the wrong shape, whose params may be anything. */
+/** Also called for bodies that failed validation, whose params may have any type. */
 const textsOf = (params: unknown): Record<string, string> =>
   typeof params === 'object' && params !== null
     ? Object.fromEntries(
@@ -70,7 +72,7 @@ const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
   return message === undefined ? [] : [{ path: '/workspace', message }]
 }
 
-/** Whether a runner that nobody named fits is seen when the workflow is known. */
+/** Without a runner_type, the runner is checked later, when the workflow is known. */
 const runnerProblems = ({
   runner_type,
   docker_image,
@@ -79,29 +81,29 @@ const runnerProblems = ({
   run_mode,
 }: CreateRuns): FieldError[] => {
   if (run_mode === 'cloud') return []
-  const misplaced = (path: string, value: string | undefined, runner: 'docker' | 'ssh'): FieldError[] =>
+  const requiresRunner = (path: string, value: string | undefined, runner: 'docker' | 'ssh'): FieldError[] =>
     value === undefined || runner_type === undefined || runner_type === runner
       ? []
-      : [{ path, message: `goes only with runner_type ${runner}, not with ${runner_type}` }]
+      : [{ path, message: `requires runner_type ${runner}, but it is ${runner_type}` }]
   return [
-    ...misplaced('/docker_image', docker_image, 'docker'),
-    ...misplaced('/docker_network', docker_network, 'docker'),
-    ...misplaced('/ssh_host', ssh_host, 'ssh'),
-    ...placeProblems(docker_image, ssh_host),
+    ...requiresRunner('/docker_image', docker_image, 'docker'),
+    ...requiresRunner('/docker_network', docker_network, 'docker'),
+    ...requiresRunner('/ssh_host', ssh_host, 'ssh'),
+    ...imageAndHostProblems(docker_image, ssh_host),
     ...networkProblems(docker_network),
   ]
 }
 
-/** Every reference of an image is made of these; the engine knows the rest. */
+/** The characters of image references; the engine checks the rest. */
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
 
-const placeProblems = (image: string | undefined, host: string | undefined): FieldError[] => [
+const imageAndHostProblems = (image: string | undefined, host: string | undefined): FieldError[] => [
   ...(image === undefined || IMAGE.test(image)
     ? []
-    : [{ path: '/docker_image', message: 'must be the name of an image, such as debian:12' }]),
+    : [{ path: '/docker_image', message: 'must be the name of an image, for example debian:12' }]),
   ...(host === undefined || isSshAddress(host)
     ? []
-    : [{ path: '/ssh_host', message: 'must be written user@host:port; user and port may be left out' }]),
+    : [{ path: '/ssh_host', message: 'must have the form user@host:port; user and port are optional' }]),
 ]
 
 const NETWORK = /^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$/
@@ -109,7 +111,12 @@ const NETWORK = /^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$/
 const networkProblems = (network: string | undefined): FieldError[] =>
   network === undefined || NETWORK.test(network)
     ? []
-    : [{ path: '/docker_network', message: 'must be the name of a docker network, such as none or bridge' }]
+    : [
+        {
+          path: '/docker_network',
+          message: 'must be the name of a docker network, for example none or bridge',
+        },
+      ]
 
 const isSshAddress = (text: string): boolean => {
   try {
@@ -129,7 +136,7 @@ const CLOUD_FIELDS = [
   'cloud_use_spot',
 ] as const
 
-/** They say what new infrastructure is like. */
+/** They describe new infrastructure. */
 const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(
   (name) => name !== 'cloud_auto_destroy' && name !== 'cloud_reuse_infra',
 )
@@ -138,13 +145,13 @@ const cloudProblems = (body: CreateRuns): FieldError[] => {
   if (body.run_mode !== 'cloud')
     return given(body, CLOUD_FIELDS).map((name) => ({
       path: `/${name}`,
-      message: 'goes only with run_mode cloud',
+      message: 'requires run_mode cloud',
     }))
   const reuse = body.cloud_reuse_infra === undefined ? [] : given(body, NEW_INFRA_FIELDS)
   return [
     ...reuse.map((name) => ({
       path: `/${name}`,
-      message: 'does not go with cloud_reuse_infra: its machines are there already',
+      message: 'cannot be combined with cloud_reuse_infra, whose machines already exist',
     })),
     ...cloudRunnerProblems(body),
   ]
@@ -167,14 +174,54 @@ const cloudRunnerProblems = ({
   ...given({ docker_image, docker_network, ssh_host }, ['docker_image', 'docker_network', 'ssh_host']).map(
     (name) => ({
       path: `/${name}`,
-      message: 'does not go with run_mode cloud: the machine is the runner',
+      message: 'cannot be combined with run_mode cloud: the machine is the runner',
     }),
   ),
 ]
 
-/** Every entry is checked when targets are gathered; this is for a request that is refused before that. */
+/** Targets are checked when they are gathered; this covers requests that are refused before. */
 export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
   const named = typeof target === 'string' ? target.trim() : ''
   const message = named === '' ? undefined : targetProblem(named)
   return message === undefined ? [] : [{ path: '/target', message }]
 }
+
+const MINUTE_MS = 60_000
+
+/**
+ * The timeout in minutes. Existing clients send text: a number or a duration. Null if there is none or it is not a
+ * duration.
+ */
+export const timeoutOf = ({ timeout }: Pick<CreateRuns, 'timeout'>): number | null => {
+  if (timeout === undefined) return null
+  if (/^\d+$/.test(String(timeout))) return Number(timeout)
+  const ms = parseDuration(String(timeout))
+  return ms === undefined ? null : Math.ceil(ms / MINUTE_MS)
+}
+
+/** The schema limits numbers only; this limits durations too. */
+export const timeoutProblems = (body: Pick<CreateRuns, 'timeout'>): FieldError[] => {
+  const minutes = timeoutOf(body)
+  return minutes === null || (minutes >= 1 && minutes <= MAX_TIMEOUT_MINUTES)
+    ? []
+    : [{ path: '/timeout', message: `must be from 1 to ${MAX_TIMEOUT_MINUTES} minutes` }]
+}
+
+/** Warnings for accepted fields that have no effect. */
+export const warningsOf = (body: CreateRuns): Warnings => [
+  ...(body.skip_validation === true
+    ? [{ field: 'skip_validation', message: 'has no effect: targets and params are always checked' }]
+    : []),
+  ...(body.notify_on_complete === true
+    ? [
+        {
+          field: 'notify_on_complete',
+          message: 'has no effect: subscribe to run.completed with POST /webhook-subscriptions',
+        },
+      ]
+    : []),
+  ...(body.empty_target === true &&
+  [body.target, body.targets, body.target_file].some((way) => way !== undefined)
+    ? [{ field: 'empty_target', message: 'has no effect: the targets of the request are used' }]
+    : []),
+]

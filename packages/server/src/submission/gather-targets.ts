@@ -1,14 +1,24 @@
+import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { ArtifactStore, CreateRuns } from '@scanfarm/contracts'
+import {
+  AppError,
+  uploadKeyOf,
+  type ArtifactStore,
+  type CreateRuns,
+  type FieldError,
+  type Warnings,
+} from '@scanfarm/contracts'
 import type { TargetDraft, TargetStream } from '@scanfarm/store'
-import { chunksOf } from './chunks.ts'
-import { linesOf, type Lines } from './lines.ts'
-import { openTargetFile } from './target-file.ts'
-import { TargetList, type ListedTargets } from './target-list.ts'
-import { refuseLostUploads } from './target-uploads.ts'
-import { workspaceOf } from './workspace-name.ts'
+import { targetMismatch } from '@scanfarm/engine'
+import { needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
+import type { Pinned } from '../catalog/catalog.ts'
+import { refuse } from '../http/refusal.ts'
+import { SeenHashes } from './seen-hashes.ts'
+import { linesOf, openTargetFile, type Lines } from './target-file.ts'
+import { TargetList, targetOf, type ListedTargets } from './target-list.ts'
+import { workspaceFor, workspaceOf } from './workspace-name.ts'
 
-/** Longer files are read a second time, for the store, instead of being held in memory. */
+/** Longer files are read a second time for the store instead of being held in memory. */
 const MAX_HELD = 100_000
 
 export interface Gathered extends ListedTargets {
@@ -21,7 +31,7 @@ interface Limits {
   readonly maxTargets: number
 }
 
-/** The targets that a request names, checked, in their order, each once. */
+/** The distinct targets of a request, checked and in order. */
 export async function gatherTargets(
   body: CreateRuns,
   artifacts: Pick<ArtifactStore, 'get' | 'size'>,
@@ -46,7 +56,7 @@ export async function gatherTargets(
   return { ...listed, drafts: { count, chunks: () => chunksOf(lines(), count, draftOf) } }
 }
 
-/** Other requests get their turn after so many targets. */
+/** Targets processed before other requests get a turn. */
 const TURN = 10_000
 
 const listOf = async ({ target, targets }: CreateRuns, maxTargets: number): Promise<ListedTargets> => {
@@ -64,7 +74,111 @@ const listOfFile = async (lines: AsyncIterable<Lines>, maxTargets: number): Prom
   for await (const { first, texts } of lines) {
     for (const [index, text] of texts.entries())
       list.add(text, () => ({ path: '/target_file', prefix: `line ${first + index}: ` }))
-    if (list.hopeless) break
+    if (list.isRefused) break
   }
   return list.finish('target_file')
+}
+
+const CHUNK = 10_000
+
+/** Reads the lines of a checked list again, for the store. Throws `conflict` if the number of targets has changed. */
+export async function* chunksOf(
+  lines: AsyncIterable<Lines>,
+  count: number,
+  draftOf: (target: string) => TargetDraft,
+): AsyncGenerator<readonly TargetDraft[]> {
+  const seen = new SeenHashes()
+  let read = 0
+  let chunk: TargetDraft[] = []
+  for await (const { texts } of lines) {
+    for (const text of texts) {
+      const target = targetOf(text)
+      if (target === undefined || !seen.add(target)) continue
+      read += 1
+      if (chunk.push(draftOf(target)) < CHUNK) continue
+      yield chunk
+      chunk = []
+    }
+  }
+  if (chunk.length > 0) yield chunk
+  if (read !== count)
+    throw new AppError('conflict', 'target_file changed while it was read: send the request again')
+}
+
+const MAX_PROBLEMS = 50
+
+/** An upload can be a target. If it no longer exists, the run would fail later on a worker. */
+export const refuseLostUploads = async (
+  { target, targets = [] }: CreateRuns,
+  artifacts: Pick<ArtifactStore, 'size'>,
+): Promise<void> => {
+  const problems: FieldError[] = []
+  const named = [
+    ...(target === undefined ? [] : [{ text: target, path: '/target' }]),
+    ...targets.map((text, index) => ({ text, path: `/targets/${index}` })),
+  ]
+  const lost = new Map<string, boolean>()
+  for (const { text, path } of named) {
+    const key = uploadKeyOf(text.trim())
+    if (key === undefined) continue
+    if (!lost.has(key)) lost.set(key, (await artifacts.size(key)) === undefined)
+    if (lost.get(key) !== true) continue
+    problems.push({
+      path,
+      message: 'is not an existing upload; it may have expired: upload it again',
+    })
+    if (problems.length === MAX_PROBLEMS) break
+  }
+  refuse(problems)
+}
+
+const PLACEHOLDER_BYTES = 4
+
+/**
+ * The single run of a request without targets. If the workflow needs no target, it has none. If the workflow needs one
+ * and `empty_target` is set, it gets a placeholder, because an empty target in a command could change the meaning of a
+ * path. Undefined if the request has targets or must have them.
+ */
+export const withoutTarget = (
+  body: CreateRuns,
+  { resolved }: Pinned,
+): { readonly gathered: Gathered; readonly warnings: Warnings } | undefined => {
+  const { target, targets, target_file: file, empty_target: empty, workspace } = body
+  const named = targets !== undefined || file !== undefined || (target ?? '').trim() !== ''
+  if (named) return undefined
+  const needed = needsTarget(resolved)
+  if (needed && empty !== true) return undefined
+  const name = needed ? `empty-${randomBytes(PLACEHOLDER_BYTES).toString('hex')}` : ''
+  const drafts = [{ target: name, workspace: workspace ?? workspaceFor(name, resolved.root.name) }]
+  return {
+    gathered: { count: 1, dropped: 0, targets: [name], drafts },
+    warnings: needed
+      ? [
+          {
+            field: 'empty_target',
+            message: `${resolved.root.name} uses its target, so ${name} is used as a placeholder`,
+          },
+        ]
+      : [],
+  }
+}
+
+/**
+ * Targets of a schedule that its workflow refuses: every run on them would fail. `given` has the fields of the request.
+ */
+export const targetTypeProblems = (
+  resolved: ResolvedWorkflow,
+  targets: readonly string[],
+  given: { readonly target?: string | undefined; readonly targets?: readonly string[] | undefined },
+): FieldError[] =>
+  targets.flatMap((target) => {
+    const message = target === '' ? undefined : targetMismatch(resolved, target)
+    return message === undefined ? [] : [{ path: pathOf(target, given), message }]
+  })
+
+/** Duplicates are dropped, so the index in the request differs from the index among the targets. */
+const pathOf = (target: string, given: Parameters<typeof targetTypeProblems>[2]): string => {
+  const index = given.targets?.indexOf(target) ?? -1
+  if (index >= 0) return `/targets/${index}`
+  return given.target ? '/target' : '/targets'
 }

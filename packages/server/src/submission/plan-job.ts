@@ -1,20 +1,25 @@
 import { AppError, classOf, type CreateRuns, type Priority, type RunMode } from '@scanfarm/contracts'
-import type { JobDraft } from '@scanfarm/store'
-import { checkParams, manualRefusal, requirements } from '@scanfarm/workflow'
+import type { JobDraft, Store } from '@scanfarm/store'
+import { checkParams, requirements } from '@scanfarm/engine'
+import { manualRefusal } from '@scanfarm/language'
 import type { Pinned } from '../catalog/catalog.ts'
-import type { ServerContext } from '../context.ts'
-import { refuse } from '../http/field-refusal.ts'
-import { machineRunner } from './machine-runner.ts'
+import { refuse } from '../http/refusal.ts'
+import { machineRunner, refuseDisabled } from '../cloud/plan-cloud-job.ts'
 import { chooseRunner } from './runner-choice.ts'
-import { timeoutOf } from './timeout.ts'
+import { timeoutOf } from './field-rules.ts'
+import type { Config } from '../settings.ts'
 
-type Modes = Pick<ServerContext, 'config' | 'master' | 'store'>
+interface Modes {
+  readonly config: Pick<Config, 'local' | 'cloud'>
+  readonly master: boolean
+  readonly store: { readonly workers: Pick<Store['workers'], 'hasLocalSlots'> }
+}
 
-/** Whether a live server takes local runs. */
+/** Whether a live server accepts local runs. */
 export const takesLocalRuns = async ({ config, store }: Pick<Modes, 'config' | 'store'>): Promise<boolean> =>
   config.local.slots > 0 || (await store.workers.hasLocalSlots())
 
-/** Modes that cannot be served are refused before anything is looked up: their runs would wait for ever. */
+/** Refuses run modes that no server can execute: their runs would wait forever. */
 export const refuseMode = async (mode: RunMode, context: Modes): Promise<void> => {
   const { config, master } = context
   if (mode === 'distributed' && !master)
@@ -26,20 +31,11 @@ export const refuseMode = async (mode: RunMode, context: Modes): Promise<void> =
   if (mode === 'local' && !(await takesLocalRuns(context)))
     throw new AppError(
       'local_disabled',
-      `local mode requires a server with local slots, and local.slots is 0: ${master ? 'send run_mode distributed, or set' : 'set'} local.slots to 1 or more`,
+      `local mode requires a server with local slots, but local.slots is 0: ${master ? 'send run_mode distributed, or set' : 'set'} local.slots to 1 or more`,
     )
 }
 
-/** Everything about clouds needs this. */
-export const refuseDisabled = (cloudEnabled: boolean): void => {
-  if (cloudEnabled) return
-  throw new AppError(
-    'cloud_disabled',
-    'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
-  )
-}
-
-/** What people ask for, other than triggers, may be shut by the workflow's author. */
+/** The author of a workflow can forbid starts that no trigger made. */
 export const refuseManual = ({ resolved }: Pinned): void => {
   const problem = manualRefusal(resolved.root)
   if (problem !== undefined) throw new AppError('wrong_state', problem)
@@ -49,13 +45,13 @@ export const priorityOf = ({ priority = 'normal' }: Pick<CreateRuns, 'priority'>
   priority === 'medium' ? 'normal' : priority
 
 /**
- * Local runs of a job go one by one unless the caller says otherwise, distributed ones as there are slots, cloud ones
- * one by one on each machine.
+ * Default concurrency: local runs of a job one at a time, distributed runs as many as there are slots, cloud runs one
+ * on each machine.
  */
 export const concurrencyOf = ({ concurrency, run_mode = 'local' }: CreateRuns): number | null =>
   concurrency ?? (run_mode === 'local' ? 1 : null)
 
-/** Fields that are params by another name: workflows read `threads` and `HeuristicsCheck` from them. */
+/** Fields that set params: workflows read them as `threads` and `HeuristicsCheck`. */
 export const paramsOf = ({
   params = {},
   threads_hold,
@@ -66,7 +62,7 @@ export const paramsOf = ({
   ...(heuristics_check === undefined ? {} : { heuristics_check }),
 })
 
-/** What is common to all runs of the request. Refuses params and runners that the workflow cannot use. */
+/** The common part of all runs of a request. Refuses params and runners that the workflow cannot use. */
 export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
   const { resolved, hash, json } = pinned
   const params = paramsOf(body)

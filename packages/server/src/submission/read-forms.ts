@@ -3,7 +3,7 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Without fields that are null or "": forms send all of theirs, also those that were left empty. */
+/** Removes fields that are null or "": forms send all their fields, even those left empty. */
 const filled = (fields: Fields, mayBeEmpty: ReadonlySet<string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).filter(
@@ -11,7 +11,7 @@ const filled = (fields: Fields, mayBeEmpty: ReadonlySet<string>): Record<string,
     ),
   )
 
-/** Numbers and booleans as the text that they stand for; everything else is left to the schema. */
+/** Converts numbers and booleans to text; the schema checks everything else. */
 const textOfScalar = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
@@ -24,7 +24,7 @@ const paramsOf = (params: unknown): unknown =>
       )
     : params
 
-/** What both forms have. The dashboard of the established server calls its host runner `local`. */
+/** Common to both forms. The dashboard of Osmedeus calls its host runner `local`. */
 const common = ({ params, runner_type: runner, ...fields }: Record<string, unknown>) => ({
   ...fields,
   ...(params === undefined ? {} : { params: paramsOf(params) }),
@@ -38,8 +38,8 @@ const namesTargets = (value: unknown): boolean =>
   value !== undefined && value !== '' && value !== false && !(Array.isArray(value) && value.length === 0)
 
 /**
- * The body of `POST /runs` as the schema has it. A target of "" says that the run has none, unless another field names
- * targets; then it was left empty, as an empty list and an `empty_target` of false were.
+ * Converts the body of `POST /runs` to its schema. An empty target means that the run has none, unless another field
+ * has targets; then it is ignored, like an empty list or an `empty_target` of false.
  */
 export const readRunsForm = (body: unknown): unknown => {
   if (!isFields(body)) return body
@@ -51,10 +51,10 @@ export const readRunsForm = (body: unknown): unknown => {
   )
 }
 
-/** "" says something in these: a schedule that is sent back whole has it where it has nothing. */
+/** In these fields "" is a value: a schedule that a client reads and sends back contains it. */
 const MAY_BE_EMPTY = new Set(['target', 'workspace', 'schedule', 'event_topic', 'watch_path', 'dedupe_key'])
 
-/** Target and params are also read from `input_config`, where the dashboard shows them, if they come nowhere else. */
+/** Reads target and params from `input_config`, where the dashboard shows them, if they are not sent otherwise. */
 const withInput = (fields: Record<string, unknown>): Record<string, unknown> => {
   const { input_config: input } = fields
   if (!isFields(input) || fields['target'] !== undefined || fields['params'] !== undefined) return fields
@@ -66,7 +66,7 @@ const withInput = (fields: Record<string, unknown>): Record<string, unknown> => 
   }
 }
 
-/** The body of `POST /schedules` and `PUT /schedules/{id}` as the schema has it. */
+/** Converts the body of `POST /schedules` and `PUT /schedules/{id}` to its schema. */
 export const readScheduleForm = (body: unknown): unknown => {
   if (!isFields(body)) return body
   const { is_enabled: enabled, ...fields } = withInput(common(filled(body, MAY_BE_EMPTY)))

@@ -6,15 +6,15 @@ import {
   type Warnings,
 } from '@scanfarm/contracts'
 import type { JobDraft, ScheduleDraft } from '@scanfarm/store'
-import { cronProblem, parseDuration } from '@scanfarm/workflow'
-import type { Caller } from '../access/caller.ts'
+import { cronProblem, parseDuration } from '@scanfarm/language'
+import type { Caller } from '../access/authenticator.ts'
 
 const DEFAULT_WAIT = '1m'
 
 const everyOf = ({ repeat_wait_time = DEFAULT_WAIT }: CreateRuns): string =>
   `@every ${repeat_wait_time.trim()}`
 
-/** When the runs of the request are to start again; undefined: never. A schedule wins over a repetition. */
+/** The cron expression for repeated runs; undefined if there are none. `schedule` overrides `repeat`. */
 const timesOf = (body: CreateRuns): string | undefined =>
   body.schedule ?? (body.repeat === true ? everyOf(body) : undefined)
 
@@ -33,22 +33,22 @@ export const repeatProblems = (body: CreateRuns): FieldError[] => {
   ]
 }
 
-/** Why the runs are started once only, for people. */
+/** The reason why no schedule is created, for the warning. */
 const obstacleOf = (draft: JobDraft, targets: readonly string[] | undefined, { role }: Caller) => {
-  if (role === undefined || !roleAllows(role, 'admin')) return 'schedules need the role admin'
-  if (draft.runMode === 'cloud') return 'schedules do not make cloud runs'
+  if (role === undefined || !roleAllows(role, 'admin')) return 'a schedule requires the role admin'
+  if (draft.runMode === 'cloud') return 'a schedule cannot start cloud runs'
   if (targets === undefined || targets.length > SCHEDULE_TARGETS)
-    return `a schedule has at most ${SCHEDULE_TARGETS} targets: make several with POST /schedules`
+    return `a schedule has at most ${SCHEDULE_TARGETS} targets: create several with POST /schedules`
   return undefined
 }
 
 export interface Repetition {
-  /** To be made with the job. */
+  /** Created with the job. */
   readonly schedule?: ScheduleDraft
   readonly warnings: Warnings
 }
 
-/** The schedule that starts the same runs again, where the request asks for one and the caller may have it. */
+/** The schedule that repeats the runs, if the request asks for one and the caller may create it. */
 export const planRepetition = (
   body: CreateRuns,
   draft: JobDraft,
@@ -60,13 +60,15 @@ export const planRepetition = (
     const field = (['repeat_wait_time', 'schedule_enabled'] as const).find((name) => body[name] !== undefined)
     return {
       warnings:
-        field === undefined || body.repeat === false ? [] : [{ field, message: 'nothing is repeated' }],
+        field === undefined || body.repeat === false
+          ? []
+          : [{ field, message: 'has no effect without repeat or schedule' }],
     }
   }
   const field = body.schedule === undefined ? 'repeat' : 'schedule'
   const obstacle = obstacleOf(draft, targets, caller)
   if (obstacle !== undefined || targets === undefined || draft.runMode === 'cloud')
-    return { warnings: [{ field, message: `the runs are started once only: ${obstacle ?? ''}` }] }
+    return { warnings: [{ field, message: `the runs are started only once: ${obstacle ?? ''}` }] }
   const [target = '', ...more] = targets
   return {
     schedule: {
@@ -98,7 +100,7 @@ export const planRepetition = (
     },
     warnings:
       body.schedule !== undefined && body.repeat === true
-        ? [{ field: 'repeat', message: 'schedule says when the runs start again' }]
+        ? [{ field: 'repeat', message: 'has no effect: schedule decides when the runs are repeated' }]
         : [],
   }
 }

@@ -1,40 +1,39 @@
 import { AppError, roleAllows, type CreateRuns, type FieldError, type RunnerType } from '@scanfarm/contracts'
-import { runnerOf, runnerProblems, type ResolvedWorkflow, type RunnerProblem } from '@scanfarm/workflow'
-import type { Caller } from '../access/caller.ts'
-import { refuse } from '../http/field-refusal.ts'
+import { runnerOf, runnerProblems, type RunnerProblem } from '@scanfarm/engine'
+import { type ResolvedWorkflow } from '@scanfarm/language'
+import type { Caller } from '../access/authenticator.ts'
+import { refuse } from '../http/refusal.ts'
 
 export interface RunnerChoice {
   readonly runnerType: RunnerType
-  /** The caller's choice, which overrides that of the workflow. */
+  /** The caller named a runner, which overrides the one of the workflow. */
   readonly runnerGiven: boolean
   readonly dockerImage: string
   readonly dockerNetwork: string
   readonly sshHost: string
 }
 
-/** The networks of the engine's machine and of other containers reach services that runs must not reach. */
+/** The networks of the engine's machine and of other containers reach services that runs must not access. */
 const isShared = (network: string): boolean => network === 'host' || network.startsWith('container:')
 
-/** A network that reaches into the machine of a worker is for those who may write workflows. */
+/** Networks of the worker's machine are reserved for callers who may also upload workflows. */
 export const refuseNetwork = ({ docker_network: network = '' }: CreateRuns, { role }: Caller): void => {
   if (!isShared(network) || (role !== undefined && roleAllows(role, 'admin'))) return
-  throw new AppError('forbidden', `docker_network ${network} needs the role admin`, {
-    details: [{ path: '/docker_network', message: `${network} needs the role admin` }],
+  throw new AppError('forbidden', `docker_network ${network} requires the role admin`, {
+    details: [{ path: '/docker_network', message: `${network} requires the role admin` }],
   })
 }
 
-/** The runner in force, from request and workflow together; refuses docker without an image and ssh without a host. */
+/** The effective runner of request and workflow. Refuses docker without an image and ssh without a host. */
 export const chooseRunner = (body: CreateRuns, resolved: ResolvedWorkflow): RunnerChoice => {
   const { runner_type, docker_image, docker_network, ssh_host } = body
   const runnerType = runner_type ?? runnerOf(resolved)
-  const misplaced = (path: string, value: string | undefined, runner: RunnerType): FieldError[] =>
-    value === undefined || runnerType === runner
-      ? []
-      : [{ path, message: `goes only with runner_type ${runner}` }]
+  const requiresRunner = (path: string, value: string | undefined, runner: RunnerType): FieldError[] =>
+    value === undefined || runnerType === runner ? [] : [{ path, message: `requires runner_type ${runner}` }]
   refuse([
-    ...misplaced('/docker_image', docker_image, 'docker'),
-    ...misplaced('/docker_network', docker_network, 'docker'),
-    ...misplaced('/ssh_host', ssh_host, 'ssh'),
+    ...requiresRunner('/docker_image', docker_image, 'docker'),
+    ...requiresRunner('/docker_network', docker_network, 'docker'),
+    ...requiresRunner('/ssh_host', ssh_host, 'ssh'),
   ])
   const runnerGiven = (runner_type ?? docker_image ?? docker_network ?? ssh_host) !== undefined
   const asked = runnerGiven
@@ -55,12 +54,12 @@ export const chooseRunner = (body: CreateRuns, resolved: ResolvedWorkflow): Runn
   }
 }
 
-/** Names the field of the request that can supply a missing image or host, where there is one. */
+/** Names the request field that can provide a missing image or host, if there is one. */
 const fieldError = ({ root }: ResolvedWorkflow, { name, message }: RunnerProblem): FieldError => {
   const who = root.kind === 'module' || name === root.name ? 'the workflow' : `the module ${name}`
   const missing = (path: string, runner: RunnerType): FieldError => ({
     path,
-    message: `is required with the runner ${runner}: ${who} names none`,
+    message: `is required with the runner ${runner}: ${who} has none`,
   })
   if (/docker_image|runner_config\.image/.test(message)) return missing('/docker_image', 'docker')
   if (/ssh_host|runner_config\.host/.test(message)) return missing('/ssh_host', 'ssh')

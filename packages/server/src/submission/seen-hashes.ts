@@ -12,8 +12,8 @@ const wordAt = (digest: string, at: number): number =>
   0
 
 /**
- * A set of texts that remembers 64 bits of each: 14 bytes a text, whatever its length. Salted, so that nobody can make
- * up a text that passes for another; by chance two of ten million do so once in 370,000 lists.
+ * A set of strings that stores 64 bits of each: 14 bytes per string. Salted, so that collisions cannot be constructed;
+ * the chance that two of ten million strings collide is 1 in 370,000.
  */
 export class SeenHashes {
   readonly #salt = randomBytes(SALT_BYTES).toString('hex')
@@ -21,11 +21,11 @@ export class SeenHashes {
   #low = new Uint32Array(FIRST_SLOTS)
   #size = 0
 
-  /** False when it was in already. */
+  /** False if the string was already added. */
   add(text: string): boolean {
-    // As text, because making a buffer would take twice as long as the hash.
+    // A string, because creating a buffer would take twice as long as the hash.
     const digest = hash('sha256', this.#salt + text, 'binary')
-    // An empty slot has a zero in `low`, which no text may have.
+    // Empty slots have 0 in `low`, which is reserved.
     if (!this.#put(wordAt(digest, 0), wordAt(digest, 4) || 1)) return false
     this.#size += 1
     if (this.#size > this.#low.length * FULLEST) this.#grow()

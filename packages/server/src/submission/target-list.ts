@@ -2,7 +2,7 @@ import { AppError, targetProblem, type FieldError } from '@scanfarm/contracts'
 import { SeenHashes } from './seen-hashes.ts'
 
 const MAX_PROBLEMS = 50
-/** The target that a line names; undefined for blank lines and comments. */
+/** The target on a line; undefined for blank lines and comments. */
 export const targetOf = (line: string): string | undefined => {
   const target = line.trim()
   return target === '' || target.startsWith('#') ? undefined : target
@@ -10,19 +10,19 @@ export const targetOf = (line: string): string | undefined => {
 
 export interface ListLimits {
   readonly maxTargets: number
-  /** Lists that are longer are not kept in memory, only hashes of their targets. */
+  /** Longer lists are not kept in memory, only hashes of their targets. */
   readonly maxHeld: number
 }
 
 export interface ListedTargets {
   readonly count: number
-  /** Repetitions that were left out. */
+  /** Number of duplicates that were dropped. */
   readonly dropped: number
-  /** In their order, each once; undefined when they are too many to be held. */
+  /** Distinct targets in order; undefined if they are too many to keep. */
   readonly targets: readonly string[] | undefined
 }
 
-/** Collects targets: trims, drops blank lines, comments and repetitions, and notes what is wrong with which. */
+/** Collects targets: trims them, drops blank lines, comments and duplicates, and records problems. */
 export class TargetList {
   readonly #problems: FieldError[] = []
   readonly #limits: ListLimits
@@ -35,7 +35,7 @@ export class TargetList {
     this.#limits = limits
   }
 
-  /** `place` says where it stood, for the caller: a JSON pointer, and what to put before the message. */
+  /** `place` locates the line for the caller: a JSON pointer and a prefix for the message. */
   add(line: string, place: () => { path: string; prefix: string }): void {
     const target = targetOf(line)
     if (target === undefined) return
@@ -49,12 +49,12 @@ export class TargetList {
     if (this.#count > this.#limits.maxTargets) throw tooMany(this.#limits.maxTargets)
   }
 
-  /** The list is refused for certain and more of it need not be read. */
-  get hopeless(): boolean {
+  /** The list will be refused, so the rest need not be read. */
+  get isRefused(): boolean {
     return this.#problems.length >= MAX_PROBLEMS
   }
 
-  /** Refuses a list with problems, and an empty one. */
+  /** Refuses a list with problems and an empty list. */
   finish(field: string): ListedTargets {
     const [first] = this.#problems
     if (first !== undefined) {
@@ -63,7 +63,7 @@ export class TargetList {
     }
     if (this.#count === 0)
       throw new AppError('invalid_target', `${field}: no target was given`, {
-        details: [{ path: `/${field}`, message: 'holds no target' }],
+        details: [{ path: `/${field}`, message: 'contains no target' }],
       })
     return { count: this.#count, dropped: this.#dropped, targets: this.#held && [...this.#held] }
   }
@@ -82,11 +82,11 @@ export class TargetList {
   }
 
   #note(problem: string, { path, prefix }: { path: string; prefix: string }): void {
-    if (!this.hopeless) this.#problems.push({ path, message: prefix + problem })
+    if (!this.isRefused) this.#problems.push({ path, message: prefix + problem })
   }
 }
 
 const tooMany = (most: number): AppError =>
-  new AppError('invalid_target', `one request takes at most ${most} targets; send several`, {
-    details: [{ path: '', message: `more than ${most} targets` }],
+  new AppError('invalid_target', `a request has at most ${most} targets: send several requests`, {
+    details: [{ path: '', message: `contains more than ${most} targets` }],
   })

@@ -5,9 +5,9 @@ const HASH_CHARS = 12
 const LOOKS_HASHED = /-[0-9a-f]{12}$/
 
 /**
- * The default workspace of a target: its text where that can name a folder, else a safe form of it with a hash. The
- * same for every run of the target, and different for different targets: a target that looks like a hashed name gets a
- * hash of its own.
+ * The default workspace of a target: the target itself if it is a valid folder name, otherwise a sanitised form with a
+ * hash. Every run of a target has the same workspace, and different targets have different ones: a target that looks
+ * like a hashed name gets a hash as well.
  */
 export const workspaceOf = (target: string): string => {
   const safe = target
@@ -19,6 +19,6 @@ export const workspaceOf = (target: string): string => {
   return `${safe.slice(0, MAX_LENGTH - HASH_CHARS - 1) || 'target'}-${hash}`
 }
 
-/** A run without a target has the workspace of its workflow. */
+/** A run without a target uses the workspace of its workflow. */
 export const workspaceFor = (target: string, workflowName: string): string =>
   workspaceOf(target === '' ? workflowName : target)

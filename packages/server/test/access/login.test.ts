@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { CheckSlots } from '../../src/access/check-slots.ts'
+import { PasswordCheckQueue } from '../../src/access/password-check-queue.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -24,25 +24,25 @@ const login = async (server: TestServer, address: string, username = 'kim', pass
   server.nobody.post('/login').set('X-Forwarded-For', address).send({ username, password })
 
 describe('Failed logins from other addresses, on two masters', () => {
-  test('neither lock a user out nor slow down an address that the user logged in from before', async () => {
+  test('failed logins from other addresses neither lock a user out nor slow down an address with an earlier login', async () => {
     expect((await login(first, '10.0.0.1')).status).toBe(200)
     const tries = Array.from({ length: 30 }, (_, index) =>
       login(index % 2 === 0 ? first : second, `10.1.0.${index}`, 'kim', 'wrong'),
     )
     let ended = 0
     const others = Promise.all(tries.map((one) => one.finally(() => (ended += 1))))
-    // By then the others are counted, and most of them are held back.
+    // The other attempts are counted by then, and most of them are delayed.
     while (ended === 0) await new Promise(setImmediate)
     expect((await login(second, '10.0.0.1')).status).toBe(200)
     expect(ended).toBeLessThan(30)
     expect((await others).map(({ status }) => status)).toEqual(Array(30).fill(401))
     const since = performance.now()
     expect((await login(first, '10.2.0.1')).status).toBe(200)
-    // Held back, and not refused.
+    // Delayed, but not refused.
     expect(performance.now() - since).toBeGreaterThanOrEqual(2_900)
   })
 
-  test('count for one address and all names, whatever the master, and IPv6 addresses by their network', async () => {
+  test('failed logins count per address across all names and masters, and IPv6 addresses count by their network', async () => {
     const statuses: number[] = []
     for (let index = 0; index < 22; index++) {
       const server = index % 2 === 0 ? first : second
@@ -55,9 +55,9 @@ describe('Failed logins from other addresses, on two masters', () => {
   })
 })
 
-describe('CheckSlots', () => {
-  test('keep one check for known callers, and bound those that wait', async () => {
-    const slots = new CheckSlots({ most: 3, mostWaiting: 2 })
+describe('PasswordCheckQueue', () => {
+  test('the queue reserves one check for known addresses and limits the waiting ones', async () => {
+    const slots = new PasswordCheckQueue({ most: 3, mostWaiting: 2 })
     const ends: (() => void)[] = []
     const started: string[] = []
     const start = (name: string, known: boolean) =>

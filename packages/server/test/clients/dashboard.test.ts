@@ -5,8 +5,8 @@ import { PROBE, SURVEY, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
 
 /**
- * The calls of the dashboard of Osmedeus, page by page: what it sends, and the fields that it reads. None may fail but
- * those that are answered 501 on purpose.
+ * The calls of the Osmedeus dashboard, page by page: what it sends and the fields it reads. Only calls that answer 501
+ * on purpose may fail.
  */
 
 interface Call {
@@ -39,7 +39,7 @@ steps:
 
 let server: TestServer
 let token = ''
-/** Of what the test made: a completed run with a step and an artifact, a finding, a pending run, a schedule. */
+/** Created by the test: a completed run with a step and an artifact, a finding, a pending run, a schedule. */
 const made = {
   run: '',
   pending: '',
@@ -113,7 +113,7 @@ const at = (value: unknown, path: string): unknown =>
 
 const paged = 'pagination.total pagination.offset pagination.limit'
 
-/** Makes the calls one after the other; tells all that went wrong, and answers the bodies. */
+/** Makes the calls in sequence, reports all failures and returns the bodies. */
 const visit = async (...calls: readonly Call[]): Promise<unknown[]> => {
   const wrong: string[] = []
   const bodies: unknown[] = []
@@ -163,8 +163,8 @@ const RUN_FIELDS = [
 
 const first = (fields: readonly string[]): string => fields.map((field) => `data.0.${field}`).join(' ')
 
-describe('the dashboard of Osmedeus', () => {
-  test('on its login page gets a token that looks like one', async () => {
+describe('the Osmedeus dashboard', () => {
+  test('the login page receives a token that looks like a JWT', async () => {
     await visit({
       send: 'get',
       path: '/server-info',
@@ -179,7 +179,7 @@ describe('the dashboard of Osmedeus', () => {
     expect(refusal.message).not.toMatch(/api key/i)
   })
 
-  test('on every page finds version, health and organisations', async () => {
+  test('every page reads version, health and organisations', async () => {
     await visit(
       { send: 'get', path: '/server-info', bare: true, reads: 'version license' },
       { send: 'get', path: '/health', bare: true, reads: 'status' },
@@ -196,7 +196,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on its home page finds what it counts', async () => {
+  test('the home page reads the counts', async () => {
     await visit(
       get(
         '/stats',
@@ -208,7 +208,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the page of scans finds runs and their steps', async () => {
+  test('the scans page lists runs and their steps', async () => {
     await visit(
       get('/runs', { offset: 0, limit: 20 }, `${first(RUN_FIELDS)} ${paged}`),
       get(
@@ -232,8 +232,8 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  // Its badges are looked up by status: one that they do not know takes the whole page down.
-  test('on the pages that list runs finds only statuses that it knows', async () => {
+  // The dashboard looks up badges by status and fails on an unknown one.
+  test('the pages that list runs receive only statuses that they know', async () => {
     const { body: queued } = await server.operator
       .post('/osm/api/runs')
       .send({ module: 'probe', target: 'waits.example', run_mode: 'distributed' })
@@ -249,19 +249,19 @@ describe('the dashboard of Osmedeus', () => {
     await visit({ send: 'delete', path: `/runs/${queued.run_uuid}` })
   })
 
-  test('on the page of scans repeats, starts, cancels and deletes a run', async () => {
+  test('the scans page repeats, starts, cancels and deletes a run', async () => {
     const [copy] = await visit(post(`/runs/${made.run}/duplicate`, {}, 'run_uuid status'))
     made.pending = String(at(copy, 'run_uuid'))
     await visit(
       post(`/runs/${made.pending}/start`, {}, 'run_uuid status'),
       { send: 'delete', path: `/runs/${made.pending}` },
-      // Deleting is cancelling there, also of a run that has ended.
+      // Deleting cancels the run, also if it has ended.
       { send: 'delete', path: `/runs/${made.pending}` },
       { send: 'delete', path: `/runs/${made.run}` },
     )
   })
 
-  test('on the page of a new scan fills its form', async () => {
+  test('the form for a new scan loads its options', async () => {
     const [, , , uploaded] = await visit(
       get(
         '/workflows',
@@ -302,7 +302,7 @@ describe('the dashboard of Osmedeus', () => {
     ['the run mode distributed', { target: 'a.example', run_mode: 'distributed' }],
     ['a container', { target: 'a.example', runner_type: 'docker', docker_image: 'alpine:3' }],
     ['another machine', { target: 'a.example', runner_type: 'ssh', ssh_host: 'root@10.0.0.1' }],
-  ])('starts a scan with %s', async (_what, fields) => {
+  ])('the form starts a scan with %s', async (_what, fields) => {
     const [body] = await visit(
       post(
         '/runs',
@@ -313,7 +313,7 @@ describe('the dashboard of Osmedeus', () => {
     expect(at(body, 'status')).toBe('queued')
   })
 
-  test('starts a scan without a target, and plans one', async () => {
+  test('the form starts a scan without a target and schedules one', async () => {
     await visit(
       post('/runs', { module: 'silent', empty_target: true }, 'run_uuid status'),
       post(
@@ -331,7 +331,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the page of schedules makes, reads, changes, fires and deletes one', async () => {
+  test('the schedules page creates, reads, changes, starts and deletes a schedule', async () => {
     const [body] = await visit(
       post(
         '/schedules',
@@ -364,7 +364,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the pages of workflows lists, reads and saves them', async () => {
+  test('the workflows pages list, read and save workflows', async () => {
     const [, , , , yaml] = await visit(
       get(
         '/workflows',
@@ -398,7 +398,7 @@ describe('the dashboard of Osmedeus', () => {
     expect(body.message).toMatch(/not found/i)
   })
 
-  test('on the page of events lists them, and hears why tables are not cleared', async () => {
+  test('the events page lists events and shows why tables cannot be cleared', async () => {
     await visit(
       get(
         '/event-logs',
@@ -422,7 +422,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the pages of the inventory finds workspaces, assets and artifacts', async () => {
+  test('the inventory pages list workspaces, assets and artifacts', async () => {
     const { workspace, artifact } = made
     const [, , , , , , file] = await visit(
       get(
@@ -459,7 +459,7 @@ describe('the dashboard of Osmedeus', () => {
     expect(file).toBe('one\ntwo\n')
   })
 
-  test('on the page of organisations makes, changes, chooses and deletes one', async () => {
+  test('the organisations page creates, changes, selects and deletes an organisation', async () => {
     const [body] = await visit(post('/orgs', { name: 'acme', description: 'Ours' }, 'data.uuid data.name'))
     made.org = String(at(body, 'data.uuid'))
     const one = `/orgs/${made.org}`
@@ -481,7 +481,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the page of vulnerabilities lists, reads and deletes them', async () => {
+  test('the vulnerabilities page lists, reads and deletes vulnerabilities', async () => {
     await visit(
       get(
         '/vulnerabilities',
@@ -502,7 +502,7 @@ describe('the dashboard of Osmedeus', () => {
     )
   })
 
-  test('on the pages of settings, programs, functions and models reads what is there', async () => {
+  test('the pages of settings, programs, functions and models read their data', async () => {
     const [yaml] = await visit(
       get('/settings/yaml'),
       get('/settings/status', {}, 'hot_reload_enabled server_version'),
@@ -530,7 +530,7 @@ describe('the dashboard of Osmedeus', () => {
     expect(yaml).toContain('http:\n')
   })
 
-  test('finds what no page shows: workers, tasks, jobs, snapshots, cloud', async () => {
+  test('workers, tasks, jobs, snapshots and cloud data are available without a page', async () => {
     const [task] = await visit(
       post(
         '/tasks',

@@ -1,33 +1,24 @@
+// long
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { CloudError } from '@scanfarm/cloud'
 import type { Artifact, CloudInfra, JobStatus, Step } from '@scanfarm/contracts'
-import { openCloudFarm, type CloudFarm } from './farm.ts'
+import { openCloudFarm } from './farm.ts'
 
 jest.setTimeout(300_000)
 
-/** No server falls silent here, so none may be taken for lost when the machine is busy. */
+/** A long lease: no server dies here, and none may be taken for lost on a busy host. */
 const LASTING = { 'worker.lease_ms': 60_000 }
-
-let farm: CloudFarm
-beforeAll(async () => {
-  farm = await openCloudFarm()
-})
-afterEach(async () => {
-  farm.cloud.faults = {}
-  for (const name of farm.cloud.names) await farm.cloud.vanish(name)
-})
-afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
-})
 
 const isDestroyed = ({ status }: CloudInfra): boolean => status === 'destroyed'
 const isReady = ({ status }: CloudInfra): boolean => status === 'ready'
 const isOver = (job: JobStatus): boolean => job.completed + job.failed + job.cancelled === job.total_runs
 const targets = (count: number): string[] => Array.from({ length: count }, (_, n) => `t${n}.example`)
 
-describe('a cloud job', () => {
-  test('gets machines, runs on them, brings its results back, and its machines are destroyed', async () => {
+test.concurrent(
+  'a cloud job gets machines, runs on them, brings its results back, and its machines are destroyed',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start(LASTING)
     const { url } = server
     const job = await farm.submit(url, {
@@ -62,9 +53,13 @@ describe('a cloud job', () => {
     expect(await farm.text(url, '/metrics')).toMatch(
       /scanfarm_cloud_runs_ended_total\{ending="completed"\} 4/,
     )
-  })
+  },
+)
 
-  test('goes on with the machines that came up, and its status says how many and why', async () => {
+test.concurrent(
+  'a cloud job goes on with the machines that came up, and its status says how many and why',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start()
     const { url } = server
     let calls = 0
@@ -87,26 +82,29 @@ describe('a cloud job', () => {
     expect(status).toBe(202)
     await farm.untilInfra(url, infraId, isDestroyed)
     expect(farm.cloud.names).toEqual([])
-  })
+  },
+)
 
-  test('fails with the words of the provider where no machine comes up', async () => {
-    await using server = await farm.start()
-    const { url } = server
-    farm.cloud.faults = {
-      beforeCreate() {
-        throw new CloudError('refused', 'the quota of machines is used up')
-      },
-    }
-    const job = await farm.submit(url, { module: 'scan', target: 'a.example' })
-    await farm.untilJob(url, job.job_id, isOver)
-    const run = await farm.untilRun(url, String(job.run_uuid), () => true)
-    expect(run.status).toBe('failed')
-    expect(run.error_message).toContain('the quota of machines is used up')
-  })
+test.concurrent('a cloud job fails with the words of the provider where no machine comes up', async () => {
+  await using farm = await openCloudFarm()
+  await using server = await farm.start()
+  const { url } = server
+  farm.cloud.faults = {
+    beforeCreate() {
+      throw new CloudError('refused', 'the quota of machines is used up')
+    },
+  }
+  const job = await farm.submit(url, { module: 'scan', target: 'a.example' })
+  await farm.untilJob(url, job.job_id, isOver)
+  const run = await farm.untilRun(url, String(job.run_uuid), () => true)
+  expect(run.status).toBe('failed')
+  expect(run.error_message).toContain('the quota of machines is used up')
 })
 
-describe('cancelling a cloud run', () => {
-  test('while its machine is being made ends it at once; the machine goes when told so', async () => {
+test.concurrent(
+  'cancelling a cloud run while its machine is being made ends it at once; the machine goes when told so',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start()
     const { url } = server
     const making = Promise.withResolvers<void>()
@@ -126,27 +124,28 @@ describe('cancelling a cloud run', () => {
     await farm.untilRun(url, String(job.run_uuid), (run) => run.status === 'cancelled')
     await farm.untilInfra(url, String(job.infra_id), isDestroyed)
     expect(farm.cloud.names).toEqual([])
-  })
+  },
+)
 
-  test('while it runs kills its processes on the machine', async () => {
-    await using server = await farm.start()
-    const { url } = server
-    const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
-    const uuid = String(job.run_uuid)
-    await farm.untilPid(url, uuid)
-    const { status, body } = await farm.call<{ processes_terminated?: number }>(
-      url,
-      'DELETE',
-      `/runs/${uuid}`,
-    )
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ message: 'Run cancelled successfully', kill_method: 'registry' })
-    expect(body.processes_terminated).toBeGreaterThan(0)
-    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-    expect(farm.cloud.names).toEqual([])
-  })
+test.concurrent('cancelling a cloud run while it runs kills its processes on the machine', async () => {
+  await using farm = await openCloudFarm()
+  await using server = await farm.start()
+  const { url } = server
+  const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
+  const uuid = String(job.run_uuid)
+  await farm.untilPid(url, uuid)
+  const { status, body } = await farm.call<{ processes_terminated?: number }>(url, 'DELETE', `/runs/${uuid}`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ message: 'Run cancelled successfully', kill_method: 'registry' })
+  expect(body.processes_terminated).toBeGreaterThan(0)
+  await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+  expect(farm.cloud.names).toEqual([])
+})
 
-  test('by destroying its infrastructure cancels what runs and what waits', async () => {
+test.concurrent(
+  'cancelling a cloud run by destroying its infrastructure cancels what runs and what waits',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start()
     const { url } = server
     const job = await farm.submit(url, { module: 'slow', targets: targets(3) })
@@ -155,11 +154,13 @@ describe('cancelling a cloud run', () => {
     expect(await farm.untilJob(url, job.job_id, isOver)).toMatchObject({ cancelled: 3 })
     await farm.untilInfra(url, String(job.infra_id), isDestroyed)
     expect(farm.cloud.names).toEqual([])
-  })
-})
+  },
+)
 
-describe('machines that are there', () => {
-  test('are used again by later jobs, and go with the last one that says so', async () => {
+test.concurrent(
+  'machines that are there are used again by later jobs, and go with the last one that says so',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start()
     const { url } = server
     const made = await farm.call<{ infra_id: string }>(url, 'POST', '/cloud/instances', { instances: 1 })
@@ -178,9 +179,13 @@ describe('machines that are there', () => {
     await farm.untilInfra(url, infraId, isDestroyed)
     expect(farm.cloud.created.filter((name) => name.includes(infraId))).toHaveLength(1)
     expect(farm.cloud.names).toEqual([])
-  })
+  },
+)
 
-  test('and are taken away lose nothing: their runs go on elsewhere', async () => {
+test.concurrent(
+  'machines that are there and are taken away lose nothing: their runs go on elsewhere',
+  async () => {
+    await using farm = await openCloudFarm()
     await using server = await farm.start()
     const { url } = server
     const job = await farm.submit(url, { module: 'slow', targets: targets(2), cloud_instances: 2 })
@@ -198,75 +203,76 @@ describe('machines that are there', () => {
     await farm.untilJob(url, job.job_id, isOver)
     await farm.call(url, 'DELETE', `/cloud/instances/${job.infra_id}`)
     await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+  },
+)
+
+test.concurrent('several servers share the work of one job without doing any of it twice', async () => {
+  await using farm = await openCloudFarm()
+  await using one = await farm.start(LASTING)
+  await using other = await farm.start(LASTING)
+  const job = await farm.submit(one.url, {
+    module: 'scan',
+    targets: targets(12),
+    cloud_instances: 3,
+    cloud_auto_destroy: true,
+    concurrency: 6,
   })
+  const done = await farm.untilJob(other.url, job.job_id, isOver)
+  expect(done).toMatchObject({ total_runs: 12, completed: 12 })
+  for (const { run_uuid: uuid } of done.runs)
+    expect(await farm.untilRun(one.url, uuid, () => true)).toMatchObject({ attempt: 1 })
+  await farm.untilInfra(one.url, String(job.infra_id), isDestroyed)
+  expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(3)
+  expect(farm.cloud.names).toEqual([])
 })
 
-describe('several servers', () => {
-  test('share the work of one job without doing any of it twice', async () => {
-    await using one = await farm.start(LASTING)
-    await using other = await farm.start(LASTING)
-    const job = await farm.submit(one.url, {
-      module: 'scan',
-      targets: targets(12),
-      cloud_instances: 3,
-      cloud_auto_destroy: true,
-      concurrency: 6,
-    })
-    const done = await farm.untilJob(other.url, job.job_id, isOver)
-    expect(done).toMatchObject({ total_runs: 12, completed: 12 })
-    for (const { run_uuid: uuid } of done.runs)
-      expect(await farm.untilRun(one.url, uuid, () => true)).toMatchObject({ attempt: 1 })
-    await farm.untilInfra(one.url, String(job.infra_id), isDestroyed)
-    expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(3)
-    expect(farm.cloud.names).toEqual([])
+test.concurrent('several servers take over the machines and runs of one that was killed', async () => {
+  await using farm = await openCloudFarm()
+  const killed = await farm.spawn()
+  const job = await farm.submit(killed.url, {
+    module: 'slow',
+    targets: targets(2),
+    cloud_instances: 1,
+    cloud_auto_destroy: true,
   })
+  const [first] = (await farm.untilJob(killed.url, job.job_id, ({ running }) => running === 1)).runs
+  const ended = once(killed.process, 'exit')
+  killed.process.kill('SIGKILL')
+  await ended
+  await using server = await farm.start()
+  const { url } = server
+  const uuid = String(first?.run_uuid)
+  const again = await farm.untilRun(url, uuid, (run) => run.status === 'running' && run.attempt === 2)
+  expect(again.infra_id).toBe(job.infra_id)
+  expect(farm.cloud.names).toHaveLength(1)
+  await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)
+  await farm.untilJob(url, job.job_id, isOver)
+  await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+  expect(farm.cloud.names).toEqual([])
+})
 
-  test('take over the machines and runs of one that was killed', async () => {
-    const killed = await farm.spawn()
-    const job = await farm.submit(killed.url, {
-      module: 'slow',
-      targets: targets(2),
-      cloud_instances: 1,
-      cloud_auto_destroy: true,
-    })
-    const [first] = (await farm.untilJob(killed.url, job.job_id, ({ running }) => running === 1)).runs
-    const ended = once(killed.process, 'exit')
-    killed.process.kill('SIGKILL')
-    await ended
-    await using server = await farm.start()
-    const { url } = server
-    const uuid = String(first?.run_uuid)
-    const again = await farm.untilRun(url, uuid, (run) => run.status === 'running' && run.attempt === 2)
-    expect(again.infra_id).toBe(job.infra_id)
-    expect(farm.cloud.names).toHaveLength(1)
-    await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)
-    await farm.untilJob(url, job.job_id, isOver)
-    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-    expect(farm.cloud.names).toEqual([])
+test.concurrent('several servers find the machine that one was making when it was killed', async () => {
+  await using farm = await openCloudFarm()
+  const killed = await farm.spawn()
+  const made = Promise.withResolvers<void>()
+  farm.cloud.faults = {
+    async afterCreate() {
+      const exit = once(killed.process, 'exit')
+      killed.process.kill('SIGKILL')
+      await exit
+      made.resolve()
+    },
+  }
+  const job = await farm.submit(killed.url, {
+    module: 'scan',
+    target: 'a.example',
+    cloud_auto_destroy: true,
   })
-
-  test('find the machine that one was making when it was killed', async () => {
-    const killed = await farm.spawn()
-    const made = Promise.withResolvers<void>()
-    farm.cloud.faults = {
-      async afterCreate() {
-        const exit = once(killed.process, 'exit')
-        killed.process.kill('SIGKILL')
-        await exit
-        made.resolve()
-      },
-    }
-    const job = await farm.submit(killed.url, {
-      module: 'scan',
-      target: 'a.example',
-      cloud_auto_destroy: true,
-    })
-    await made.promise
-    farm.cloud.faults = {}
-    await using server = await farm.start()
-    expect(await farm.untilJob(server.url, job.job_id, isOver)).toMatchObject({ completed: 1 })
-    await farm.untilInfra(server.url, String(job.infra_id), isDestroyed)
-    expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(1)
-    expect(farm.cloud.names).toEqual([])
-  })
+  await made.promise
+  farm.cloud.faults = {}
+  await using server = await farm.start()
+  expect(await farm.untilJob(server.url, job.job_id, isOver)).toMatchObject({ completed: 1 })
+  await farm.untilInfra(server.url, String(job.infra_id), isDestroyed)
+  expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(1)
+  expect(farm.cloud.names).toEqual([])
 })

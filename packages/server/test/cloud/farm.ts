@@ -4,24 +4,24 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
-import { providersFrom, type LifeSettings } from '@scanfarm/cloud'
-import { openTestCloud, type TestCloud } from '@scanfarm/cloud/testing'
+import { providersFrom, type ProvisioningSettings } from '@scanfarm/cloud'
+import { openFakeCloud, type FakeCloud } from '@scanfarm/cloud/testing'
 import type { CloudInfra, JobStatus, Run, RunDetail, RunsCreated } from '@scanfarm/contracts'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import { startServer, type RunningServer } from '../../src/index.ts'
 import { openGate, type Gate } from './gate.ts'
+import { SETTINGS } from '../../src/settings.ts'
 
 const TOKEN = 'sft_cloud_farm'
-const DEADLINE_MS = 120_000
 
-/** Nothing waits for long. */
-export const QUICK: Partial<LifeSettings> = {
-  lookSeconds: 0.2,
-  busyLookSeconds: 0.1,
-  showSeconds: 1,
-  holdMs: 3_000,
+/** Short intervals. */
+export const QUICK: Partial<ProvisioningSettings> = {
+  reconcileSeconds: 0.2,
+  busyReconcileSeconds: 0.1,
+  listLagSeconds: 1,
+  leaseMs: 3_000,
 }
 
 const WORKFLOWS = {
@@ -53,18 +53,18 @@ interface Answer<T> {
 }
 
 export interface CloudFarm extends AsyncDisposable {
-  readonly cloud: TestCloud
+  readonly cloud: FakeCloud
   readonly db: TestDatabase
   start(settings?: Record<string, unknown>): Promise<RunningServer>
-  /** A process of its own, to be killed. */
+  /** A server process that can be killed. */
   spawn(): Promise<{ readonly url: string; readonly process: ChildProcess }>
   call<T>(url: string, method: string, path: string, body?: object): Promise<Answer<T>>
   text(url: string, path: string): Promise<string>
-  /** A cloud job. */
+  /** Submits a cloud job. */
   submit(url: string, fields: object): Promise<RunsCreated>
   untilInfra(url: string, id: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra>
   untilJob(url: string, id: string, what: (job: JobStatus) => boolean): Promise<JobStatus>
-  /** The process of a run that executes on its machine now. */
+  /** The process of a run on its machine. */
   untilPid(url: string, uuid: string): Promise<number>
   untilRun(url: string, id: string, what: (run: RunDetail) => boolean): Promise<RunDetail>
 }
@@ -75,7 +75,7 @@ export async function openCloudFarm(): Promise<CloudFarm> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-cloud-farm-'))
   scope.defer(() => rm(folder, { recursive: true, force: true }))
   const db = scope.use(await testDatabase())
-  const cloud = scope.adopt(await openTestCloud(), (opened) => opened.close())
+  const cloud = scope.adopt(await openFakeCloud(), (opened) => opened.close())
   const gate: Gate = scope.use(await openGate(cloud))
   await mkdir(join(folder, 'workflows'))
   for (const [name, yaml] of Object.entries(WORKFLOWS)) await writeFile(join(folder, 'workflows', name), yaml)
@@ -84,7 +84,7 @@ export async function openCloudFarm(): Promise<CloudFarm> {
     servers += 1
     return {
       data_dir: join(folder, `data-${servers}`),
-      // The machines of this cloud share the files of this machine, but for this folder.
+      // The fake machines share the files of this host except this folder.
       'worker.folder': cloud.ownFolder,
       'runner.user': 'root',
       'database.url': db.url,
@@ -118,12 +118,12 @@ export async function openCloudFarm(): Promise<CloudFarm> {
     db,
     start: (more) =>
       startServer(
-        readConfig({ env: {}, argvOverrides: settingsOf(more) }),
+        readConfig(SETTINGS, { env: {}, argvOverrides: settingsOf(more) }),
         {},
         {
           log: silentLogger,
           providers: providersFrom({ local: async () => cloud }, {}, silentLogger),
-          life: QUICK,
+          provisioning: QUICK,
           checkResponses: true,
         },
       ),
@@ -132,7 +132,10 @@ export async function openCloudFarm(): Promise<CloudFarm> {
       const child = spawn(
         process.execPath,
         ['--disable-warning=ExperimentalWarning', script, JSON.stringify(settingsOf()), gate.url],
-        { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+        },
       )
       const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
       return { url, process: child }
@@ -157,15 +160,5 @@ export async function openCloudFarm(): Promise<CloudFarm> {
     },
     untilRun: (url, id, what) => until(() => data<RunDetail>(url, `/runs/${id}`), what),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  }
-}
-
-async function until<T>(ask: () => Promise<T>, what: (answer: T) => boolean): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS
-  for (;;) {
-    const answer = await ask()
-    if (what(answer)) return answer
-    if (performance.now() > deadline) throw new Error(`it stays ${JSON.stringify(answer, null, 1)}`)
-    await delay(50)
   }
 }

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { CloudProvider, Machine, MachineRequest } from '@scanfarm/cloud'
-import type { TestCloud } from '@scanfarm/cloud/testing'
+import type { FakeCloud } from '@scanfarm/cloud/testing'
 
-/** A call of a provider's method, as it goes over the wire. */
+/** A call of a provider's method, as JSON. */
 interface Call {
   readonly create?: MachineRequest
   readonly describe?: string
@@ -16,8 +16,8 @@ export interface Gate extends AsyncDisposable {
   readonly url: string
 }
 
-/** Lets another process use the cloud of this one, so that its machines outlive that process. */
-export const openGate = async (cloud: TestCloud): Promise<Gate> => {
+/** Serves the fake cloud of this process to another one, so that machines outlive that process. */
+export const openGate = async (cloud: FakeCloud): Promise<Gate> => {
   const answer = async (call: Call): Promise<unknown> => {
     if (call.create !== undefined) return await cloud.create(call.create)
     if (call.describe !== undefined) return (await cloud.describe(call.describe)) ?? null
@@ -43,7 +43,7 @@ export const openGate = async (cloud: TestCloud): Promise<Gate> => {
   }
 }
 
-/** The cloud behind a gate. */
+/** A client of the served cloud. */
 export const providerBehind = (url: string): CloudProvider => {
   const ask = async <T>(call: Call, signal: AbortSignal): Promise<T> =>
     (await (await fetch(url, { method: 'POST', body: JSON.stringify(call), signal })).json()) as T

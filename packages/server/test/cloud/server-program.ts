@@ -3,10 +3,14 @@ import { readConfig, silentLogger } from '@scanfarm/platform'
 import { startServer } from '../../src/index.ts'
 import { providerBehind } from './gate.ts'
 import { QUICK } from './farm.ts'
+import { SETTINGS } from '../../src/settings.ts'
 
-/** A server until it is killed: `node server-program.ts SETTINGS-AS-JSON GATE-URL`; tells its address. */
+/** Runs a server until it is killed and prints its address: `node server-program.ts SETTINGS-AS-JSON GATE-URL`. */
 const [, , settings = '{}', gate = ''] = process.argv
-const config = readConfig({ env: {}, argvOverrides: JSON.parse(settings) as Record<string, unknown> })
+const config = readConfig(SETTINGS, {
+  env: {},
+  argvOverrides: JSON.parse(settings) as Record<string, unknown>,
+})
 const providers = providersFrom({ local: async () => providerBehind(gate) }, {}, silentLogger)
-const server = await startServer(config, {}, { log: silentLogger, providers, life: QUICK })
+const server = await startServer(config, {}, { log: silentLogger, providers, provisioning: QUICK })
 process.stdout.write(`${server.url}\n`)

@@ -10,7 +10,7 @@ test.each([
   ['a string of many megabytes', JSON.stringify('x"'.repeat(4_000_000))],
   ['a string that does not end', `"${'['.repeat(MAX_JSON_DEPTH * 2)}`],
   ['an escaped backslash at the end of a string', String.raw`["a\\","b\\\"["]`],
-])('JSON with %s is read', (_, text) => {
+])('JSON with %s is accepted', (_, text) => {
   expect(() => refuseDeepJson(text)).not.toThrow()
 })
 
@@ -19,5 +19,5 @@ test.each([
   ['deeper objects', '{"a":'.repeat(MAX_JSON_DEPTH + 1)],
   ['deeper lists behind a string', `["\\\\",${nested(MAX_JSON_DEPTH)}]`],
 ])('JSON with %s is refused', (_, text) => {
-  expect(() => refuseDeepJson(text)).toThrow(`more than ${MAX_JSON_DEPTH} lists or objects within each other`)
+  expect(() => refuseDeepJson(text)).toThrow(`the body nests more than ${MAX_JSON_DEPTH} arrays or objects`)
 })

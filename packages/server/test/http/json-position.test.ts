@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { jsonPosition } from '../../src/http/json-position.ts'
 
-describe('the place where text stops being JSON', () => {
+describe('the position of the first JSON syntax error', () => {
   test.each([
     ['', 1, 1],
     ['abc', 1, 1],
@@ -18,7 +18,7 @@ describe('the place where text stops being JSON', () => {
     ['{"a":', 1, 6],
     ['[01]', 1, 3],
     ["{'a':1}", 1, 2],
-  ])('in %j is line %i, column %i', (source, line, column) => {
+  ])('the syntax error in %j is at line %i, column %i', (source, line, column) => {
     expect(() => JSON.parse(source) as unknown).toThrow()
     expect(jsonPosition(source)).toMatchObject({ line, column })
   })
@@ -28,12 +28,12 @@ describe('the place where text stops being JSON', () => {
     ['escapes', '\\n'],
     ['pairs', '😀'],
     ['digits', ''],
-  ])('is found behind many megabytes of %s', (_, piece) => {
+  ])('the position is found after many megabytes of %s', (_, piece) => {
     const value = piece === '' ? '7'.repeat(15_000_000) : `"${piece.repeat(7_000_000)}"`
     expect(jsonPosition(`[${value} x]`).offset).toBe(value.length + 2)
   })
 
-  test('is found in very deep nesting', () => {
+  test('the position is found in very deep nesting', () => {
     expect(jsonPosition('['.repeat(1_000_000)).offset).toBe(1_000_000)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { namesTag, rangeOf } from '../../src/http/range.ts'
+import { namesTag, rangeOf } from '../../src/routes/artifacts/send-artifact.ts'
 
 describe('a Range header', () => {
   test.each([
@@ -9,12 +9,12 @@ describe('a Range header', () => {
     ['bytes=-3', { start: 7, end: 9 }],
     ['bytes=-100', { start: 0, end: 9 }],
     ['bytes=8-100', { start: 8, end: 9 }],
-  ])('%s of 10 bytes asks for one part', (header, range) => {
+  ])('%s of 10 bytes selects one range', (header, range) => {
     expect(rangeOf(header, 10)).toEqual(range)
   })
 
   test.each([undefined, 'bytes=0-1,3-4', 'lines=1-2', 'bytes=-', 'bytes=5-2', 'bytes=a-b'])(
-    '%s gets the whole',
+    '%s selects the whole content',
     (header) => {
       expect(rangeOf(header, 10)).toBeUndefined()
     },
@@ -26,7 +26,7 @@ describe('a Range header', () => {
 })
 
 describe('an entity tag', () => {
-  test('is found in a list, weak or as *', () => {
+  test('the tag is found in a list, as a weak tag and as *', () => {
     expect(namesTag('"a", W/"b"', '"b"')).toBe(true)
     expect(namesTag('*', '"b"')).toBe(true)
     expect(namesTag('"a"', '"b"')).toBe(false)

@@ -4,14 +4,13 @@ import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { addressGroup } from '../../src/http/address-group.ts'
+import express from 'express'
+import { addressGroup, ByteBudget } from '../../src/http/address-limits.ts'
 import { BodyWatch, type BodyPace } from '../../src/http/body-watch.ts'
-import { ByteBudget } from '../../src/http/byte-budget.ts'
 import { readBody } from '../../src/http/json-body.ts'
-import { listenHttp } from '../../src/listen-http.ts'
+import { listenHttp } from '../../src/http/listen.ts'
 import { apiRoutes } from '../../src/routes/index.ts'
 import { testServer, type TestServer } from '../_server.ts'
-import express from 'express'
 
 const IDLE_MS = 1_000
 const MIB = 1024 * 1024
@@ -27,7 +26,7 @@ interface Sent {
   readonly answer: Promise<{ status: number; code: unknown }>
 }
 
-/** Sends the head of a request, and of its body only what the test writes. */
+/** Sends the headers of a request, and only the part of its body that the test writes. */
 const open = (
   url: string,
   {
@@ -51,8 +50,8 @@ const open = (
   return { request, answer }
 }
 
-describe('Requests without a token', () => {
-  test('are refused before their body is read, on every route that needs a token', async () => {
+describe('unauthenticated requests', () => {
+  test('every route that requires a token refuses a request without one before reading the body', async () => {
     const routes = apiRoutes()
       .map(({ spec }) => spec)
       .filter(({ role, body, upload, file }) => role !== 'public' && (body ?? upload ?? file) !== undefined)
@@ -65,7 +64,7 @@ describe('Requests without a token', () => {
     }
   })
 
-  test('cannot send more than 4 KiB to POST /login', async () => {
+  test('POST /login accepts at most 4 KiB', async () => {
     const declared = open(`${server.url}/api/login`, { length: 5_000 })
     expect(await declared.answer).toEqual({ status: 413, code: 'payload_too_large' })
     await server.nobody
@@ -78,7 +77,7 @@ describe('Requests without a token', () => {
       .expect(401)
   })
 
-  test('may hold few bytes in all while their bodies come in', async () => {
+  test('unauthenticated bodies in progress share a limited number of bytes', async () => {
     const headers = {
       'X-Scanfarm-Timestamp': String(Math.floor(Date.now() / 1_000)),
       'X-Scanfarm-Signature': `sha256=${'0'.repeat(64)}`,
@@ -92,25 +91,25 @@ describe('Requests without a token', () => {
     })
     const refused = (await Promise.all(answers)).map(({ status }) => status)
     expect(refused.filter((status) => status === 503).length).toBeGreaterThanOrEqual(1)
-    // The others stop moving, and leave room again.
+    // The other bodies stall and are aborted, which frees their bytes.
     expect(new Set(refused)).toEqual(new Set([408, 503]))
     await server.nobody.post('/login').send({ username: 'a', password: 'b' }).expect(401)
   })
 
-  test('are refused without their body when a webhook has no signature that could fit', async () => {
+  test('a webhook request without a well-formed signature is refused before reading the body', async () => {
     const { answer } = open(`${server.url}/api/webhooks/x`, { length: 1_000 })
     expect(await answer).toEqual({ status: 401, code: 'unauthorized' })
   })
 })
 
-describe('Bodies that do not move', () => {
+describe('bodies without progress', () => {
   test.each([
     ['a login', '/login', {}],
     ['a request with a token', '/api/runs', { token: 'operator' }],
     ['an upload', '/api/upload-file', { token: 'operator', type: 'multipart/form-data; boundary=x' }],
     ['a body that no route reads', '/api/nothing', {}],
   ] as const)(
-    'are given up: %s',
+    'a body without progress is aborted: %s',
     async (_name, path, { token, type }: { token?: 'operator'; type?: string }) => {
       const { request, answer } = open(`${server.url}${path}`, {
         length: 1_000,
@@ -129,20 +128,20 @@ describe('Bodies that do not move', () => {
     },
   )
 
-  test('are not given up while they move', async () => {
+  test('a body that makes progress is not aborted', async () => {
     const body = Buffer.from(JSON.stringify({ username: 'a', password: 'b' }))
     const { request, answer } = open(`${server.url}/login`, { length: body.length })
     const piece = Math.ceil(body.length / 4)
     for (let at = 0; at < body.length; at += piece) {
       request.write(body.subarray(at, at + piece))
-      // Shorter than the bound; in all longer than the bound.
+      // Each pause is shorter than the limit; the whole transfer is longer.
       await setTimeout(IDLE_MS / 3)
     }
     expect((await answer).status).toBe(401)
   })
 })
 
-/** A server that reads every body, with the pace of the test. */
+/** A server that reads every body, with the limits of the test. */
 const bodyServer = async (pace: BodyPace) => {
   const watch = new BodyWatch(pace)
   const http = createServer((request, response) => {
@@ -163,7 +162,7 @@ const bodyServer = async (pace: BodyPace) => {
   }
 }
 
-test('A body that moves too slowly is given up', async () => {
+test('a body below the minimum rate is aborted', async () => {
   await using slow = await bodyServer({ idleMs: 1_000, graceMs: 500, bytesPerSecond: 10_000 })
   const { request, answer } = open(slow.url, { length: MIB })
   const drip = setInterval(() => request.write('x'), 50)
@@ -171,7 +170,7 @@ test('A body that moves too slowly is given up', async () => {
   clearInterval(drip)
 })
 
-test('Connections are bounded in all and for each address', async () => {
+test('connections are limited in total and for each address', async () => {
   const app = express().get('/', (_request, response) => void response.end('ok'))
   const closedOf = async (total: number, perAddress: number, isProxy: boolean): Promise<number> => {
     await using http = await listenHttp(app, {
@@ -198,7 +197,7 @@ test('Connections are bounded in all and for each address', async () => {
   expect(await closedOf(5, 100, false)).toBeGreaterThan(0)
 })
 
-test('A budget of bytes is bounded in all and for each key', () => {
+test('a byte budget is limited in total and for each key', () => {
   const budget = new ByteBudget(10, 6)
   expect([budget.take('a', 6), budget.take('a', 1), budget.take('b', 5), budget.take('b', 4)]).toEqual([
     true,
@@ -210,7 +209,7 @@ test('A budget of bytes is bounded in all and for each key', () => {
   expect([budget.take('b', 2), budget.take('b', 1), budget.take('a', 4)]).toEqual([true, false, true])
 })
 
-test('An address counts by itself, or by its IPv6 network', () => {
+test('an IPv4 address counts by itself, an IPv6 address by its network', () => {
   expect(
     [
       '10.0.0.1',

@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
-import { EventStreams } from '../../src/loops/event-receiver/event-streams.ts'
-import { Wake } from '../../src/wake.ts'
+import { EventStreams } from '../../src/routes/events/event-streams.ts'
+import { Notifier } from '../../src/notifier.ts'
 
-/** Ends a hang, no more: without a word a stream stays open for ever. */
+/** Only ends a hang: without an end, a stream stays open forever. */
 const PATIENCE_MS = 25_000
 
 let database: TestDatabase
@@ -24,14 +24,14 @@ const closeWithin = async (stream: NodeJS.EventEmitter, ms: number): Promise<voi
 const NEVER = new AbortController().signal
 const MIB = 1024 * 1024
 
-/** Writes events with so many bytes of data each. */
+/** Writes events with this many bytes of data each. */
 const write = (name: string, count: number, bytes: number) =>
   asSuperuser(
     (client) =>
       client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
         workflow_name, processed, processed_at)
         select 'custom.${name}', 'evt_' || n, '${name} ' || n, 'api', 'custom',
-               (select string_agg(md5(random()::text || n || k), '') from generate_series(1, ${Math.ceil(bytes / 32)}) k),
+               repeat(md5(random()::text || n), ${Math.ceil(bytes / 32)}),
                '', '', '', true, now() from generate_series(1, ${count}) n`),
     database.url,
   )
@@ -73,17 +73,17 @@ const numbered = (name: string, from: number, to: number): string[] =>
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** What is in use; buffers that are garbage do not count. `external` includes array buffers. */
+/** Memory in use without buffers that are garbage. `external` includes array buffers. */
 const held = (): NodeJS.MemoryUsage => {
-  // The memory of buffers is freed by another thread; the next collection waits for that thread.
+  // Another thread frees the memory of buffers; the next collection waits for that thread.
   collect()
   collect()
   return process.memoryUsage()
 }
 
-describe('streams of events', () => {
-  test('end at once when the server stops, and when their client goes', async () => {
-    const streams = new EventStreams(database.store.feed, new Wake())
+describe('event streams', () => {
+  test('a stream ends immediately when the server stops or its client disconnects', async () => {
+    const streams = new EventStreams(database.store.feed, new Notifier())
     const client = new AbortController()
     const gone = await streams.open('a', undefined, {}, client.signal)
     const stopped = await streams.open('a', undefined, {}, NEVER)
@@ -94,8 +94,8 @@ describe('streams of events', () => {
     await closeWithin(stopped, PATIENCE_MS)
   })
 
-  test('are refused when one caller has ten, and another caller still gets some', async () => {
-    using streams = new EventStreams(database.store.feed, new Wake())
+  test('an eleventh stream of one caller is refused, and another caller still gets one', async () => {
+    using streams = new EventStreams(database.store.feed, new Notifier())
     const open = (caller: string) => streams.open(caller, '0-0', {}, NEVER)
     const own = await Promise.all(Array.from({ length: 10 }, () => open('one')))
     await expect(open('one')).rejects.toMatchObject({
@@ -110,8 +110,8 @@ describe('streams of events', () => {
     for (const stream of [...own, other, again]) stream.destroy()
   })
 
-  test('are refused when too many listen', async () => {
-    using streams = new EventStreams(database.store.feed, new Wake())
+  test('a stream is refused if too many are open', async () => {
+    using streams = new EventStreams(database.store.feed, new Notifier())
     const client = new AbortController()
     let callers = 0
     const open = () => streams.open(`caller ${callers++ % 50}`, '0-0', {}, client.signal)
@@ -126,8 +126,8 @@ describe('streams of events', () => {
     await once(again, 'close')
   })
 
-  test('are refused as well when too many come at the same moment', async () => {
-    using streams = new EventStreams(database.store.feed, new Wake())
+  test('concurrent requests for too many streams are refused too', async () => {
+    using streams = new EventStreams(database.store.feed, new Notifier())
     const client = new AbortController()
     const opened = await Promise.allSettled(
       Array.from({ length: 101 }, (_, index) =>
@@ -139,8 +139,8 @@ describe('streams of events', () => {
     expect(failures).toMatchObject([{ reason: { code: 'unavailable' } }])
   })
 
-  test('miss nothing and repeat nothing, from the past into the present', async () => {
-    using streams = new EventStreams(database.store.feed, new Wake())
+  test('a stream loses and repeats nothing when it moves from old to new events', async () => {
+    using streams = new EventStreams(database.store.feed, new Notifier())
     const start = await database.store.feed.end()
     await write('past', 500, 2_000)
     const reading = Promise.all(
@@ -156,39 +156,41 @@ describe('streams of events', () => {
     for (const { names } of await reading) expect(names).toEqual(expected)
   })
 
-  test('read the log once, however many there are', async () => {
+  test('all streams share one read of the event log', async () => {
     let reads = 0
     const { feed } = database.store
     const counted = {
       ...feed,
       read: (options: Parameters<typeof feed.read>[0]) => (reads++, feed.read(options)),
     }
-    using streams = new EventStreams(counted, new Wake())
+    using streams = new EventStreams(counted, new Notifier())
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         streams.open(`caller ${index}`, undefined, { topic: 'custom.shared' }, NEVER),
       ),
     )
-    const first = all.map((stream) => readUntil(stream, ({ names }) => names.length >= 50))
-    // Until all are up to date.
-    const giveUpAt = performance.now() + PATIENCE_MS
-    for (
-      let before = -1;
-      before < reads && performance.now() < giveUpAt;
-      await new Promise((done) => setTimeout(done, 1_000))
+    const current = all.map(() => Promise.withResolvers<void>())
+    const reading = all.map((stream, index) =>
+      readUntil(stream, ({ names }) => {
+        if (names.length > 0) current[index]?.resolve()
+        return names.length >= 51
+      }),
     )
-      before = reads < 50 ? reads - 1 : reads - 10
+    // A stream that has received this event has caught up.
+    await write('shared', 1, 100)
+    await Promise.all(current.map(({ promise }) => promise))
     const before = reads
     const started = performance.now()
     await write('other', 50, 100)
     await write('shared', 50, 10_000)
-    for (const { names } of await Promise.all(first)) expect(names).toEqual(numbered('shared', 1, 50))
+    for (const { names } of await Promise.all(reading))
+      expect(names).toEqual(['shared 1', ...numbered('shared', 1, 50)])
     const polls = (performance.now() - started) / 500
     expect(reads - before).toBeLessThan(polls + 10)
   })
 
-  test('hold little for readers that do not read, and name the id to go on from', async () => {
-    using streams = new EventStreams(database.store.feed, new Wake(), 0)
+  test('a stalled reader holds little memory, and its stream ends with the id to continue from', async () => {
+    using streams = new EventStreams(database.store.feed, new Notifier(), 0)
     const start = await database.store.feed.end()
     const slow = await Promise.all(
       Array.from({ length: 100 }, (_, index) => streams.open(`caller ${index % 50}`, undefined, {}, NEVER)),
@@ -200,7 +202,7 @@ describe('streams of events', () => {
       expect(String(stream.read())).toContain('retry: ')
     }
     await write('first', 1, 100)
-    // Each has the first event and so is up to date.
+    // Each stream has received the first event and is up to date.
     const giveUpAt = performance.now() + PATIENCE_MS
     while (!slow.every((stream) => stream.readableLength > 100) && performance.now() < giveUpAt)
       await new Promise((done) => setTimeout(done, 50))
@@ -211,7 +213,7 @@ describe('streams of events', () => {
     if (one === undefined || last === undefined) throw new Error('no stream')
     one.destroy()
     await closeWithin(one, PATIENCE_MS)
-    // Another reader reads everything meanwhile, so that the window has passed by.
+    // Another reader reads everything meanwhile, so that the window moves on.
     const reader = await streams.open('quick', start, {}, NEVER)
     const all = await readUntil(
       reader,

@@ -1,12 +1,13 @@
+// long
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { until } from './_farm.ts'
-import { module, openTriggerFarm, type TriggerFarm } from './_triggers.ts'
+import { until } from '@scanfarm/testing'
+import { module, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
 
-/** `SCANFARM_SOAK_EVENTS=1000` for a longer look, which tells its figures. */
+/** Set `SCANFARM_SOAK_EVENTS=1000` for a longer run that prints its figures. */
 const SOAK = process.env['SCANFARM_SOAK_EVENTS']
 const EVENTS = Number(SOAK ?? 120)
 const PATIENCE_MS = 60_000 + EVENTS * 200
@@ -18,18 +19,18 @@ ${more}    input:
       target: event_data.host
 `
 
-let farm: TriggerFarm
+let harness: TriggerHarness
 beforeAll(async () => {
-  farm = await openTriggerFarm({
+  harness = await openTriggerHarness({
     'plain.yaml': module('plain', onLoad()),
     'even.yaml': module('even', onLoad(`      filters:\n        - event.data.n % 2 === 0\n`)),
   })
 })
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await harness[Symbol.asyncDispose]()
 })
 
-/** Keeps one master alive by starting it again whenever it was killed. */
+/** Keeps one master alive by restarting it whenever it was killed. */
 class Immortal implements AsyncDisposable {
   #child: ChildProcess | undefined
   #ready: Promise<unknown> = Promise.resolve()
@@ -46,8 +47,11 @@ class Immortal implements AsyncDisposable {
       const script = join(import.meta.dirname, 'master-program.ts')
       this.#child = spawn(
         process.execPath,
-        ['--disable-warning=ExperimentalWarning', script, farm.url, farm.folder],
-        { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+        ['--disable-warning=ExperimentalWarning', script, harness.url, harness.folder],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+        },
       )
       const exit = once(this.#child, 'exit')
       this.#ready = Promise.race([this.#child.stdout ? once(this.#child.stdout, 'data') : exit, exit])
@@ -55,7 +59,7 @@ class Immortal implements AsyncDisposable {
     }
   }
 
-  /** Resolves when it works, which takes a while on a busy machine, or is gone. */
+  /** Resolves when the master works, which takes a while on a busy machine, or has ended. */
   async works(): Promise<void> {
     await this.#ready
   }
@@ -72,16 +76,17 @@ class Immortal implements AsyncDisposable {
 }
 
 test(
-  'every workflow runs once for each event though both masters are killed again and again',
+  'every workflow runs once for each event although both masters are killed repeatedly',
   async () => {
-    await (await farm.master()).registry.current()
-    const count = async (statement: string): Promise<number> => Number((await farm.sql(statement))[0]?.['n'])
+    await (await harness.master()).registry.current()
+    const count = async (statement: string): Promise<number> =>
+      Number((await harness.sql(statement))[0]?.['n'])
     const left = () => count('select count(*)::int as n from event_logs where not processed')
     await using first = new Immortal()
     await using second = new Immortal()
     let killing = true
     const kill = async (): Promise<void> => {
-      // Some are killed while they come up, most while they work, whatever they are doing when their time is over.
+      // Some masters are killed during startup, most while they work.
       while (killing) {
         const victim = Math.random() < 0.5 ? first : second
         if (Math.random() < 0.8) await victim.works()
@@ -93,9 +98,9 @@ test(
     const kills = (): number => first.kills + second.kills
     const begun = performance.now()
     for (let n = 0; n < EVENTS; n++) {
-      // However slowly the masters come up: some events come after a kill.
-      if (n === EVENTS / 2) await until(async () => kills() > 0, PATIENCE_MS)
-      await farm.store.triggers.record({
+      // However slowly the masters start, some events are emitted after a kill.
+      if (n === EVENTS / 2) await until(async () => kills() > 0, { limitMs: PATIENCE_MS })
+      await harness.store.triggers.record({
         topic: 'custom.load',
         eventId: `evt_${n}`,
         name: 'custom.load',
@@ -108,7 +113,7 @@ test(
       })
       await delay(50)
     }
-    await until(async () => (await left()) === 0, PATIENCE_MS)
+    await until(async () => (await left()) === 0, { limitMs: PATIENCE_MS })
     killing = false
     await killer
     const seconds = Math.round((performance.now() - begun) / 1_000)

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { silentLogger } from '@scanfarm/platform'
 import { openStore } from '@scanfarm/store'
-import { folderSource, openLibrary } from '@scanfarm/workflow'
+import { folderSource, openLibrary } from '@scanfarm/engine'
 import { createCatalog } from '../../src/catalog/catalog.ts'
-import { EventReceiver } from '../../src/loops/event-receiver/receiver.ts'
+import { EventReceiver } from '../../src/triggers/event-receiver.ts'
 
-/** A master that does nothing but receive events, until it is killed: `node master-program.ts URL FOLDER`. */
+/** A master that only receives events until it is killed: `node master-program.ts URL FOLDER`. */
 const [, , url = '', folder = ''] = process.argv
 const store = await openStore({ url, poolSize: 2, applicationName: 'scanfarm test master' })
 const sources = [folderSource(folder)]
@@ -19,7 +19,7 @@ const receiver = new EventReceiver({
 })
 for (let turn = 0; ; turn += 1) {
   const more = await receiver.receiveOnce(new AbortController().signal)
-  // The first turn reads the workflows as well, which takes a while on a busy machine.
+  // The first turn reads the workflows too, which takes a while on a busy machine.
   if (turn === 0) process.stdout.write('works\n')
   if (!more) await delay(20)
 }

@@ -6,23 +6,24 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { openFarm, until, type TestFarm } from './_farm.ts'
+import { until } from '@scanfarm/testing'
+import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
 
 const TOKEN = 'sft_unfinished_cancels'
 const TEST_MS = 180_000
-/** Runs of a job, more than two chunks of a cancel; the first ones are taken by a worker. */
+/** Runs of a job, more than two chunks of a cancel; a worker has claimed the first ones. */
 const RUNS = 12_000
 const CHUNK = 5_000
 const RUNNING = 3
 
-let farm: TestFarm
+let harness: LoopHarness
 let folder: string
 beforeAll(async () => {
-  farm = await openFarm()
+  harness = await openLoopHarness()
   folder = await mkdtemp(join(tmpdir(), 'scanfarm-cancels-'))
 })
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await harness[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -30,12 +31,12 @@ afterAll(async () => {
 const startMaster = async () => {
   const settings = {
     data_dir: join(folder, 'data'),
-    'database.url': farm.url,
+    'database.url': harness.url,
     'auth.initial_token': TOKEN,
     'http.port': 0,
     'local.slots': 0,
     'server.master': false,
-    // The runs that a worker has must not be ended without it here.
+    // The runs of a worker must not be ended by force here.
     'runs.cancel_grace_ms': 60_000,
   }
   const child = spawn(
@@ -45,7 +46,7 @@ const startMaster = async () => {
       join(import.meta.dirname, '../cloud/server-program.ts'),
       JSON.stringify(settings),
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] } },
   )
   const exit = once(child, 'exit')
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
@@ -58,14 +59,14 @@ const startMaster = async () => {
 
 const numbers = async (statement: string): Promise<Record<string, number>> =>
   Object.fromEntries(
-    (await farm.sql(statement)).map(({ key, n }) => [String(key), Number(n)] as [string, number]),
+    (await harness.sql(statement)).map(({ key, n }) => [String(key), Number(n)] as [string, number]),
   )
 const statuses = () => numbers('select status as key, count(*) as n from runs group by status')
 
-/** Wait events of the statements that cancel runs now. */
+/** Wait events of the statements that cancel runs at the moment. */
 const cancelling = async () =>
   (
-    await farm.sql(`select wait_event_type from pg_stat_activity
+    await harness.sql(`select wait_event_type from pg_stat_activity
       where state = 'active' and query like '%from request_cancel(%' and datname = current_database()
         and pid <> pg_backend_pid()`)
   ).map((row) => String(row['wait_event_type']))
@@ -74,12 +75,12 @@ test.each([
   ['whose runs wait for a slot of the job', 2],
   ['without a concurrency', null],
 ])(
-  'the cancel of a job %s is finished by the next master when one is killed in the middle of it',
+  'the next master finishes the cancel of a job %s after one was killed during it',
   async (_, concurrency) => {
-    await farm.reset()
-    const { jobId, messages } = await farm.submit(RUNS, { runMode: 'local', concurrency })
-    const workerId = await farm.join()
-    const claimed = await farm.runStore.claimLocal(workerId, RUNNING)
+    await harness.reset()
+    const { jobId, messages } = await harness.submit(RUNS, { runMode: 'local', concurrency })
+    const workerId = await harness.join({ leaseMs: 600_000 })
+    const claimed = await harness.runStore.claimLocal(workerId, RUNNING)
     const inSecondChunk = messages[CHUNK + 10]?.runId
     {
       await using first = await startMaster()
@@ -94,24 +95,24 @@ test.each([
         await first.kill()
         await answer
         await client.query('rollback')
-      }, farm.url)
+      }, harness.url)
     }
-    // The statement that was under way may end without its master; nothing follows it.
+    // The statement in progress may end without its master; nothing follows it.
     await until(async () => (await cancelling()).length === 0)
     expect((await statuses())['queued']).toBeGreaterThanOrEqual(RUNS - 2 * CHUNK)
     expect((await statuses())['cancelled']).toBeGreaterThanOrEqual(CHUNK - claimed.length)
 
     await using _second = await startMaster()
-    await until(async () => ((await statuses())['queued'] ?? 0) === 0, 60_000)
+    await until(async () => ((await statuses())['queued'] ?? 0) === 0)
     expect(await statuses()).toEqual({ cancelled: RUNS - claimed.length, running: claimed.length })
-    const { runs } = await farm.runStore.heartbeat(workerId, claimed.length)
+    const { runs } = await harness.runStore.heartbeat(workerId, claimed.length)
     expect(runs.map(({ cancelRequested }) => cancelRequested)).toEqual(claimed.map(() => true))
-    expect(await farm.sql('select 1 from outbox limit 1')).toEqual([])
+    expect(await harness.sql('select 1 from outbox limit 1')).toEqual([])
     expect(await numbers('select run_id as key, 1 as n from slots')).toEqual(
       concurrency === null ? {} : Object.fromEntries(claimed.map(({ runId }) => [runId, 1])),
     )
     await until(
-      async () => (await farm.sql('select 1 from jobs where cancel_due_at is not null')).length === 0,
+      async () => (await harness.sql('select 1 from jobs where cancel_due_at is not null')).length === 0,
     )
   },
   TEST_MS,

@@ -8,7 +8,7 @@ const LATER = '2026-03-01 10:05:00+00:00'
 
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** Columns that an import reads, as their database has them; the others do not matter here. */
+/** The columns that an import reads; other columns are left out. */
 const COLUMNS: Readonly<Record<string, string>> = {
   runs: 'id integer primary key, run_uuid, workflow_name, workflow_kind, target, params, status, workspace, started_at, completed_at, error_message, created_at, updated_at, trigger_name, run_group_id, total_steps, completed_steps, run_priority',
   step_results:
@@ -75,7 +75,7 @@ modules:
     path: modules/probe.yaml
 `
 
-/** A small base folder with one of everything. */
+/** A small base folder with one record of each kind. */
 export const makeBaseFolder = (folder: string): void => {
   write(folder, {
     'osm-settings.yaml': [

@@ -6,10 +6,11 @@ import { buffer } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import { readConfig, silentLogger, type Config } from '@scanfarm/platform'
+import { readConfig, silentLogger } from '@scanfarm/platform'
 import { asSuperuser, emptyDatabase, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { BASE_PARTS, importBase, type BasePart, type BaseReport } from '../../src/operations/index.ts'
 import { insert, makeBaseFolder, openBaseDatabase, run, RUN_UUID, write } from './_base-folder.ts'
+import { SETTINGS, type Config } from '../../src/settings.ts'
 
 let database: TestDatabase
 let root: string
@@ -35,7 +36,9 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'import-base-'))
   base = join(root, 'base')
   makeBaseFolder(base)
-  config = readConfig({ env: { DATABASE_URL: database.url, SCANFARM_DATA_DIR: join(root, 'data') } })
+  config = readConfig(SETTINGS, {
+    env: { DATABASE_URL: database.url, SCANFARM_DATA_DIR: join(root, 'data') },
+  })
 })
 
 afterAll(async () => {
@@ -43,7 +46,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-test('a dry run counts what would come in, and writes nothing', async () => {
+test('a dry run counts what would be imported and writes nothing', async () => {
   const report = await imported(base, true)
   expect(counts(report)).toEqual({
     workflows: [3, 3, 0, 0],
@@ -58,13 +61,13 @@ test('a dry run counts what would come in, and writes nothing', async () => {
   expect(existsSync(join(root, 'data', 'workflows'))).toBe(false)
 })
 
-describe('an import', () => {
+describe('an import of a base folder', () => {
   beforeAll(async () => {
     await database.store.triggers.wantTopics(['vuln.found', 'asset.discovered', 'step.completed'])
     first = await imported()
   })
 
-  test('brings in runs with their steps, as they were', async () => {
+  test('the import adds runs with their steps unchanged', async () => {
     const found = await database.store.runs.find(RUN_UUID)
     expect(found).toMatchObject({
       workflow_name: 'probe',
@@ -84,7 +87,7 @@ describe('an import', () => {
     ])
   })
 
-  test('keeps the runs of one request together, and leaves out those that have not ended', async () => {
+  test('the import groups the runs of one request and skips runs that have not ended', async () => {
     const all = (await database.store.runs.list({}, page)).data
     const probes = all.filter(({ workflow_name }) => workflow_name === 'probe')
     expect(probes.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
@@ -96,11 +99,11 @@ describe('an import', () => {
       failed: 1,
     })
     expect(first.parts.find(({ part }) => part === 'runs')?.notes).toEqual([
-      'run still-going of probe is running: import again when it has ended',
+      'run still-going of probe is running: import again after it has ended',
     ])
   })
 
-  test('copies of its runs execute the workflow of the base folder', async () => {
+  test('copies of imported runs execute the workflow of the base folder', async () => {
     const copy = await database.store.runs.duplicate(RUN_UUID)
     expect(copy).toBeDefined()
     const json = await asSuperuser(async (client) => {
@@ -113,7 +116,7 @@ describe('an import', () => {
     expect(JSON.parse(json)).toMatchObject({ root: { steps: [{ command: 'echo {{Target}}' }] } })
   })
 
-  test('brings in findings and assets with the times at which they were seen', async () => {
+  test('the import adds findings and assets with the times at which they were seen', async () => {
     const { data } = await database.store.vulnerabilities.list({}, page)
     expect(data).toHaveLength(2)
     expect(data.find(({ vuln_info }) => vuln_info === 'CVE-2024-1')).toMatchObject({
@@ -129,11 +132,11 @@ describe('an import', () => {
     ])
   })
 
-  test('raises no events', async () => {
+  test('the import emits no events', async () => {
     expect((await database.store.events.list({}, page)).total).toBe(0)
   })
 
-  test('keeps the files of a workspace as artifacts of its newest run', async () => {
+  test('the import stores the files of a workspace as artifacts of its newest run', async () => {
     const artifacts = (await database.store.runs.artifacts(RUN_UUID))?.data ?? []
     expect(
       artifacts.map(({ name, artifact_type, artifact_path }) => [name, artifact_type, artifact_path]).sort(),
@@ -150,7 +153,7 @@ describe('an import', () => {
     expect(String(content && (await buffer(content.body)))).toBe('a.example.com\nb.example.com\n')
   })
 
-  test('keeps the files of a workspace without runs with a run of their own', async () => {
+  test('the import creates a run for the files of a workspace without runs', async () => {
     const [keeper] = (await database.store.runs.list({ workflowName: 'import-base' }, page)).data
     expect(keeper?.workspace).toMatch(/^no_runs-[0-9a-f]{12}$/)
     expect((await database.store.runs.artifacts(keeper?.run_uuid ?? ''))?.data).toMatchObject([
@@ -158,15 +161,15 @@ describe('an import', () => {
     ])
   })
 
-  test('copies the workflows to the same places, and names those that cannot run', async () => {
+  test('the import copies workflows to the same paths and reports those that cannot run', async () => {
     const folder = join(root, 'data', 'workflows')
     expect(readFileSync(join(folder, 'flows', 'survey.yaml'), 'utf8')).toMatch(/name: survey/)
     const notes = first.parts.find(({ part }) => part === 'workflows')?.notes ?? []
     expect(notes).toHaveLength(1)
-    expect(notes[0]).toMatch(/^modules\/broken\.yaml cannot run as it is: /)
+    expect(notes[0]).toMatch(/^modules\/broken\.yaml was copied but cannot run: /)
   })
 
-  test('repeated changes nothing', async () => {
+  test('a repeated import changes nothing', async () => {
     const again = await imported()
     expect(counts(again)).toEqual({
       workflows: [3, 0, 3, 0],
@@ -179,7 +182,7 @@ describe('an import', () => {
     })
   })
 
-  test('leaves a workflow that was changed here as it is, and takes in what is new there', async () => {
+  test('a repeated import keeps a workflow that was changed locally and adds new records', async () => {
     const mine = join(root, 'data', 'workflows', 'modules', 'probe.yaml')
     writeFileSync(mine, 'kind: module\nname: probe\nsteps: []\n')
     const db = new DatabaseSync(join(base, 'database-osm.sqlite'))
@@ -191,8 +194,8 @@ describe('an import', () => {
   })
 })
 
-describe('the settings of a base folder', () => {
-  test('become settings of ours, or are named with the reason', async () => {
+describe('settings of a base folder', () => {
+  test('settings are converted, or reported with the reason', async () => {
     const { settings, settings_yaml } = await imported(base, true, ['settings'])
     const became = Object.fromEntries(settings.map(({ key, setting }) => [key, setting]))
     expect(became).toMatchObject({
@@ -204,23 +207,23 @@ describe('the settings of a base folder', () => {
     })
     const file = join(root, 'scanfarm.yaml')
     writeFileSync(file, settings_yaml, { mode: 0o600 })
-    const carried = readConfig({ env: {}, configPath: file })
+    const carried = readConfig(SETTINGS, { env: {}, configPath: file })
     expect(carried.http.port).toBe(9000)
     expect(carried.llm.baseUrl).toBe('http://127.0.0.1:9/v1')
   })
 })
 
-describe('settings that do not carry over as they are', () => {
+describe('settings that are not converted directly', () => {
   const carried = async (name: string, yaml: string) => {
     const folder = join(root, name)
     write(folder, { 'osm-settings.yaml': yaml })
     const { settings, settings_yaml } = await imported(folder, true, ['settings'])
     const file = join(folder, 'scanfarm.yaml')
     writeFileSync(file, settings_yaml, { mode: 0o600 })
-    return { settings, config: readConfig({ env: {}, configPath: file }) }
+    return { settings, config: readConfig(SETTINGS, { env: {}, configPath: file }) }
   }
 
-  test('what is switched off there stays off', async () => {
+  test('disabled settings stay disabled', async () => {
     const off = await carried(
       'off',
       `server: {port: 9000}
@@ -233,7 +236,7 @@ storage: {enabled: false, bucket: b, region: eu-1}
     expect(off.settings).toContainEqual({
       key: 'notification.telegram.bot_token',
       setting: '',
-      note: 'it is switched off there (notification.enabled)',
+      note: 'disabled in Osmedeus (notification.enabled)',
     })
     const on = await carried(
       'on',
@@ -250,7 +253,7 @@ storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, pa
     expect(on.config.storage.s3).toMatchObject({ endpoint: 'http://s3.test:9000', forcePathStyle: true })
   })
 
-  test('a variable that commands must not have is named, and a value is never a file', async () => {
+  test('a variable that is forbidden for commands is reported, and a value is never read as a file name', async () => {
     const { settings, config: read } = await carried(
       'vars',
       'global_vars: {PATH: {value: /evil}, my-var: {value: a}, AT: {value: "@/etc/passwd"}}\n',
@@ -261,7 +264,7 @@ storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, pa
     expect(settings[0]?.note).toMatch(/without PATH: set runner\.path.*; my-var: names are of letters/)
   })
 
-  test('folders are written out, and settings that share a reason are one line', async () => {
+  test('folders are expanded, and settings with the same reason share a line', async () => {
     const { settings, config: read } = await carried(
       'folders',
       `environments: {external_data: $HOME/data, snapshot: "{{base_folder}}/snap", external_agent_configs: /agents}
@@ -277,7 +280,7 @@ database: {db_engine: sqlite, host: a, port: 1}
   })
 })
 
-test('files that cannot be read hold up no other, and are named', async () => {
+test('unreadable files are reported and do not stop the import', async () => {
   const folder = join(root, 'odd-files')
   write(folder, {
     'osm-settings.yaml': 'server: {port: 9000}\n',
@@ -292,34 +295,36 @@ test('files that cannot be read hold up no other, and are named', async () => {
   const report = await imported(folder, false, ['files'])
   expect(counts(report)).toEqual({ files: [6, 2, 0, 4] })
   expect(report.parts[0]?.notes.toSorted()).toEqual([
-    expect.stringMatching(/^a\/bad.: it is gone, or its name is not UTF-8$/),
+    expect.stringMatching(/^a\/bad.: it was deleted, or its name is not UTF-8$/),
     'a/passwd: it is a symbolic link',
-    'linked: it is a symbolic link: name the folder above its target with --workspaces',
-    'top.txt: it is in no workspace',
+    'linked: it is a symbolic link: set the folder above its target with --workspaces',
+    'top.txt: it is not in a workspace',
   ])
 })
 
-describe('what is refused', () => {
-  test('a folder that is no base folder', async () => {
+describe('invalid input', () => {
+  test('a folder that is not a base folder is refused', async () => {
     const empty = join(root, 'empty')
     write(empty, { 'a.txt': '' })
-    await expect(imported(empty)).rejects.toThrow(/is no base folder: it has neither osm-settings\.yaml/)
-    await expect(imported(join(root, 'nowhere'))).rejects.toThrow(/nowhere is no folder/)
+    await expect(imported(empty)).rejects.toThrow(
+      /is not a base folder: it contains neither osm-settings\.yaml/,
+    )
+    await expect(imported(join(root, 'nowhere'))).rejects.toThrow(/nowhere is not a folder/)
   })
 
-  test('a database that is none', async () => {
+  test('a file that is not a database is refused', async () => {
     const odd = join(root, 'odd')
     write(odd, {
       'database-osm.sqlite': 'this is no database, but a text that is long enough',
       'workflows/a.txt': '',
     })
     await expect(imported(odd)).rejects.toThrow(
-      /odd\/database-osm\.sqlite, cannot be read: file is not a database\. `--only settings,workflows,files` brings in/,
+      /odd\/database-osm\.sqlite, cannot be read: file is not a database\. use `--only settings,workflows,files` to import without it/,
     )
     expect(counts(await imported(odd, false, ['workflows', 'files']))).toMatchObject({ files: [0, 0, 0, 0] })
   })
 
-  test('settings that are no map, and a folder of workspaces that is none', async () => {
+  test('settings that are not a map and a workspaces folder that does not exist are refused', async () => {
     const list = join(root, 'list')
     write(list, { 'osm-settings.yaml': '- a\n- b\n' })
     await expect(imported(list)).rejects.toThrow(/osm-settings\.yaml cannot be read: it must be a map/)
@@ -330,11 +335,13 @@ describe('what is refused', () => {
         parts: ['files'],
         dryRun: true,
       }),
-    ).rejects.toThrow(/away is no folder: name the one that has a folder for each workspace/)
+    ).rejects.toThrow(
+      /away is not a folder: --workspaces must be the folder that contains one folder for each workspace/,
+    )
   })
 })
 
-test('times without a zone are UTC, wherever the import runs', () => {
+test('times without a zone are read as UTC in any local time zone', () => {
   const times = ['2026-03-01 10:00:00', '2026-03-01 10:00:00.5+00:00', '2026-03-01T10:00:00+02:00', 'soon']
   const values = JSON.stringify(new URL('../../src/operations/import-base/values.ts', import.meta.url).href)
   const script = `import { timeOf } from ${values}
@@ -351,7 +358,7 @@ test('times without a zone are UTC, wherever the import runs', () => {
   ])
 })
 
-test('a base folder whose records are in Postgres is read there', async () => {
+test('the records of a base folder with a Postgres database are imported', async () => {
   await using source = await emptyDatabase()
   await asSuperuser(async (client) => {
     await client.query(`create table runs (id bigserial primary key, run_uuid text, workflow_name text, workflow_kind text,
@@ -369,7 +376,7 @@ test('a base folder whose records are in Postgres is read there', async () => {
   expect((await database.store.runs.list({ workspace: 'pg' }, page)).total).toBe(1200)
 })
 
-test('many runs of many requests come in at once', async () => {
+test('many runs of many requests are imported', async () => {
   const folder = join(root, 'many')
   write(folder, { 'workflows/none.txt': '' })
   const db = openBaseDatabase(folder)

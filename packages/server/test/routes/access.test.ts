@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { newToken, tokenHash } from '../../src/access/secret-hash.ts'
+import { newToken, tokenHash } from '../../src/access/api-token.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -21,30 +21,30 @@ const refusal = (code: string, message: string, details: unknown[] = []) => ({
 })
 
 const MISSING = 'send a token in the header "Authorization: Bearer <token>"'
-const UNKNOWN = 'the token is not known, or it has expired or was removed'
+const UNKNOWN = 'the token is unknown, has expired or was removed'
 const list = () => server.nobody.get('/api/runs')
 
-describe('a request without a good token answers 401', () => {
-  test('when there is none', async () => {
+describe('a request without a valid token answers 401', () => {
+  test('a request without an Authorization header is refused', async () => {
     const { body, headers } = await list().expect(401)
     expect(body).toEqual(refusal('unauthorized', MISSING))
     expect(headers['www-authenticate']).toBe('Bearer realm="scanfarm"')
   })
 
   test.each(['', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', `Bearer ${'x'.repeat(5000)}`, 'Bearer a b'])(
-    'when the header is %j',
+    'a request with the header %j is refused',
     async (header) => {
       const { body } = await list().set('Authorization', header).expect(401)
       expect(body).toEqual(refusal('unauthorized', MISSING))
     },
   )
 
-  test.each([newToken(), 'x', 'a.b.c'])('when the token is not known', async (token) => {
+  test.each([newToken(), 'x', 'a.b.c'])('a request with an unknown token is refused', async (token) => {
     const { body } = await list().set('Authorization', `Bearer ${token}`).expect(401)
     expect(body).toEqual(refusal('unauthorized', UNKNOWN))
   })
 
-  test('when the token has expired', async () => {
+  test('a request with an expired token is refused', async () => {
     const token = newToken()
     const expiresAt = new Date(Date.now() - 1000)
     await server.store.access.addToken({ name: 'old', role: 'admin', hash: tokenHash(token), expiresAt })
@@ -52,23 +52,23 @@ describe('a request without a good token answers 401', () => {
     expect(body).toEqual(refusal('unauthorized', UNKNOWN))
   })
 
-  test('never says what would keep an existing dashboard from its login page', () => {
+  test('the refusal contains the words that lead an existing dashboard to its login page', () => {
     expect(`${MISSING} ${UNKNOWN}`.toLowerCase()).not.toContain('api key')
   })
 })
 
-describe('a token', () => {
-  test('may also stand in x-osm-api-key', async () => {
+describe('token headers', () => {
+  test('the header x-osm-api-key carries a token', async () => {
     await list().set('x-osm-api-key', server.tokens.viewer).expect(200)
     await list().set('x-osm-api-key', 'wrong').expect(401)
   })
 
-  test('works whatever the case of "bearer"', async () => {
+  test('the scheme "bearer" is case-insensitive', async () => {
     await list().set('Authorization', `bearer ${server.tokens.viewer}`).expect(200)
   })
 })
 
-describe('a role that is too small answers 403', () => {
+describe('an insufficient role answers 403', () => {
   const VIEWER_MAY_NOT = [
     ['post', '/runs'],
     ['delete', '/runs/1'],
@@ -90,28 +90,30 @@ describe('a role that is too small answers 403', () => {
     ['get', '/settings'],
   ] as const
 
-  test.each(VIEWER_MAY_NOT)('viewer: %s %s', async (method, path) => {
+  test.each(VIEWER_MAY_NOT)('a viewer may not call %s %s', async (method, path) => {
     const { body } = await server.viewer[method](`/api${path}`).expect(403)
-    expect(body).toEqual(refusal('forbidden', 'this needs the role operator, and viewer has the role viewer'))
+    expect(body).toEqual(
+      refusal('forbidden', 'this requires the role operator, but viewer has the role viewer'),
+    )
   })
 
-  test.each([...OPERATOR_MAY_NOT])('operator: %s %s', async (method, path) => {
+  test.each([...OPERATOR_MAY_NOT])('an operator may not call %s %s', async (method, path) => {
     const { body } = await server.operator[method](`/api${path}`).expect(403)
     expect(body).toEqual(
-      refusal('forbidden', 'this needs the role admin, and operator has the role operator'),
+      refusal('forbidden', 'this requires the role admin, but operator has the role operator'),
     )
   })
 })
 
 describe('the first start', () => {
-  test('makes an administrator, tells the token once and keeps it for its owner alone', async () => {
+  test('the first start creates an administrator token, announces it once and stores it for its owner only', async () => {
     const file = join(server.folder, 'data/admin-token')
     expect(await readFile(file, 'utf8')).toBe(`${server.firstToken}\n`)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     await server.nobody.get('/api/tokens').set('Authorization', `Bearer ${server.firstToken}`).expect(200)
   })
 
-  test('takes the token of the settings instead, and neither prints nor writes it', async () => {
+  test('the first start uses the token of the settings and neither prints nor stores it', async () => {
     await using given = await testServer({ settings: { 'auth.initial_token': 'sft_given_by_the_operator' } })
     expect(given.firstToken).toBe('')
     await expect(stat(join(given.folder, 'data/admin-token'))).rejects.toMatchObject({ code: 'ENOENT' })
@@ -119,11 +121,11 @@ describe('the first start', () => {
   })
 })
 
-describe('tokens', () => {
-  test('201 shows a new one once; it works until it is removed', async () => {
+describe('API tokens', () => {
+  test('POST /tokens returns a new token once, and the token works until it is deleted', async () => {
     const created = await server.admin.post('/api/tokens').send({ name: 'ci', role: 'operator' }).expect(201)
     expect(created.body).toEqual({
-      message: 'Token created; keep it, it is not shown again',
+      message: 'Token created; store it now, because it is not shown again',
       token: expect.stringMatching(/^sfm_[A-Za-z0-9_-]{43}$/),
       data: {
         id: expect.any(Number),
@@ -150,7 +152,7 @@ describe('tokens', () => {
     expect(again.body).toEqual(refusal('not_found', `there is no token "${data.id}"`))
   })
 
-  test('201 with an end', async () => {
+  test('POST /tokens accepts an expiry time', async () => {
     const expires_at = new Date(Date.now() + 60_000).toISOString()
     const { body } = await server.admin
       .post('/api/tokens')
@@ -166,25 +168,25 @@ describe('tokens', () => {
     [{ name: 'x', role: 'viewer', scope: 1 }, ['/scope']],
     [{ name: 'x', role: 'viewer', expires_at: 'tomorrow' }, ['/expires_at']],
     [{ name: 'x', role: 'viewer', expires_at: '2020-01-01T00:00:00Z' }, ['/expires_at']],
-  ])('400 for %j', async (sent, paths) => {
+  ])('POST /tokens answers 400 for %j', async (sent, paths) => {
     const { body } = await server.admin.post('/api/tokens').send(sent).expect(400)
     expect(body.code).toBe('invalid_input')
     expect((body.details as { path: string }[]).map(({ path }) => path)).toEqual(paths)
   })
 
-  test.each(['0', 'abc', '99999999999'])('404 for the id %s', async (id) => {
+  test.each(['0', 'abc', '99999999999'])('DELETE /tokens answers 404 for the id %s', async (id) => {
     await server.admin.delete(`/api/tokens/${id}`).expect(404)
   })
 })
 
-describe('people', () => {
+describe('users', () => {
   const PASSWORD = 'correct horse'
   const add = (username: string, role = 'viewer') =>
     server.admin.post('/api/users').send({ username, password: PASSWORD, role })
   const login = (username: string, password = PASSWORD) =>
     server.nobody.post('/api/login').send({ username, password })
 
-  test('201 are added, log in, and act by their role', async () => {
+  test('a new user logs in and acts with its role', async () => {
     const { body } = await add('ada').expect(201)
     expect(body).toEqual({
       message: 'User created',
@@ -204,10 +206,10 @@ describe('people', () => {
       .get('/api/tokens')
       .set('Authorization', `Bearer ${token}`)
       .expect(403)
-    expect(refused.message).toBe('this needs the role admin, and ada has the role viewer')
+    expect(refused.message).toBe('this requires the role admin, but ada has the role viewer')
   })
 
-  test('200 are listed and read without their password', async () => {
+  test('users are listed and read without their passwords', async () => {
     const { body } = await add('bob').expect(201)
     const read = await server.admin.get(`/api/users/${body.data.id as number}`).expect(200)
     expect(read.body).toEqual({ data: body.data })
@@ -215,7 +217,7 @@ describe('people', () => {
     expect(listed.body.data).toContainEqual(body.data)
   })
 
-  test('200 get another role or password, which counts at once', async () => {
+  test('a change of role or password takes effect immediately', async () => {
     const { id } = (await add('eve').expect(201)).body.data as { id: number }
     const { token } = (await login('eve').expect(200)).body as { token: string }
     const tokens = () => server.nobody.get('/api/tokens').set('Authorization', `Bearer ${token}`)
@@ -228,7 +230,7 @@ describe('people', () => {
     await login('eve', 'another one').expect(200)
   })
 
-  test('200 are removed, and their logins with them', async () => {
+  test('deleting a user invalidates its logins', async () => {
     const { id } = (await add('tom').expect(201)).body.data as { id: number }
     const { token } = (await login('tom').expect(200)).body as { token: string }
     const { body } = await server.admin.delete(`/api/users/${id}`).expect(200)
@@ -240,10 +242,10 @@ describe('people', () => {
     await server.admin.get(`/api/users/${id}`).expect(404)
   })
 
-  test('409 a name that is taken', async () => {
+  test('POST /users answers 409 for an existing name', async () => {
     await add('twin').expect(201)
     const { body } = await add('twin').expect(409)
-    expect(body).toEqual(refusal('conflict', 'there is a user twin already'))
+    expect(body).toEqual(refusal('conflict', 'a user named twin already exists'))
   })
 
   test.each([
@@ -251,18 +253,18 @@ describe('people', () => {
     [{ username: 'a b', password: PASSWORD, role: 'viewer' }, '/username'],
     [{ username: 'x', password: PASSWORD, role: 'boss' }, '/role'],
     [{ username: 'x', role: 'viewer' }, '/password'],
-  ])('400 for %j', async (sent, path) => {
+  ])('POST /users answers 400 for %j', async (sent, path) => {
     const { body } = await server.admin.post('/api/users').send(sent).expect(400)
     expect((body.details as { path: string }[])[0]?.path).toBe(path)
   })
 
-  test('400 a change that changes nothing', async () => {
+  test('PATCH /users/{id} answers 400 for an empty change', async () => {
     await server.admin.patch('/api/users/1').send({}).expect(400)
   })
 })
 
 describe('POST /login', () => {
-  test('401 for an unknown name and for a wrong password alike', async () => {
+  test('POST /login answers 401 for an unknown name and for a wrong password alike', async () => {
     await server.admin
       .post('/api/users')
       .send({ username: 'kim', password: 'long enough', role: 'viewer' })
@@ -276,14 +278,14 @@ describe('POST /login', () => {
     }
   })
 
-  test('400 without name or password', async () => {
+  test('POST /login answers 400 without name or password', async () => {
     const { body } = await server.nobody.post('/api/login').send({ username: 'kim' }).expect(400)
     expect(body).toEqual(
       refusal('invalid_input', 'password: is required', [{ path: '/password', message: 'is required' }]),
     )
   })
 
-  test('429 with the time to wait after too many wrong ones', async () => {
+  test('POST /login answers 429 with a waiting time after too many failures', async () => {
     await using fresh = await testServer()
     const attempt = () => fresh.nobody.post('/api/login').send({ username: 'kim', password: 'wrong' })
     let last = await attempt()
@@ -298,11 +300,11 @@ describe('POST /login', () => {
 
 describe('POST /logout', () => {
   test.each(['/api/logout', '/osm/api/logout'])(
-    '200 at %s deletes the cookie of other dashboards',
+    'POST /logout at %s deletes the cookie of the Osmedeus dashboard',
     async (path) => {
       const response = await server.nobody.post(path).expect(200)
       expect(response.headers['set-cookie']).toEqual(['osmedeus_session=; Path=/; Max-Age=0; SameSite=Lax'])
-      expect(response.body.message).toContain('it is good until its time is over')
+      expect(response.body.message).toContain('it is valid until it expires')
     },
   )
 })

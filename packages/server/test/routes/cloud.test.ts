@@ -1,3 +1,4 @@
+// long
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDigitalOcean, type DigitalOceanAnswers } from '../_digitalocean.ts'
 import { PROBE, testServer, type TestServer } from '../_server.ts'
@@ -125,7 +126,7 @@ describe('without cloud.enabled', () => {
 })
 
 describe('roles', () => {
-  test('machines are made and destroyed by administrators only, and read by all who may read', async () => {
+  test('only administrators create and destroy machines; every role reads them', async () => {
     await server.operator.post('/api/cloud/instances').send({}).expect(403)
     const id = await make()
     await server.operator.delete(`/api/cloud/instances/${id}`).expect(403)
@@ -138,7 +139,7 @@ describe('roles', () => {
 })
 
 describe('POST /cloud/instances', () => {
-  test('202 with what was asked for and where to look', async () => {
+  test('202 with the request and the status URL', async () => {
     const { body } = await server.admin
       .post('/osm/api/cloud/instances')
       .send({ provider: 'digitalocean', instances: 2, region: 'ams3', hours: 3, tools: ['nmap'] })
@@ -172,7 +173,7 @@ describe('POST /cloud/instances', () => {
     await server.admin.delete(`/api/cloud/instances/${id}`).expect(202)
   })
 
-  test('instance_count is another word for instances, and may not contradict it', async () => {
+  test('instance_count is another name of instances and must not differ from it', async () => {
     const id = await make({ instance_count: 3 })
     expect((await server.viewer.get(`/api/cloud/instances/${id}/status`)).body.total_count).toBe(3)
     await server.admin.delete(`/api/cloud/instances/${id}`).expect(202)
@@ -180,7 +181,7 @@ describe('POST /cloud/instances', () => {
       .post('/api/cloud/instances')
       .send({ instances: 1, instance_count: 3 })
       .expect(400)
-    const message = 'means the same as instances, and says something else: give one'
+    const message = 'is another name of instances but has another value: send one of them'
     expect(body).toEqual(
       refusal('invalid_input', `instance_count: ${message}`, [detail('/instance_count', message)]),
     )
@@ -192,9 +193,9 @@ describe('POST /cloud/instances', () => {
     [{ instances: -1 }, '/instances', /^must be >= 1$/],
     [{ hours: 0 }, '/hours', /^must be >= 1$/],
     [{ tools: ['a; rm -rf /'] }, '/tools/0', /^must match pattern/],
-    [{ tags: ['x'] }, '/tags', /^is not supported: machines carry the tags/],
+    [{ tags: ['x'] }, '/tags', /^is not supported: machines only get the tags/],
     [{ size: 'x' }, '/size', /^is not a known field/],
-    [{ use_spot: true }, '/use_spot', /^is not to be had at digitalocean/],
+    [{ use_spot: true }, '/use_spot', /^is not supported by digitalocean/],
   ])('400 for %j', async (body, path, message) => {
     const before = (await infras()).length
     const answer = await server.admin.post('/api/cloud/instances').send(body).expect(400)
@@ -203,7 +204,7 @@ describe('POST /cloud/instances', () => {
     expect(await infras()).toHaveLength(before)
   })
 
-  test('400 cloud_credentials in the words of the provider, and nothing is made', async () => {
+  test('400 cloud_credentials with the message of the provider, and nothing is created', async () => {
     await using fresh = await start()
     clouds.status = 401
     const { body } = await fresh.admin.post('/api/cloud/instances').send({}).expect(400)
@@ -213,7 +214,7 @@ describe('POST /cloud/instances', () => {
     expect(await infras(fresh)).toEqual([])
   })
 
-  test('503 while the provider is out of service, with the time to come back, and nothing is made', async () => {
+  test('503 with Retry-After while the provider is unavailable, and nothing is created', async () => {
     await using fresh = await start()
     clouds.status = 503
     const answer = await fresh.admin.post('/api/cloud/instances').send({}).expect(503)
@@ -222,7 +223,7 @@ describe('POST /cloud/instances', () => {
     expect(await infras(fresh)).toEqual([])
   })
 
-  test('400 for a provider without credentials says which settings it needs', async () => {
+  test('400 for a provider without credentials names the required settings', async () => {
     const { body } = await server.admin.post('/api/cloud/instances').send({ provider: 'hetzner' }).expect(400)
     expect(body).toEqual(
       refusal(
@@ -232,18 +233,18 @@ describe('POST /cloud/instances', () => {
     )
   })
 
-  test('400 where several providers are configured and none is the default', async () => {
+  test('400 if several providers are configured without a default', async () => {
     await using many = await start({ 'cloud.linode.token': 't' })
     const { body } = await many.admin.post('/api/cloud/instances').send({}).expect(400)
     expect(body).toEqual(
       refusal(
         'invalid_input',
-        'name a cloud provider in provider, or a default one in the settings (cloud.provider): there are digitalocean, linode',
+        'name a cloud provider in provider, or set cloud.provider in the settings; configured are digitalocean, linode',
       ),
     )
   })
 
-  test('400 for a region of aws that the settings do not list', async () => {
+  test('400 for an aws region that is not in the settings', async () => {
     await using aws = await start({
       'cloud.aws.access_key': 'k',
       'cloud.aws.secret_key': 's',
@@ -253,13 +254,13 @@ describe('POST /cloud/instances', () => {
     const { body } = await aws.admin
       .post('/api/cloud/instances')
       .send({ provider: 'aws', region: 'us-east-1' })
-    const message = 'is not among those that the settings allow: add us-east-1 to cloud.aws.regions'
+    const message = 'is not among the regions in the settings: add us-east-1 to cloud.aws.regions'
     expect(body).toEqual(refusal('invalid_input', `region: ${message}`, [detail('/region', message)]))
     expect(await infras(aws)).toEqual([])
   })
 
   describe('budgets', () => {
-    test('400 cloud_limit with all figures, and nothing is made', async () => {
+    test('400 cloud_limit with all figures, and nothing is created', async () => {
       await using tight = await start({
         'cloud.limits.max_instances': 3,
         'cloud.limits.max_total_instances': 4,
@@ -283,7 +284,7 @@ describe('POST /cloud/instances', () => {
       expect(await infras(tight)).toEqual([])
     })
 
-    test('those over all machines count what is there already', async () => {
+    test('the total limits count existing machines', async () => {
       await using tight = await start({ 'cloud.limits.max_total_instances': 2 })
       await make({ instances: 2 }, tight)
       const { body } = await tight.admin.post('/api/cloud/instances').send({}).expect(400)
@@ -292,7 +293,7 @@ describe('POST /cloud/instances', () => {
       )
     })
 
-    test('an unknown price is refused only where costs are limited, with the setting that helps', async () => {
+    test('an unknown price is refused only if costs are limited, with the setting to change', async () => {
       await using limited = await start({ 'cloud.limits.max_total_cost': 100 })
       const { body } = await limited.admin
         .post('/api/cloud/instances')
@@ -378,7 +379,7 @@ describe('GET /cloud/instances/{id} and its status', () => {
 })
 
 describe('DELETE /cloud/instances/{id}', () => {
-  test('202 drains it once, and says so when it has begun before', async () => {
+  test('202 drains it once, and reports it when repeated', async () => {
     const id = await make()
     const first = await server.admin.delete(`/api/cloud/instances/${id}`).expect(202)
     expect(first.body).toEqual({
@@ -392,7 +393,7 @@ describe('DELETE /cloud/instances/{id}', () => {
     expect(again.body).toMatchObject({ status: 'draining' })
   })
 
-  test('202 cancels the runs that wait for its machines', async () => {
+  test('202 cancels waiting runs', async () => {
     const { body } = await cloudRun({ target: undefined, targets: ['a.example', 'b.example'] }).expect(202)
     await server.admin.delete(`/api/cloud/instances/${body.infra_id}`).expect(202)
     const job = (await server.viewer.get(`/api/jobs/${body.job_id}`)).body
@@ -401,7 +402,7 @@ describe('DELETE /cloud/instances/{id}', () => {
 })
 
 describe('GET /cloud/providers', () => {
-  test('200 says which are configured and whether they let us in', async () => {
+  test('200 with the configured providers and the state of their credentials', async () => {
     await using fresh = await start({
       'cloud.provider': 'hetzner',
       'cloud.hetzner.token': 't',
@@ -435,7 +436,7 @@ describe('GET /cloud/providers', () => {
 })
 
 describe('POST /cloud/providers/{name}/validate', () => {
-  test('200 asks now, whatever the answer was before', async () => {
+  test('200 checks again, ignoring the cached result', async () => {
     const validate = async (name = 'digitalocean'): Promise<{ message: string }> => {
       const { body } = await server.operator.post(`/api/cloud/providers/${name}/validate`).expect(200)
       return body as { message: string }
@@ -452,14 +453,14 @@ describe('POST /cloud/providers/{name}/validate', () => {
     expect(await validate('aws')).toMatchObject({ provider: 'aws', valid: false })
   })
 
-  test('404 for a provider that nobody knows', async () => {
+  test('404 for an unknown provider', async () => {
     const { body } = await server.operator.post('/api/cloud/providers/ibm/validate').expect(404)
     expect(body).toEqual(refusal('not_found', 'there is no cloud provider "ibm"'))
   })
 })
 
 describe('POST /cloud/estimate', () => {
-  test('200 tells costs without making anything', async () => {
+  test('200 with the costs, and nothing is created', async () => {
     const before = (await infras()).length
     const { body } = await server.viewer
       .post('/api/cloud/estimate')
@@ -477,12 +478,12 @@ describe('POST /cloud/estimate', () => {
       estimated_cost: 0.21426,
       currency: 'USD',
       breakdown: [{ resource: 's-2vcpu-4gb', count: 3, unit_hourly_cost: 0.03571, hourly_cost: 0.10713 }],
-      notes: ['Machines alone: traffic, disks and taxes come on top.'],
+      notes: ['For the machines only: traffic, disks and taxes are not included.'],
     })
     expect(await infras()).toHaveLength(before)
   })
 
-  test('200 with null for a price that nobody knows', async () => {
+  test('200 with null for an unknown price', async () => {
     const { body } = await server.viewer
       .post('/api/cloud/estimate')
       .send({ instance_type: 'c-77' })
@@ -519,7 +520,7 @@ describe('POST /runs with run_mode cloud', () => {
     await server.admin.delete(`/api/cloud/instances/${body.infra_id}`).expect(202)
   })
 
-  test('202 for many targets echoes one run for each machine, or the concurrency that was given', async () => {
+  test('202 for many targets returns one run for each machine, or the given concurrency', async () => {
     const many = { target: undefined, targets: ['a.example', 'b.example', 'c.example'] }
     const first = (await cloudRun({ ...many, cloud_instances: 2 }).expect(202)).body
     expect(first).toMatchObject({ concurrency: 2, cloud_instances: 2, target_count: 3 })
@@ -539,7 +540,7 @@ describe('POST /runs with run_mode cloud', () => {
     await server.admin.delete(`/api/cloud/instances/${first.infra_id}`).expect(202)
   })
 
-  test('404 and 409 for infrastructure that is not there, or takes no more', async () => {
+  test('404 for an unknown infrastructure and 409 for one that accepts no more runs', async () => {
     const before = await runs()
     const missing = await cloudRun({ cloud_reuse_infra: '0123456789abcdef' }).expect(404)
     expect(missing.body).toEqual(refusal('not_found', 'there is no infrastructure 0123456789abcdef'))
@@ -552,8 +553,8 @@ describe('POST /runs with run_mode cloud', () => {
     expect(await runs()).toBe(before)
   })
 
-  const REUSE = 'does not go with cloud_reuse_infra: its machines are there already'
-  const RUNNER = 'does not go with run_mode cloud: the machine is the runner'
+  const REUSE = 'cannot be combined with cloud_reuse_infra, whose machines already exist'
+  const RUNNER = 'cannot be combined with run_mode cloud: the machine is the runner'
   test.each([
     [{ cloud_reuse_infra: 'x', cloud_provider: 'aws' }, [detail('/cloud_provider', REUSE)]],
     [
@@ -582,7 +583,7 @@ describe('POST /runs with run_mode cloud', () => {
     ],
     [
       { cloud_use_spot: true },
-      [detail('/cloud_use_spot', 'is not to be had at digitalocean, which has no spot machines')],
+      [detail('/cloud_use_spot', 'is not supported by digitalocean, which has no spot machines')],
     ],
   ])('400 for %j', async (fields, details) => {
     const before = [await runs(), (await infras()).length]
@@ -591,7 +592,7 @@ describe('POST /runs with run_mode cloud', () => {
     expect([await runs(), (await infras()).length]).toEqual(before)
   })
 
-  test('400 cloud_credentials after all else is known to be right, and nothing is in the database', async () => {
+  test('400 cloud_credentials after all other checks, and nothing is stored', async () => {
     await using fresh = await start()
     clouds.status = 401
     const before = clouds.checks
@@ -604,7 +605,7 @@ describe('POST /runs with run_mode cloud', () => {
     expect([await runs(fresh), await infras(fresh)]).toEqual([0, []])
   })
 
-  test('credentials that were good are believed for a minute', async () => {
+  test('valid credentials are cached for a minute', async () => {
     await using fresh = await start()
     const before = clouds.checks
     await cloudRun({}, fresh).expect(202)
@@ -612,7 +613,7 @@ describe('POST /runs with run_mode cloud', () => {
     expect(clouds.checks).toBe(before + 1)
   })
 
-  test('400 cloud_limit makes neither machines nor runs', async () => {
+  test('400 cloud_limit creates neither machines nor runs', async () => {
     await using tight = await start({ 'cloud.limits.max_instances': 1 })
     const { body } = await cloudRun({ cloud_instances: 2 }, tight).expect(400)
     expect(body).toEqual(
@@ -621,7 +622,7 @@ describe('POST /runs with run_mode cloud', () => {
     expect([await runs(tight), await infras(tight)]).toEqual([0, []])
   })
 
-  test('the same idempotency key makes machines once', async () => {
+  test('a repeated idempotency key creates machines once', async () => {
     const before = (await infras()).length
     const send = () => cloudRun({}).set('Idempotency-Key', 'cloud-once').expect(202)
     const [first, second] = [await send(), await send()]
@@ -633,13 +634,13 @@ describe('POST /runs with run_mode cloud', () => {
   test('machines get the programs that the workflow declares', async () => {
     await using fresh = await start()
     await cloudRun({ module: 'tooled' }, fresh).expect(202)
-    const record = await fresh.store.cloud.take('test', 1_000)
+    const record = await fresh.store.cloud.acquire('test', 1_000)
     expect(record?.tools).toEqual(['curl', 'nmap'])
   })
 })
 
 describe('a copy of a cloud run', () => {
-  test('gets machines of its own when it is started, as the original was given them', async () => {
+  test('gets its own machines when it is started, requested like those of the original', async () => {
     await using fresh = await start()
     const fields = { module: 'tooled', cloud_instances: 2, cloud_region: 'ams3', cloud_auto_destroy: true }
     const original = (await cloudRun(fields, fresh).expect(202)).body
@@ -660,7 +661,7 @@ describe('a copy of a cloud run', () => {
     expect(await infras(fresh)).toHaveLength(2)
   })
 
-  test('is refused where the provider lets nobody in, and stays pending', async () => {
+  test('stays pending when the provider refuses the credentials', async () => {
     await using one = await start()
     const original = (await cloudRun({}, one).expect(202)).body
     const { body } = await one.operator.post(`/api/runs/${original.run_uuid}/duplicate`).expect(201)

@@ -45,7 +45,7 @@ const many = (count: number, value = 'x'): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`param_${n}`, value]))
 
 describe('POST /runs 202', () => {
-  test('for one target', async () => {
+  test('a request for one target creates one run', async () => {
     const response = await post({ module: 'probe', target: 'example.com' }).expect(202)
     expect(response.body).toEqual({
       message: 'Run queued',
@@ -77,7 +77,7 @@ describe('POST /runs 202', () => {
     })
   })
 
-  test('a body of the wrong shape hears of everything that is wrong with it at once', async () => {
+  test('a body with an invalid shape is answered with all of its problems', async () => {
     const response = await post({
       module: 'probe',
       flow: 'survey',
@@ -89,8 +89,8 @@ describe('POST /runs 202', () => {
     }).expect(400)
     expect(response.body.details).toEqual([
       { path: '/bogus', message: 'is not a known field' },
-      { path: '/flow', message: 'exactly one of flow and module is required, not both' },
-      { path: '/module', message: 'exactly one of flow and module is required, not both' },
+      { path: '/flow', message: 'exactly one of flow and module is required, but both were sent' },
+      { path: '/module', message: 'exactly one of flow and module is required, but both were sent' },
       {
         path: '/params',
         message: 'the name of a param has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "a b"',
@@ -99,12 +99,12 @@ describe('POST /runs 202', () => {
         path: '/workspace',
         message: 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."',
       },
-      { path: '/cloud_region', message: 'goes only with run_mode cloud' },
+      { path: '/cloud_region', message: 'requires run_mode cloud' },
       { path: '/target', message: 'a target must not contain the character ;' },
     ])
   })
 
-  test('for a flow, with everything that can be said', async () => {
+  test('a request for a flow uses all fields', async () => {
     const response = await post({
       flow: 'survey',
       target: ' https://example.com/a?b=1 ',
@@ -132,7 +132,7 @@ describe('POST /runs 202', () => {
     })
   })
 
-  test('for several targets echoes them and the concurrency in force', async () => {
+  test('a request for several targets returns them and the effective concurrency', async () => {
     const response = await post({ module: 'probe', targets: ['a.example', 'b.example'] }).expect(202)
     expect(response.body).toEqual({
       message: '2 runs queued',
@@ -151,7 +151,7 @@ describe('POST /runs 202', () => {
     expect(job.body).toMatchObject({ total_runs: 2, pending: 2 })
   })
 
-  test('drops blanks, comments and repetitions, and says how many repetitions', async () => {
+  test('blank targets, comments and duplicates are dropped, and duplicates are counted', async () => {
     const targets = [' a.example', 'b.example', '', '  ', '# note', 'a.example ', 'b.example']
     const response = await post({ module: 'probe', targets }).expect(202)
     expect(response.body).toMatchObject({
@@ -161,7 +161,7 @@ describe('POST /runs 202', () => {
     })
   })
 
-  test('for a list that shrinks to one target answers like for one target', async () => {
+  test('a list with one distinct target is answered like one target', async () => {
     const response = await post({
       module: 'probe',
       targets: ['a.example', 'a.example'],
@@ -173,7 +173,7 @@ describe('POST /runs 202', () => {
     expect(response.body).not.toHaveProperty('concurrency')
   })
 
-  test('poll_url uses the root that the request came in by', async () => {
+  test('poll_url has the API root of the request', async () => {
     const response = await server.operator
       .post('/osm/api/runs')
       .send({ module: 'probe', target: 'example.com' })
@@ -186,17 +186,17 @@ describe('POST /runs 202', () => {
     ['"30"', '30', 30],
     ['"45m"', '45m', 45],
     ['7', 7, 7],
-  ])('takes the timeout as %s', async (_name, timeout, minutes) => {
+  ])('the timeout %s is accepted', async (_name, timeout, minutes) => {
     const response = await post({ module: 'probe', target: 'example.com', timeout }).expect(202)
     expect(response.body.timeout).toBe(minutes)
   })
 
-  test('takes medium as another word for normal', async () => {
+  test('the priority medium is an alias of normal', async () => {
     const response = await post({ module: 'probe', target: 'example.com', priority: 'medium' }).expect(202)
     expect(response.body.priority).toBe('normal')
   })
 
-  test('gives targets workspaces of their own, the same every time', async () => {
+  test('each target gets its own workspace, the same for every request', async () => {
     const workspace = async (target: string): Promise<string> => {
       const { body } = await post({ module: 'probe', target }).expect(202)
       const run = await server.viewer.get(`/api/runs/${body.run_uuid}`).expect(200)
@@ -212,7 +212,7 @@ describe('POST /runs 202', () => {
     expect(other).not.toBe(one)
   })
 
-  test('takes docker with the image of the request or of the workflow', async () => {
+  test('docker uses the image of the request or of the workflow', async () => {
     const own = await post({ module: 'boxed', target: 'example.com' }).expect(202)
     expect(own.body).not.toHaveProperty('runner_type')
     const run = await server.viewer.get(`/api/runs/${own.body.run_uuid}`).expect(200)
@@ -237,28 +237,31 @@ describe('POST /runs 202', () => {
 describe('POST /runs with a docker network', () => {
   const body = { module: 'boxed', target: 'example.com' }
 
-  test('keeps it for the run', async () => {
+  test('the docker network is stored with the run', async () => {
     const created = await post({ ...body, docker_network: 'none' }).expect(202)
     const { data } = (await server.viewer.get(`/api/runs/${created.body.run_uuid}`).expect(200)).body
     expect(data).toMatchObject({ runner_type: 'docker', docker_network: 'none' })
   })
 
-  test.each(['host', 'container:db'])('%s needs the role admin', async (docker_network) => {
-    const answer = await post({ ...body, docker_network }).expect(403)
-    expect(answer.body).toMatchObject({
-      code: 'forbidden',
-      message: `docker_network ${docker_network} needs the role admin`,
-    })
-    await server.admin
-      .post('/api/runs')
-      .send({ ...body, docker_network })
-      .expect(202)
-  })
+  test.each(['host', 'container:db'])(
+    'the docker network %s requires the role admin',
+    async (docker_network) => {
+      const answer = await post({ ...body, docker_network }).expect(403)
+      expect(answer.body).toMatchObject({
+        code: 'forbidden',
+        message: `docker_network ${docker_network} requires the role admin`,
+      })
+      await server.admin
+        .post('/api/runs')
+        .send({ ...body, docker_network })
+        .expect(202)
+    },
+  )
 
   test.each([
-    ['a b', 'must be the name of a docker network, such as none or bridge'],
-    ['--privileged', 'must be the name of a docker network, such as none or bridge'],
-  ])('%j is refused', (docker_network, message) =>
+    ['a b', 'must be the name of a docker network, for example none or bridge'],
+    ['--privileged', 'must be the name of a docker network, for example none or bridge'],
+  ])('the docker network %j is refused', (docker_network, message) =>
     refused(
       { ...body, docker_network },
       400,
@@ -274,16 +277,16 @@ describe('POST /runs for a flow whose modules run in docker', () => {
     testServer({ workflows: { 'probe.yaml': PROBE, 'boxed-flow.yaml': text } })
   const body = { flow: 'boxed-flow', target: 'example.com' }
 
-  test('shows that runner', async () => {
+  test('the run has the runner of its modules', async () => {
     await using flows = await withFlow(boxedFlow('runner: docker\nrunner_config: {image: "alpine:3"}\n'))
     const created = await post(body, flows).expect(202)
     const { data } = (await flows.viewer.get(`/api/runs/${created.body.run_uuid}`).expect(200)).body
     expect(data.runner_type).toBe('docker')
   })
 
-  test('is refused where a module would have no image', async () => {
+  test('a module without an image is refused', async () => {
     await using flows = await withFlow(boxedFlow('runner: docker\n'))
-    const message = 'is required with the runner docker: the module probe names none'
+    const message = 'is required with the runner docker: the module probe has none'
     await refused(
       body,
       400,
@@ -295,7 +298,7 @@ describe('POST /runs for a flow whose modules run in docker', () => {
 })
 
 describe('POST /runs 202 on a master', () => {
-  test('distributed for one target has a run_uuid', async () => {
+  test('a distributed run of one target has a run_uuid', async () => {
     const response = await post(
       { module: 'probe', target: 'example.com', run_mode: 'distributed' },
       master,
@@ -303,7 +306,7 @@ describe('POST /runs 202 on a master', () => {
     expect(response.body).toMatchObject({ run_mode: 'distributed', run_uuid: expect.stringMatching(UUID) })
   })
 
-  test('distributed without a concurrency is unbounded and says none', async () => {
+  test('a distributed job without a concurrency is unlimited and returns none', async () => {
     const body = { module: 'probe', targets: ['a.example', 'b.example'], run_mode: 'distributed' }
     const unbounded = await post(body, master).expect(202)
     expect(unbounded.body).not.toHaveProperty('concurrency')
@@ -311,14 +314,14 @@ describe('POST /runs 202 on a master', () => {
     expect(bounded.body.concurrency).toBe(2)
   })
 
-  test('takes a file from a folder of the settings, without echoing it', async () => {
+  test('a target file in a folder of the settings is read and not returned', async () => {
     await writeFile(join(lists, 'good.txt'), '\uFEFFa.example\r\n\r\n# note\r\nb.example\r\na.example\r\n')
     const response = await post({ module: 'probe', target_file: join(lists, 'good.txt') }, master).expect(202)
     expect(response.body).toMatchObject({ target_count: 2, duplicates_dropped: 1, concurrency: 1 })
     expect(response.body).not.toHaveProperty('targets')
   })
 
-  test('takes an uploaded file by its path', async () => {
+  test('an uploaded target file is read by its path', async () => {
     const upload = await master.operator
       .post('/api/upload-file')
       .attach('file', Buffer.from('only.example\n'), 'list.txt')
@@ -329,10 +332,10 @@ describe('POST /runs 202 on a master', () => {
 })
 
 describe('POST /runs 400: one-of rules', () => {
-  const both = 'exactly one of flow and module is required, not both'
-  const none = 'name a workflow: exactly one of flow and module is required'
+  const both = 'exactly one of flow and module is required, but both were sent'
+  const none = 'exactly one of flow and module is required, but neither was sent'
 
-  test('flow and module together', () =>
+  test('flow and module together are refused', () =>
     refused(
       { flow: 'survey', module: 'probe', target: 'a' },
       400,
@@ -342,7 +345,7 @@ describe('POST /runs 400: one-of rules', () => {
       ]),
     ))
 
-  test('neither flow nor module', () =>
+  test('a request without flow and module is refused', () =>
     refused(
       { target: 'a' },
       400,
@@ -352,7 +355,7 @@ describe('POST /runs 400: one-of rules', () => {
       ]),
     ))
 
-  test('no target at all', () => {
+  test('a request without a target is refused', () => {
     const message = 'exactly one of target, targets and target_file is required'
     return refused(
       { module: 'probe' },
@@ -370,7 +373,7 @@ describe('POST /runs 400: one-of rules', () => {
     [{ target: 'a', target_file: 'b' }, ['target', 'target_file']],
     [{ targets: ['a'], target_file: 'b' }, ['targets', 'target_file']],
     [{ target: 'a', targets: ['b'], target_file: 'c' }, ['target', 'targets', 'target_file']],
-  ])('more than one way to name targets: %j', (targets, names) => {
+  ])('more than one target field is refused: %j', (targets, names) => {
     const message = `exactly one of target, targets and target_file is required, not ${names.join(' and ')}`
     return refused(
       { module: 'probe', ...targets },
@@ -387,7 +390,7 @@ describe('POST /runs 400: one-of rules', () => {
 describe('POST /runs 400: fields', () => {
   const good = { module: 'probe', target: 'example.com' }
 
-  test('unknown ones, all of them at once', () =>
+  test('all unknown fields are reported', () =>
     refused(
       { ...good, prio: 'high', colour: 1 },
       400,
@@ -398,7 +401,7 @@ describe('POST /runs 400: fields', () => {
     ))
 
   test.each([[], 5, { a: { b: 'c' } }, { a: ['c'] }])(
-    'params that are %j, also beside other mistakes',
+    'params of %j are reported together with other problems',
     async (params) => {
       const { body } = await server.operator
         .post('/api/runs')
@@ -429,7 +432,7 @@ describe('POST /runs 400: fields', () => {
     ['workspace', 'a b', 'must match pattern "^[A-Za-z0-9._-]{1,128}$"'],
     ['cloud_instances', 0, 'must be >= 1'],
     ['cloud_auto_destroy', 'yes', 'must be boolean'],
-  ])('%s = %j', (name, value, message) =>
+  ])('the field %s may not be %j', (name, value, message) =>
     refused(
       { ...good, [name]: value },
       400,
@@ -437,7 +440,7 @@ describe('POST /runs 400: fields', () => {
     ),
   )
 
-  test('targets that are no list, or hold something else than text', async () => {
+  test('targets that are not a list of strings are refused', async () => {
     await refused(
       { module: 'probe', targets: 'a' },
       400,
@@ -450,14 +453,14 @@ describe('POST /runs 400: fields', () => {
     )
   })
 
-  test('params whose values are lists', () =>
+  test('params with list values are refused', () =>
     refused(
       { ...good, params: { depth: [3] } },
       400,
       refusal('invalid_input', 'params/depth: must be string', [detail('/params/depth', 'must be string')]),
     ))
 
-  test.each(['.', '..'])('a workspace named %s', (workspace) => {
+  test.each(['.', '..'])('a workspace named %s is refused', (workspace) => {
     const message = 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."'
     return refused(
       { ...good, workspace },
@@ -476,7 +479,7 @@ describe('POST /runs 400: fields', () => {
     ],
     ['a large value', { list: 'x'.repeat(65_537) }, '/params/list', 'a param has at most 65536 bytes'],
     ['large ones together', many(5, 'x'.repeat(60_000)), '/params', 'have at most 262144 bytes together'],
-  ])('params beyond the bounds: %s', async (_title, params, path, message) => {
+  ])('params beyond the limits are refused: %s', async (_title, params, path, message) => {
     const { body } = await post({ ...good, params }).expect(400)
     expect(body).toMatchObject({
       code: 'invalid_input',
@@ -484,7 +487,7 @@ describe('POST /runs 400: fields', () => {
     })
   })
 
-  test('params that the workflow requires and did not get', () =>
+  test('missing required params are refused', () =>
     refused(
       { module: 'needy', target: 'example.com' },
       400,
@@ -493,7 +496,7 @@ describe('POST /runs 400: fields', () => {
       ]),
     ))
 
-  test('every problem is told at once', async () => {
+  test('all problems of a request are reported', async () => {
     const response = await post({
       module: 'probe',
       target: 'a',
@@ -516,38 +519,34 @@ describe('POST /runs 400: runners and modes', () => {
   const good = { module: 'probe', target: 'example.com' }
 
   test.each([
-    [
-      { runner_type: 'docker' },
-      '/docker_image',
-      'is required with the runner docker: the workflow names none',
-    ],
-    [{ runner_type: 'ssh' }, '/ssh_host', 'is required with the runner ssh: the workflow names none'],
-    [{ docker_image: 'alpine' }, '/docker_image', 'goes only with runner_type docker'],
-    [{ ssh_host: 'h' }, '/ssh_host', 'goes only with runner_type ssh'],
-    [{ docker_network: 'none' }, '/docker_network', 'goes only with runner_type docker'],
+    [{ runner_type: 'docker' }, '/docker_image', 'is required with the runner docker: the workflow has none'],
+    [{ runner_type: 'ssh' }, '/ssh_host', 'is required with the runner ssh: the workflow has none'],
+    [{ docker_image: 'alpine' }, '/docker_image', 'requires runner_type docker'],
+    [{ ssh_host: 'h' }, '/ssh_host', 'requires runner_type ssh'],
+    [{ docker_network: 'none' }, '/docker_network', 'requires runner_type docker'],
     [
       { runner_type: 'host', docker_image: 'a' },
       '/docker_image',
-      'goes only with runner_type docker, not with host',
+      'requires runner_type docker, but it is host',
     ],
     [
       { runner_type: 'docker', ssh_host: 'a', docker_image: 'a' },
       '/ssh_host',
-      'goes only with runner_type ssh, not with docker',
+      'requires runner_type ssh, but it is docker',
     ],
     ...['--privileged', 'a b', '/abs'].map((image): [object, string, string] => [
       { runner_type: 'docker', docker_image: image },
       '/docker_image',
-      'must be the name of an image, such as debian:12',
+      'must be the name of an image, for example debian:12',
     ]),
     ...['-oProxyCommand=id', 'a b', 'h:70000'].map((host): [object, string, string] => [
       { runner_type: 'ssh', ssh_host: host },
       '/ssh_host',
-      'must be written user@host:port; user and port may be left out',
+      'must have the form user@host:port; user and port are optional',
     ]),
-    [{ cloud_provider: 'aws' }, '/cloud_provider', 'goes only with run_mode cloud'],
-    [{ run_mode: 'local', cloud_use_spot: false }, '/cloud_use_spot', 'goes only with run_mode cloud'],
-  ])('%j', (fields, path, message) =>
+    [{ cloud_provider: 'aws' }, '/cloud_provider', 'requires run_mode cloud'],
+    [{ run_mode: 'local', cloud_use_spot: false }, '/cloud_use_spot', 'requires run_mode cloud'],
+  ])('the fields %j are refused', (fields, path, message) =>
     refused(
       { ...good, ...fields },
       400,
@@ -555,14 +554,14 @@ describe('POST /runs 400: runners and modes', () => {
     ),
   )
 
-  test('distributed on a server that is no master', () =>
+  test('run_mode distributed is refused by a server that is not a master', () =>
     refused(
       { ...good, run_mode: 'distributed' },
       400,
       refusal('master_required', 'distributed mode requires the server to be started with the --master flag'),
     ))
 
-  test('cloud while it is not enabled', () =>
+  test('run_mode cloud is refused while cloud mode is disabled', () =>
     refused(
       { ...good, run_mode: 'cloud', cloud_provider: 'aws', cloud_instances: 2 },
       400,
@@ -574,7 +573,7 @@ describe('POST /runs 400: runners and modes', () => {
 })
 
 describe('POST /runs 400: cloud without a provider', () => {
-  test('says so', async () => {
+  test('run_mode cloud is refused if no provider is configured', async () => {
     await using cloud = await testServer({ settings: { 'cloud.enabled': true } })
     await refused(
       { module: 'probe', target: 'example.com', run_mode: 'cloud' },
@@ -600,7 +599,7 @@ describe('POST /runs 400: targets', () => {
     ['a\u200bb', 'a target must not contain the character U+200B'],
     ['-oX', 'a target must not begin with "-", or tools would take it for an option'],
     ['x'.repeat(2049), 'a target has at most 2048 characters, this one has 2049'],
-  ])('%j', async (target, problem) => {
+  ])('the target %j is refused', async (target, problem) => {
     await refused(
       { module: 'probe', target },
       400,
@@ -608,7 +607,7 @@ describe('POST /runs 400: targets', () => {
     )
   })
 
-  test('blank, or nothing but comments', async () => {
+  test('blank targets and comments alone are refused', async () => {
     for (const [field, body] of [
       ['target', { target: '  ' }],
       ['target', { target: '' }],
@@ -618,11 +617,13 @@ describe('POST /runs 400: targets', () => {
       await refused(
         { module: 'probe', ...body },
         400,
-        refusal('invalid_target', `${field}: no target was given`, [detail(`/${field}`, 'holds no target')]),
+        refusal('invalid_target', `${field}: no target was given`, [
+          detail(`/${field}`, 'contains no target'),
+        ]),
       )
   })
 
-  test('of a list, each with its place', () =>
+  test('invalid targets of a list are reported with their index', () =>
     refused(
       { module: 'probe', targets: ['a.example', 'b;c', 'd.example', '-e'] },
       400,
@@ -632,13 +633,13 @@ describe('POST /runs 400: targets', () => {
       ]),
     ))
 
-  test('more than one request may have', async () => {
+  test('more targets than the limit are refused', async () => {
     const targets = Array.from({ length: 51 }, (_, index) => `h${index}.example`)
     await refused(
       { module: 'probe', targets },
       400,
-      refusal('invalid_target', 'one request takes at most 50 targets; send several', [
-        detail('', 'more than 50 targets'),
+      refusal('invalid_target', 'a request has at most 50 targets: send several requests', [
+        detail('', 'contains more than 50 targets'),
       ]),
       master,
     )
@@ -647,7 +648,7 @@ describe('POST /runs 400: targets', () => {
 
 describe('POST /runs 400: target files', () => {
   const OUTSIDE =
-    'must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders'
+    'must be a path returned by POST /upload-file, or a file below a folder of the setting target_file.folders'
   const fileRefused = (target_file: string, message: string) =>
     refused(
       { module: 'probe', target_file },
@@ -667,41 +668,42 @@ describe('POST /runs 400: target files', () => {
     expect(await totalRuns(master)).toBe(before)
   }
 
-  test.each(['/etc/passwd', 'good.txt', './good.txt'])('outside of the folders: %s', (path) =>
-    fileRefused(path, OUTSIDE),
+  test.each(['/etc/passwd', 'good.txt', './good.txt'])(
+    'a target file outside the folders is refused: %s',
+    (path) => fileRefused(path, OUTSIDE),
   )
 
-  test('with dots that climb', () => fileRefused(`${lists}/../secret`, 'must not contain ".."'))
+  test('a path with ".." is refused', () => fileRefused(`${lists}/../secret`, 'must not contain ".."'))
 
-  test('behind a link', async () => {
+  test('a path with a symbolic link is refused', async () => {
     await symlink('/etc/hostname', join(lists, 'link.txt'))
-    await fileRefused(join(lists, 'link.txt'), 'leads through a symbolic link')
+    await fileRefused(join(lists, 'link.txt'), 'contains a symbolic link')
   })
 
-  test('not there', () => fileRefused(join(lists, 'none.txt'), 'there is no such file'))
+  test('a missing file is refused', () => fileRefused(join(lists, 'none.txt'), 'does not exist'))
 
-  test('one bad line is named, and nothing is created', () =>
+  test('an invalid line is reported with its number, and nothing is created', () =>
     linesRefused(
       'a.example\n\n# note\nb;c\nd.example\n',
       'line 4: a target must not contain the character ;',
     ))
 
-  test('bytes that are no UTF-8 are named by their line', () =>
+  test('invalid UTF-8 is reported with its line', () =>
     linesRefused(
       Buffer.concat([Buffer.from('a.example\nb'), Buffer.from([0xff, 0xfe])]),
       'line 2 is not valid UTF-8',
     ))
 
-  test('binary files', () =>
+  test('a binary file is refused', () =>
     linesRefused(Buffer.alloc(100), 'line 1: a target must not contain the character U+0000'))
 
-  test('empty', async () => {
+  test('an empty file is refused', async () => {
     await writeFile(join(lists, 'empty.txt'), '')
     await refused(
       { module: 'probe', target_file: join(lists, 'empty.txt') },
       400,
       refusal('invalid_target', 'target_file: no target was given', [
-        detail('/target_file', 'holds no target'),
+        detail('/target_file', 'contains no target'),
       ]),
       master,
     )
@@ -709,7 +711,7 @@ describe('POST /runs 400: target files', () => {
 })
 
 describe('POST /runs 404', () => {
-  test('for an unknown workflow', async () => {
+  test('an unknown workflow is refused', async () => {
     const response = await post({ module: 'nope', target: 'example.com' }).expect(404)
     expect(response.body).toMatchObject({ error: true, code: 'workflow_not_found' })
     expect(response.body.message).toMatch(/^There is no module named "nope"\./)
@@ -719,7 +721,7 @@ describe('POST /runs 404', () => {
   test.each([
     ['flow', 'probe', '"probe" is a module, not a flow: send it as "module"'],
     ['module', 'survey', '"survey" is a flow, not a module: send it as "flow"'],
-  ])('for a %s that is of the other kind', (kind, name, message) =>
+  ])('a %s of the other kind is refused', (kind, name, message) =>
     refused(
       { [kind]: name, target: 'example.com' },
       404,
@@ -729,7 +731,7 @@ describe('POST /runs 404', () => {
 })
 
 describe('POST /runs 409', () => {
-  test('for a workflow whose author keeps people from starting it', async () => {
+  test('a workflow with a disabled manual trigger cannot be started manually', async () => {
     const upload = async (name: string, triggers: string): Promise<void> => {
       const yaml = PROBE.replace('name: probe', `name: ${name}\ntriggers:\n${triggers}`)
       await server.admin
@@ -747,7 +749,7 @@ describe('POST /runs 409', () => {
 })
 
 describe('POST /runs 400: a broken workflow', () => {
-  test('names the places', async () => {
+  test('a broken workflow is refused with the positions of its errors', async () => {
     const response = await post({ module: 'broken', target: 'example.com' }).expect(400)
     expect(response.body.code).toBe('invalid_workflow')
     expect(response.body.details[0].path).toMatch(/^broken\.yaml:\d+:\d+$/)
@@ -759,7 +761,7 @@ describe('POST /runs with an Idempotency-Key', () => {
   const send = (key: string, sent: object = body) =>
     server.operator.post('/api/runs').set('Idempotency-Key', key).send(sent)
 
-  test('and the same body returns the first answer and starts nothing again', async () => {
+  test('a repeated key with the same body returns the first answer and starts nothing', async () => {
     const first = await send('key-1').expect(202)
     const before = await totalRuns()
     const again = await send('key-1', { target: 'once.example', module: 'probe' }).expect(202)
@@ -768,12 +770,12 @@ describe('POST /runs with an Idempotency-Key', () => {
     expect(await totalRuns()).toBe(before)
   })
 
-  test('sent many times at once starts one job', async () => {
+  test('concurrent requests with the same key start one job', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => send('key-2').expect(202)))
     expect(new Set(answers.map(({ body: { job_id } }) => job_id as string)).size).toBe(1)
   })
 
-  test('and another body answers 409', async () => {
+  test('a repeated key with another body answers 409', async () => {
     await send('key-3').expect(202)
     const response = await send('key-3', { ...body, priority: 'high' }).expect(409)
     expect(response.body).toEqual(
@@ -784,18 +786,18 @@ describe('POST /runs with an Idempotency-Key', () => {
     )
   })
 
-  test('of another caller is another key', async () => {
+  test('the keys of different callers are independent', async () => {
     const first = await send('key-4').expect(202)
     const other = await server.admin.post('/api/runs').set('Idempotency-Key', 'key-4').send(body).expect(202)
     expect(other.body.job_id).not.toBe(first.body.job_id)
   })
 
-  test('that is refused for its request may be used again', async () => {
+  test('a key of a refused request can be used again', async () => {
     await send('key-5', { module: 'nope', target: 'a' }).expect(404)
     await send('key-5').expect(202)
   })
 
-  test.each(['x'.repeat(256), 'a b'])('that cannot be one answers 400', async (key) => {
+  test.each(['x'.repeat(256), 'a b'])('an invalid key answers 400', async (key) => {
     const response = await send(key).expect(400)
     expect(response.body).toEqual(
       refusal('bad_request', 'Idempotency-Key must have 1 to 255 printable ASCII characters'),
@@ -804,7 +806,7 @@ describe('POST /runs with an Idempotency-Key', () => {
 })
 
 describe('POST /runs with a file of 150,000 targets', () => {
-  test('202 creates them all, chunk by chunk', async () => {
+  test('a file of 150,000 targets is read in chunks and all runs are created', async () => {
     await using large = await testServer()
     const lines = Array.from({ length: 150_000 }, (_, index) => `host-${index}.example`)
     const upload = await large.operator

@@ -46,8 +46,8 @@ const scan = async (items: FindingContent[]): Promise<string> => {
   return body.run_uuid as string
 }
 
-describe('comparing', () => {
-  test('two runs tells what is new, gone and changed; a workspace tells it by time', async () => {
+describe('comparisons', () => {
+  test('a comparison lists new, gone and changed records of two runs, or of a workspace over time', async () => {
     const a = await scan([finding('stays', 'low'), finding('goes', 'low')])
     const b = await scan([finding('stays', 'high'), finding('comes', 'low')])
     const { body } = await server.viewer.get(`/api/runs/${a}/diff/${b}`).expect(200)
@@ -78,11 +78,11 @@ describe('comparing', () => {
     '/api/vulnerabilities/diff?workspace=w&from=yesterday',
     '/api/assets/diff?workspace=w&from=2026-02-01&to=2026-01-01',
     '/api/assets/diff?workspace=w&from=0&limit=0',
-  ])('%s is 400', async (path) => {
+  ])('a comparison with %s answers 400', async (path) => {
     await server.viewer.get(path).expect(400)
   })
 
-  test('unknown runs are 404', async () => {
+  test('a comparison of unknown runs answers 404', async () => {
     const a = await scan([])
     await server.viewer.get(`/api/runs/${a}/diff/999999`).expect(404)
     await server.viewer.get(`/api/runs/x/diff/${a}`).expect(404)

@@ -33,8 +33,8 @@ const runOf = async ({ run_uuid: uuid }: Pick<RunsCreated, 'run_uuid'>): Promise
 const scheduleOf = async ({ schedule_id: id }: RunsCreated): Promise<Schedule> =>
   (await server.viewer.get(`/api/schedules/${id}`).expect(200)).body.data as Schedule
 
-describe('POST /runs as the form of the dashboard sends it', () => {
-  test.each(ROOTS)('takes all of its fields below %s', async (root) => {
+describe('POST /runs with the form of the Osmedeus dashboard', () => {
+  test.each(ROOTS)('POST /runs accepts all fields of the form below %s', async (root) => {
     const created = await submit(
       {
         ...good,
@@ -71,19 +71,19 @@ describe('POST /runs as the form of the dashboard sends it', () => {
     ['1h30m', 90],
     ['1d', 1440],
     ['90s', 2],
-  ])('takes a timeout of %j for %d minutes', async (timeout, minutes) => {
+  ])('a timeout of %j is %d minutes', async (timeout, minutes) => {
     const created = await submit({ ...good, timeout })
     expect(created.timeout).toBe(minutes)
     expect((await runOf(created)).timeout).toBe(minutes)
   })
 
-  test.each(['0s', '0m', '400d', '999999', 'soon', '-5'])('refuses a timeout of %j', async (timeout) => {
+  test.each(['0s', '0m', '400d', '999999', 'soon', '-5'])('a timeout of %j is refused', async (timeout) => {
     expect(await problems({ ...good, timeout })).toEqual([
       { path: '/timeout', message: expect.stringContaining('1 to 525600') },
     ])
   })
 
-  test('counts empty fields as not sent, also beside targets', async () => {
+  test('empty fields count as missing, also with targets', async () => {
     const empty = { flow: '', params: null, priority: '', timeout: '', runner_type: '', docker_image: null }
     const created = await submit({
       ...empty,
@@ -101,7 +101,7 @@ describe('POST /runs as the form of the dashboard sends it', () => {
     expect(many.targets).toEqual(['a.test', 'b.test'])
   })
 
-  test('makes text of numbers and booleans in params', async () => {
+  test('numbers and booleans in params become text', async () => {
     const params = { depth: 3, flags: true, ratio: 0.5, none: null }
     expect((await runOf(await submit({ ...good, params }))).params).toEqual({
       depth: '3',
@@ -110,11 +110,11 @@ describe('POST /runs as the form of the dashboard sends it', () => {
     })
   })
 
-  test('takes the runner local for host', async () => {
+  test('the runner local is an alias of host', async () => {
     expect(await submit({ ...good, runner_type: 'local' })).toMatchObject({ runner_type: 'host' })
   })
 
-  test('warns of fields that are taken but not obeyed, and keeps targets checked', async () => {
+  test('fields without effect return warnings, and targets are still checked', async () => {
     const created = await submit({
       ...good,
       skip_validation: true,
@@ -139,11 +139,11 @@ describe('POST /runs as the form of the dashboard sends it', () => {
     ['repeat_wait_time', '5s', expect.stringContaining('no time from 1m to 366d')],
     ['schedule', '61 * * * *', expect.stringContaining('is not a cron expression')],
     ['repeat', 'yes', 'must be boolean'],
-  ])('refuses %s of %j', async (field, value, message) => {
+  ])('the field %s may not be %j', async (field, value, message) => {
     expect(await problems({ ...good, [field]: value })).toEqual([{ path: `/${field}`, message }])
   })
 
-  test('still refuses both kinds of workflow, two lists of targets and unknown fields', async () => {
+  test('two workflow kinds, two target fields and unknown fields are refused', async () => {
     expect(await problems({ ...good, flow: 'survey' })).toHaveLength(2)
     expect(await problems({ ...good, targets: ['b.test'] })).toHaveLength(2)
     expect(await problems({ ...good, thread_hold: 5 })).toEqual([
@@ -154,7 +154,7 @@ describe('POST /runs as the form of the dashboard sends it', () => {
 
 describe('POST /runs without a target', () => {
   test.each([{ target: '' }, { target: ' ' }, { empty_target: true }, { target: '', targets: [] }])(
-    '%j starts a workflow that needs none',
+    'the body %j starts a workflow that needs no target',
     async (targets) => {
       const created = await submit({ module: 'feeds', ...targets })
       expect(created).toMatchObject({ target: '', target_count: 1, message: 'Run queued' })
@@ -165,7 +165,7 @@ describe('POST /runs without a target', () => {
     },
   )
 
-  test('takes a workspace, goes to a worker, can be copied and started again', async () => {
+  test('a run without a target has a workspace, runs on a worker and can be copied and restarted', async () => {
     const created = await submit({ module: 'feeds', target: '', workspace: 'mine' })
     const run = (await claimLocalRuns(server.runStore)).find(({ runUuid }) => runUuid === created.run_uuid)
     expect(run).toMatchObject({ target: '', workspace: 'mine' })
@@ -177,26 +177,29 @@ describe('POST /runs without a target', () => {
     expect(list.body.data).toHaveLength(2)
   })
 
-  test('refuses a target of "" for a workflow that needs one', async () => {
+  test('an empty target is refused for a workflow that needs one', async () => {
     expect(await problems({ module: 'probe', target: '' })).toEqual([
-      { path: '/target', message: 'holds no target' },
+      { path: '/target', message: 'contains no target' },
     ])
     expect(await problems({ flow: 'survey', target: '' })).toHaveLength(1)
     expect(await problems({ module: 'feeds' })).toHaveLength(3)
   })
 
-  test('gives empty_target a name that stands in for the target of such a workflow', async () => {
+  test('empty_target creates a placeholder for a workflow that needs a target', async () => {
     const created = await submit({ module: 'probe', empty_target: true })
     expect(created.target).toMatch(/^empty-[0-9a-f]{8}$/)
     expect(created.warnings).toEqual([
-      { field: 'empty_target', message: `probe uses its target: ${created.target} stands in for it` },
+      {
+        field: 'empty_target',
+        message: `probe uses its target, so ${created.target} is used as a placeholder`,
+      },
     ])
     expect((await runOf(created)).target).toBe(created.target)
   })
 })
 
 describe('POST /runs with repeat or schedule', () => {
-  test('starts the run, and makes a schedule that starts it again', async () => {
+  test('a repetition starts the run and creates a schedule', async () => {
     const body = {
       ...good,
       params: { depth: 2 },
@@ -251,7 +254,7 @@ describe('POST /runs with repeat or schedule', () => {
     })
   })
 
-  test('repeats all targets, and a run without one', async () => {
+  test('a repetition includes all targets, or none for a run without a target', async () => {
     const many = await submit({
       module: 'probe',
       targets: ['a.test', 'b.test'],
@@ -276,10 +279,10 @@ describe('POST /runs with repeat or schedule', () => {
     return { job: (await server.viewer.get(body.poll_url)).body as JobStatus }
   }
 
-  test('takes a cron expression, disabled if it is to be', async () => {
+  test('a cron expression creates a schedule, disabled on request', async () => {
     const created = await submit({ ...good, schedule: '0 3 * * *', schedule_enabled: false, repeat: true })
     expect(created.warnings).toEqual([
-      { field: 'repeat', message: 'schedule says when the runs start again' },
+      { field: 'repeat', message: 'has no effect: schedule decides when the runs are repeated' },
     ])
     expect(await scheduleOf(created)).toMatchObject({
       schedule: '0 3 * * *',
@@ -288,15 +291,15 @@ describe('POST /runs with repeat or schedule', () => {
     })
   })
 
-  test('starts it once, with a warning, for operators, who may not make schedules', async () => {
+  test('an operator, who may not create schedules, gets one run and a warning', async () => {
     const created = await submit({ ...good, repeat: true }, '/api', server.operator)
     expect(created.schedule_id).toBeUndefined()
     expect(created.warnings).toEqual([
-      { field: 'repeat', message: 'the runs are started once only: schedules need the role admin' },
+      { field: 'repeat', message: 'the runs are started only once: a schedule requires the role admin' },
     ])
   })
 
-  test('makes one schedule for an Idempotency-Key, and none for a request that is refused', async () => {
+  test('an Idempotency-Key creates one schedule, and a refused request creates none', async () => {
     const total = async () => (await server.viewer.get('/api/schedules')).body.pagination.total as number
     const before = await total()
     const body = { ...good, repeat: true }
@@ -312,7 +315,7 @@ describe('POST /runs with repeat or schedule', () => {
   })
 })
 
-describe('schedules as the form of the dashboard sends them', () => {
+describe('schedules with the form of the Osmedeus dashboard', () => {
   const nightly = {
     name: 'nightly',
     workflow_name: 'probe',
@@ -326,7 +329,7 @@ describe('schedules as the form of the dashboard sends them', () => {
       warnings?: Warnings
     }
 
-  test('are made with what it leaves empty, and with the kind that the workflow has', async () => {
+  test('a schedule is created with empty fields and the actual kind of its workflow', async () => {
     const { data, warnings } = await create({
       ...nightly,
       workflow_kind: 'flow',
@@ -346,7 +349,7 @@ describe('schedules as the form of the dashboard sends them', () => {
     expect(warnings).toEqual([{ field: 'workflow_kind', message: 'probe is a module' }])
   })
 
-  test('take a whole schedule back, with its changes', async () => {
+  test('a schedule that was read can be sent back with changes', async () => {
     const { data } = await create({ ...nightly, params: { depth: '2' }, dedupe_key: null })
     const back = { ...data, name: 'renamed', schedule: '0 4 * * *', is_enabled: false }
     const { body } = await server.admin.put(`/osm/api/schedules/${data.id}`).send(back).expect(200)
@@ -361,16 +364,16 @@ describe('schedules as the form of the dashboard sends them', () => {
       updated_at: expect.any(String),
     })
     const moved = await server.admin.put(`/api/schedules/${data.id}`).send({ ...data, id: 'sch_other' })
-    expect(moved.body.warnings).toEqual([{ field: 'id', message: 'is read only' }])
+    expect(moved.body.warnings).toEqual([{ field: 'id', message: 'is read-only' }])
   })
 
-  test('read target and params from input_config where they stand nowhere else', async () => {
+  test('target and params are read from input_config if they are not sent otherwise', async () => {
     const { target: _, ...rest } = nightly
     const { data } = await create({ ...rest, input_config: { target: 'b.test', depth: 3 } })
     expect(data).toMatchObject({ target: 'b.test', params: { depth: '3' } })
   })
 
-  test.each(['cron', 'event'])('are refused with a timeout that is out of bounds (%s)', async (type) => {
+  test.each(['cron', 'event'])('a timeout outside the limits is refused (%s)', async (type) => {
     for (const timeout of ['0m', '400d']) {
       const { body } = await server.admin
         .post('/api/schedules')
@@ -380,7 +383,7 @@ describe('schedules as the form of the dashboard sends them', () => {
     }
   })
 
-  test('have several targets, or one', async () => {
+  test('a schedule has one target or several', async () => {
     const { target: _, ...rest } = nightly
     const { data } = await create({ ...rest, targets: ['a.test', 'b.test'] })
     expect(data).toMatchObject({ target: '', targets: ['a.test', 'b.test'] })
@@ -395,14 +398,14 @@ describe('schedules as the form of the dashboard sends them', () => {
     expect((await put({ targets: ['a;b'] })).status).toBe(400)
   })
 
-  test('of the type manual fire only when they are asked to', async () => {
+  test('a schedule with trigger_type manual runs only on request', async () => {
     const { data, warnings } = await create({ ...nightly, trigger_type: 'manual', schedule: '' })
     expect(data).toMatchObject({ is_enabled: false, next_run: null })
     expect(warnings).toMatchObject([{ field: 'trigger_type' }])
     await server.operator.post(`/api/schedules/${data.id}/trigger`).expect(202)
   })
 
-  test('without a target are for workflows that need none', async () => {
+  test('a schedule without a target requires a workflow that needs none', async () => {
     const { data } = await create({ ...nightly, workflow_name: 'feeds', target: '' })
     const { body } = await server.operator.post(`/api/schedules/${data.id}/trigger`).expect(202)
     const { runs } = (await server.viewer.get(body.poll_url)).body as JobStatus
@@ -411,10 +414,10 @@ describe('schedules as the form of the dashboard sends them', () => {
       .post('/api/schedules')
       .send({ ...nightly, target: '' })
       .expect(400)
-    expect(refused.body.details).toMatchObject([{ path: '/target', message: 'holds no target' }])
+    expect(refused.body.details).toMatchObject([{ path: '/target', message: 'contains no target' }])
   })
 
-  test('run in docker where they say so', async () => {
+  test('a schedule can run in docker', async () => {
     const { data } = await create({ ...nightly, runner_type: 'docker', docker_image: 'debian:12' })
     expect(data).toMatchObject({ runner_type: 'docker', docker_image: 'debian:12' })
     const { body } = await server.operator.post(`/api/schedules/${data.id}/trigger`).expect(202)

@@ -16,7 +16,7 @@ interface Frame {
   readonly name: string
 }
 
-/** Reads the stream until so many events have come, then goes away. */
+/** Reads the stream until this many events have arrived, then disconnects. */
 const follow = async (count: number, query = '', headers: Record<string, string> = {}): Promise<Frame[]> => {
   const gone = new AbortController()
   const response = await fetch(`${server.url}/api/events/stream${query}`, {
@@ -58,7 +58,7 @@ const record = (topic: string, name: string) =>
 const names = (frames: readonly Frame[]): string[] => frames.map(({ name }) => name)
 
 describe('GET /events/stream', () => {
-  test('tells what happens, and goes on after the last event that was seen', async () => {
+  test('the stream sends events and continues after the last received one', async () => {
     const start = await server.store.feed.end()
     for (let n = 0; n < 5; n++) await record('custom.a', `a${n}`)
     const first = await follow(3, `?last_event_id=${start}`)
@@ -67,7 +67,7 @@ describe('GET /events/stream', () => {
     expect(names(rest)).toEqual(['a3', 'a4'])
   })
 
-  test('tells new events while it is open, and only those of a filter', async () => {
+  test('the stream sends new events that match its filter', async () => {
     const following = follow(2, '?topic=custom.w[a-b]nt*')
     let told = false
     void following.finally(() => (told = true))
@@ -79,7 +79,7 @@ describe('GET /events/stream', () => {
     expect((await following).every(({ topic }) => topic === 'custom.wanted')).toBe(true)
   })
 
-  test('refuses an id that is none', async () => {
+  test('the stream refuses an invalid event id', async () => {
     const answer = await server.viewer.get('/api/events/stream?last_event_id=yesterday')
     expect(answer.status).toBe(400)
     expect((await server.nobody.get('/api/events/stream')).status).toBe(401)

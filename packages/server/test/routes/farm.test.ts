@@ -13,20 +13,20 @@ afterAll(async () => {
 })
 
 describe('GET /health', () => {
-  test('200 says that the server is alive', async () => {
+  test('GET /health answers 200 while the server is alive', async () => {
     expect((await server.nobody.get('/health').expect(200)).body).toEqual({ status: 'ok' })
   })
 })
 
 describe('GET /health/ready', () => {
-  test('200 when database, artifact store and queue work', async () => {
+  test('GET /health/ready answers 200 while database, artifact store and queue work', async () => {
     expect((await server.nobody.get('/health/ready').expect(200)).body).toEqual({
       status: 'ready',
       checks: { database: 'ok', artifacts: 'ok', queue: 'ok' },
     })
   })
 
-  test('503 names the part that does not', async () => {
+  test('GET /health/ready answers 503 with the component that fails', async () => {
     await using broken = await testServer({ settings: { 'artifacts.folder': '/dev/null/nowhere' } })
     const response = await broken.nobody.get('/health/ready').expect(503)
     expect(response.body).toEqual({
@@ -46,7 +46,7 @@ describe('GET /server-info', () => {
     '/status',
     '/api/info',
     '/osm/server-info',
-  ])('200 at %s, without a token too', async (path) => {
+  ])('GET /server-info is available at %s without a token', async (path) => {
     const { body } = await server.nobody.get(path).expect(200)
     expect(body).toMatchObject({
       name: 'Scanfarm',
@@ -58,7 +58,7 @@ describe('GET /server-info', () => {
 })
 
 describe('GET /metrics', () => {
-  test('200 in the format of Prometheus, for those who may read', async () => {
+  test('GET /metrics returns the Prometheus format to viewers', async () => {
     await server.viewer.get('/api/runs').expect(200)
     const { text } = await server.viewer
       .get('/metrics')
@@ -70,7 +70,7 @@ describe('GET /metrics', () => {
 })
 
 describe('GET /settings', () => {
-  test('200 lists what is in force, secrets masked', async () => {
+  test('GET /settings lists the effective settings with masked secrets', async () => {
     const { body, text } = await server.admin.get('/api/settings').expect(200)
     expect(body.data).toContainEqual({ key: 'cloud.enabled', value: false })
     expect(body.data).toContainEqual({ key: 'auth.initial_token', value: '***' })
@@ -79,7 +79,7 @@ describe('GET /settings', () => {
 })
 
 describe('GET /workers', () => {
-  test('200 lists and reads them', async () => {
+  test('GET /workers lists workers, and GET /workers/{id} reads one', async () => {
     const workerId = randomUUID()
     await server.runStore.join({
       workerId,
@@ -101,13 +101,13 @@ describe('GET /workers', () => {
     expect(read.body.data).toMatchObject({
       capabilities: ['label:region=eu', 'tool:nmap', 'tool:unheard-of'],
     })
-    // Clients of Osmedeus read the worker itself.
+    // Osmedeus clients read the fields of the worker at the top level.
     const { data, ...beside } = read.body as { data: object }
     expect(beside).toEqual(data)
     expect(data).toMatchObject({ current_task: '', tasks_complete: 0, tasks_failed: 0 })
   })
 
-  test('200 counts what they did and names what they do', async () => {
+  test('GET /workers shows the counts and current runs of workers', async () => {
     for (const target of ['one.example', 'two.example', 'three.example'])
       await server.operator.post('/api/runs').send({ module: 'probe', target }).expect(202)
     const [one, two, three] = await claimLocalRuns(server.runStore)
@@ -122,14 +122,14 @@ describe('GET /workers', () => {
     expect(await read()).toMatchObject({ current_task: '', tasks_complete: 2, tasks_failed: 1 })
   })
 
-  test('404 for an unknown one', async () => {
+  test('GET /workers/{id} answers 404 for an unknown worker', async () => {
     const { body } = await server.viewer.get('/api/workers/nope').expect(404)
     expect(body).toMatchObject({ code: 'not_found', message: 'there is no worker "nope"' })
   })
 })
 
 describe('GET /registry-info', () => {
-  test('200 lists the programs that workflows ask for, and whether a worker has them', async () => {
+  test('GET /registry-info lists required programs and whether a worker has them', async () => {
     await using own = await testServer({
       workflows: {
         'a.yaml': PROBE.replace('steps:', 'dependencies: {commands: [nmap, httpx]}\nsteps:'),
@@ -165,13 +165,13 @@ describe('GET /registry-info', () => {
     })
   })
 
-  test('400 for the address of another registry', async () => {
+  test('GET /registry-info answers 400 for another registry address', async () => {
     await server.viewer.get('/api/registry-info?registry_url=http://127.0.0.1/').expect(400)
   })
 })
 
 describe('GET /database/tables', () => {
-  test('200 counts the records of each table', async () => {
+  test('GET /database/tables counts the records of each table', async () => {
     const { body } = await server.viewer.get('/osm/api/database/tables').expect(200)
     const rows = Object.fromEntries(
       (body.data as { name: string; row_count: number }[]).map(({ name, row_count }) => [name, row_count]),
@@ -183,12 +183,12 @@ describe('GET /database/tables', () => {
   })
 })
 
-describe('routes of the established API that are not carried out', () => {
+describe('Osmedeus routes that are not supported', () => {
   test.each([
     ['/registry-install', { type: 'binary', names: ['nmap'] }],
     ['/database/tables/runs/clear', { force: true }],
     ['/agent/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }],
-  ])('501 with the reason for %s', async (path, sent) => {
+  ])('an unsupported route answers 501 with the reason: %s', async (path, sent) => {
     for (const root of ['/api', '/osm/api']) {
       const { body } = await server.admin
         .post(root + path)
@@ -218,7 +218,7 @@ describe('GET /event-logs', () => {
     await endRun(server.runStore, run)
   })
 
-  test('200 tells of the run, newest first', async () => {
+  test('GET /event-logs lists the events of a run, newest first', async () => {
     const { body } = await server.viewer.get(`/api/event-logs?run_id=${uuid}`).expect(200)
     expect((body.data as { topic: string }[]).map(({ topic }) => topic)).toEqual([
       'run.completed',
@@ -241,7 +241,7 @@ describe('GET /event-logs', () => {
     expect(body.pagination).toMatchObject({ total: 2, offset: 0, limit: 20 })
   })
 
-  test('200 filters by everything it names', async () => {
+  test('GET /event-logs filters by every field', async () => {
     const total = async (query: string): Promise<number> =>
       (await server.viewer.get(`/api/event-logs?${query}`).expect(200)).body.pagination.total as number
     for (const query of [
@@ -256,27 +256,33 @@ describe('GET /event-logs', () => {
     expect((await total('processed=true')) + (await total('processed=false'))).toBe(await total(''))
   })
 
-  test.each(['processed=maybe', 'limit=0', 'offset=-1', 'colour=red'])('400 for %s', async (query) => {
-    await server.viewer.get(`/api/event-logs?${query}`).expect(400)
-  })
+  test.each(['processed=maybe', 'limit=0', 'offset=-1', 'colour=red'])(
+    'GET /event-logs answers 400 for %s',
+    async (query) => {
+      await server.viewer.get(`/api/event-logs?${query}`).expect(400)
+    },
+  )
 })
 
-describe('the documentation', () => {
-  test.each(['/swagger', '/swagger/', '/swagger/index.html'])('200 at %s too', async (path) => {
-    await server.nobody
-      .get(path)
-      .expect(200)
-      .expect('Content-Type', /^text\/html/)
-  })
+describe('documentation', () => {
+  test.each(['/swagger', '/swagger/', '/swagger/index.html'])(
+    'the documentation is available at %s',
+    async (path) => {
+      await server.nobody
+        .get(path)
+        .expect(200)
+        .expect('Content-Type', /^text\/html/)
+    },
+  )
 
-  test('200 at /swagger/doc.json too', async () => {
+  test('the OpenAPI document is available at /swagger/doc.json', async () => {
     const { body } = await server.nobody.get('/swagger/doc.json').expect(200)
     expect(body.openapi).toBe('3.1.0')
   })
 })
 
 describe('GET /openapi.json', () => {
-  test('200 is a valid OpenAPI 3.1 document of every route', async () => {
+  test('the document is valid OpenAPI 3.1 and contains every route', async () => {
     const { body } = await server.nobody.get('/openapi.json').expect(200)
     const document = (await SwaggerParser.validate(structuredClone(body))) as { paths: object }
     expect(body.openapi).toBe('3.1.0')
@@ -305,7 +311,7 @@ describe('GET /openapi.json', () => {
     expect(body.paths['/health'].get.security).toEqual([])
   })
 
-  test('gives every operation the shape of the refusals that any path may give', async () => {
+  test('every operation has the error responses of all paths', async () => {
     const { body } = await server.nobody.get('/openapi.json').expect(200)
     type Operations = Record<string, { responses: Record<string, unknown> }>
     for (const operations of Object.values<Operations>(body.paths))
@@ -315,7 +321,7 @@ describe('GET /openapi.json', () => {
         })
   })
 
-  test('calls only texts a string, not JSON, YAML or bytes', async () => {
+  test('only text responses have the type string, not JSON, YAML or bytes', async () => {
     const { body } = await server.nobody.get('/openapi.json').expect(200)
     const { content } = body.paths['/workflows/{name}'].get.responses[200]
     expect(content['application/yaml'].schema).toEqual({})
@@ -323,7 +329,7 @@ describe('GET /openapi.json', () => {
     expect(body.paths['/metrics'].get.responses[200].content['text/plain'].schema).toEqual({ type: 'string' })
   })
 
-  test('names each operation once', async () => {
+  test('every operation id is unique', async () => {
     const { body } = await server.nobody.get('/openapi.json').expect(200)
     const ids = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>).flatMap(
       (path) => Object.values(path).map(({ operationId }) => operationId),
@@ -333,7 +339,7 @@ describe('GET /openapi.json', () => {
 })
 
 describe('GET /docs', () => {
-  test('200 is a page without scripts', async () => {
+  test('the page contains no scripts', async () => {
     const { text, headers } = await server.nobody
       .get('/docs')
       .expect(200)

@@ -18,7 +18,7 @@ afterAll(async () => {
 const evaluate = (body: object) => server.operator.post('/osm/api/functions/eval').send(body)
 
 describe('GET /functions/list', () => {
-  test('200 lists the functions of the language with what they take and answer', async () => {
+  test('GET /functions/list lists all functions with parameters and results', async () => {
     const { body } = await server.viewer.get('/osm/api/functions/list').expect(200)
     expect(body.total).toBe(body.functions.length)
     expect(body.functions).toContainEqual({
@@ -37,7 +37,7 @@ describe('GET /functions/list', () => {
 })
 
 describe('POST /functions/eval', () => {
-  test('200 gives the result, the script with its values and what it printed', async () => {
+  test('an evaluation returns the result, the script with its values and the printed output', async () => {
     const { body } = await evaluate({
       script: 'log_info("at {{target}}"); trim("  {{target}} ") + depth',
       target: 'a.example',
@@ -50,18 +50,18 @@ describe('POST /functions/eval', () => {
     })
   })
 
-  test('200 takes values as values, never as code', async () => {
+  test('values are inserted as values, never as code', async () => {
     const target = '"); while(true){} ("'
     const { body } = await evaluate({ script: 'len("{{target}}")', target }).expect(200)
     expect(body.result).toBe(target.length)
   })
 
-  test('200 reads files in the folders of target_file.folders', async () => {
+  test('files below target_file.folders can be read', async () => {
     const script = `file_length("${lists}/hosts.txt")`
     expect((await evaluate({ script }).expect(200)).body.result).toBe(2)
   })
 
-  test('200 gives the answers of a run where a function cannot do its work', async () => {
+  test('a function that fails returns the same value as in a run', async () => {
     const script = `[read_file("${lists}/none.txt"), read_lines(""), file_length(""), match("a", "("), is_true("yes")]`
     expect((await evaluate({ script }).expect(200)).body.result).toEqual(['', [], 0, false, true])
   })
@@ -71,7 +71,7 @@ describe('POST /functions/eval', () => {
     ['/usr/share/../../etc/passwd', ''],
     ['/usr/share/base-passwd/passwd.master', ''],
     ['{{target}}/../../etc/passwd', 'lists'],
-  ])('400 for the file %s outside of them', async (path, target) => {
+  ])('the file %s outside the folders answers 400', async (path, target) => {
     const { body } = await evaluate({
       script: `read_file("${path}")`,
       target: target === '' ? '' : lists,
@@ -94,7 +94,7 @@ describe('POST /functions/eval', () => {
     'jq("{}", ".")',
     'sleep(1)',
     'true ? 1 : exec_cmd("id")',
-  ])('400 for %s, which says where it belongs', async (script) => {
+  ])('a call of %s answers 400 and names where it can be used', async (script) => {
     const { body } = await evaluate({ script }).expect(400)
     expect(body.details[0].path).toBe('/script')
     expect(body.message).toContain('use it in a step of a workflow')
@@ -107,11 +107,11 @@ describe('POST /functions/eval', () => {
     'process.env',
     'require("fs")',
     '(',
-  ])('400 for %s, which is nothing there', async (script) => {
+  ])('the unsupported script %s answers 400', async (script) => {
     await evaluate({ script }).expect(400)
   })
 
-  test('400 for an endless script, while other requests are answered', async () => {
+  test('an endless script answers 400, and other requests are answered meanwhile', async () => {
     let done = false
     const endless = Promise.all(
       ['while(true){}', 'while(true){ trim("a") }'].map((script) => evaluate({ script }).expect(400)),
@@ -134,18 +134,18 @@ describe('POST /functions/eval', () => {
     ['a result', '"x".repeat(1 << 20)'],
     ['an argument', 'trim("x".repeat(1 << 20))'],
     ['an answer', 'replace("x".repeat(1 << 17), "x", "yyyyyyyy")'],
-  ])('400 for %s beyond the bound', async (_what, script) => {
+  ])('a script with %s above the limit answers 400', async (_what, script) => {
     await evaluate({ script }).expect(400)
   })
 
-  test('output beyond the bound is dropped', async () => {
+  test('output above the limit is dropped', async () => {
     const { body } = await evaluate({
       script: 'for (let i = 0; i < 20; i++) printf("x".repeat(100000)); 1',
     }).expect(200)
     expect(body.output).toHaveLength(262_144)
   })
 
-  test('503 with Retry-After while four others are evaluated', async () => {
+  test('a fifth concurrent evaluation answers 503 with Retry-After', async () => {
     const script = 'let end = Date.now() + 1500; while (Date.now() < end) {} 1'
     const answers = await Promise.all(Array.from({ length: 8 }, () => evaluate({ script })))
     const refused = answers.filter(({ status }) => status === 503)
@@ -154,12 +154,12 @@ describe('POST /functions/eval', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
   }, 30_000)
 
-  test('400 for a script of more than 32,768 characters, 413 for a body of more than 256 KiB', async () => {
+  test('a script of more than 32,768 characters answers 400, and a body of more than 256 KiB 413', async () => {
     await evaluate({ script: ' '.repeat(32_769) }).expect(400)
     await evaluate({ script: ' '.repeat(300_000) }).expect(413)
   })
 
-  test('403 for viewers', async () => {
+  test('a viewer may not evaluate scripts', async () => {
     await server.viewer.post('/api/functions/eval').send({ script: '1' }).expect(403)
   })
 })

@@ -20,56 +20,56 @@ const refusal = (code: string, message: string, details: unknown[] = []) => ({
   details,
 })
 
-describe('a path that does not exist', () => {
+describe('unknown paths', () => {
   test.each(['/nope', '/api/nope', '/osm/api/nope', '/api', '/', '/api/runs/1/nope'])(
-    '%s answers 404 in JSON',
+    'the path %s answers 404 in JSON',
     async (path) => {
       const response = await server.viewer
         .get(path)
         .expect(404)
         .expect('Content-Type', /^application\/json/)
-      expect(response.body).toEqual(refusal('not_found', `there is nothing at GET ${path}`))
+      expect(response.body).toEqual(refusal('not_found', `there is no route GET ${path}`))
     },
   )
 
-  test('is looked for in the case it is written in', async () => {
+  test('paths are case-sensitive', async () => {
     await server.viewer.get('/api/Runs').expect(404)
   })
 
-  test('with broken escapes answers 400', async () => {
+  test('a path with invalid escapes answers 400', async () => {
     const response = await server.viewer.get('/api/runs/%zz').expect(400)
     expect(response.body).toEqual(
-      refusal('bad_request', 'the path holds a % that is not followed by two hex digits of UTF-8'),
+      refusal('bad_request', 'the path contains a % that does not begin a valid UTF-8 escape'),
     )
   })
 })
 
-describe('a method that a path does not have', () => {
-  test('answers 405 with the ones it has', async () => {
+describe('methods that a path does not have', () => {
+  test('another method answers 405 with the allowed methods', async () => {
     const response = await server.admin
       .put('/api/runs')
       .expect(405)
       .expect('Allow', 'GET, HEAD, OPTIONS, POST')
     expect(response.body).toEqual(
-      refusal('method_not_allowed', 'PUT is not possible here, only GET, HEAD, OPTIONS, POST'),
+      refusal('method_not_allowed', 'PUT is not allowed here; allowed methods: GET, HEAD, OPTIONS, POST'),
     )
     await server.admin.post('/api/runs/1').expect(405).expect('Allow', 'DELETE, GET, HEAD, OPTIONS')
   })
 
-  test('answers OPTIONS with the ones it has', async () => {
+  test('OPTIONS answers with the allowed methods', async () => {
     await server.nobody.options('/api/runs').expect(204).expect('Allow', 'GET, HEAD, OPTIONS, POST')
   })
 })
 
-describe('a HEAD request', () => {
-  test('answers the head of GET', async () => {
+describe('HEAD requests', () => {
+  test('HEAD answers with the headers of GET', async () => {
     const response = await server.viewer.head('/api/runs').expect(200)
     expect(response.text).toBeUndefined()
     expect(Number(response.headers['content-length'])).toBeGreaterThan(10)
   })
 })
 
-describe('what is no request', () => {
+describe('invalid HTTP requests', () => {
   const send = async (bytes: string): Promise<{ head: string; body: unknown }> => {
     const { hostname, port } = new URL(server.url)
     const socket = connect(Number(port), hostname)
@@ -79,44 +79,44 @@ describe('what is no request', () => {
   }
 
   test.each(['hello\r\n\r\n', 'GET /api/runs HTTP/1.1\r\nbad header: x\r\n\r\n'])(
-    'answers 400 in the shape of every refusal: %j',
+    'an invalid request answers 400 with the usual error body: %j',
     async (bytes) => {
       const { head, body } = await send(bytes)
       expect(head).toMatch(/^HTTP\/1\.1 400 /)
       expect(head).toMatch(/^Scanfarm-Version: /m)
-      expect(body).toEqual(refusal('bad_request', 'this is no HTTP/1.1 request that can be read'))
+      expect(body).toEqual(refusal('bad_request', 'the request is not valid HTTP/1.1'))
     },
   )
 
-  test('or has too much before its body answers 431', async () => {
+  test('too large headers answer 431', async () => {
     const { head, body } = await send(`GET /api/runs?target=${'a'.repeat(40_000)} HTTP/1.1\r\n\r\n`)
     expect(head).toMatch(/^HTTP\/1\.1 431 /)
-    expect(body).toEqual(refusal('bad_request', 'the request line and headers are too large together'))
+    expect(body).toEqual(refusal('bad_request', 'the request line and headers together are too large'))
   })
 })
 
-describe('a JSON body', () => {
+describe('JSON bodies', () => {
   const post = (body: string | Buffer, type = 'application/json') =>
     server.operator.post('/api/runs').set('Content-Type', type).send(body)
 
-  test('that is no JSON answers 400 with the place', async () => {
+  test('invalid JSON answers 400 with the position', async () => {
     const response = await post('{"flow": "a",\n "target" 1}').expect(400)
     expect(response.body).toEqual(
       refusal('invalid_json', 'the body is not valid JSON: unexpected text at line 2, column 11'),
     )
   })
 
-  test('that ends too early answers 400', async () => {
+  test('incomplete JSON answers 400', async () => {
     const response = await post('{"flow": "a"').expect(400)
-    expect(response.body.message).toBe('the body is not valid JSON: it ends too early at line 1, column 13')
+    expect(response.body.message).toBe('the body is not valid JSON: unexpected end at line 1, column 13')
   })
 
-  test('that is missing answers 400', async () => {
+  test('a missing body answers 400', async () => {
     const response = await server.operator.post('/api/runs').expect(400)
-    expect(response.body).toEqual(refusal('invalid_json', 'a JSON body is required, and none was sent'))
+    expect(response.body).toEqual(refusal('invalid_json', 'a JSON body is required, but the body is empty'))
   })
 
-  test('that is not UTF-8 answers 400 with the place', async () => {
+  test('invalid UTF-8 answers 400 with the position', async () => {
     const response = await fetch(`${server.url}/api/runs`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${server.tokens.operator}`, 'Content-Type': 'application/json' },
@@ -127,7 +127,7 @@ describe('a JSON body', () => {
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])(
-    'sent as %s answers 415',
+    'a body with the type %s answers 415',
     async (type) => {
       const response = await post('{}', type).expect(415)
       expect(response.body).toEqual(
@@ -139,16 +139,16 @@ describe('a JSON body', () => {
     },
   )
 
-  test('that is compressed answers 415', async () => {
+  test('a compressed body answers 415', async () => {
     const response = await post(gzipSync('{}')).set('Content-Encoding', 'gzip').expect(415)
-    expect(response.body.message).toBe('bodies with Content-Encoding gzip are not read')
+    expect(response.body.message).toBe('a body with Content-Encoding gzip is not supported')
   })
 
-  test('may name its charset', async () => {
+  test('a body may name its charset', async () => {
     await post('{}', 'application/json; charset=utf-8').expect(400, /exactly one of/)
   })
 
-  test('larger than allowed answers 413, told in advance or not', async () => {
+  test('a body above the limit answers 413, with and without Content-Length', async () => {
     const body = JSON.stringify({ flow: 'x'.repeat(5000) })
     const response = await post(body).expect(413)
     expect(response.body).toEqual(refusal('payload_too_large', 'the body is larger than 4096 bytes'))
@@ -167,19 +167,16 @@ describe('a JSON body', () => {
     await chunked.body?.cancel()
   })
 
-  test.each(['[]', '"text"', '5', 'null', 'true'])(
-    'that is %s instead of an object answers 400',
-    async (body) => {
-      const response = await post(body).expect(400)
-      expect(response.body).toEqual(
-        refusal('invalid_input', 'the body must be object', [{ path: '', message: 'must be object' }]),
-      )
-    },
-  )
+  test.each(['[]', '"text"', '5', 'null', 'true'])('%s instead of an object answers 400', async (body) => {
+    const response = await post(body).expect(400)
+    expect(response.body).toEqual(
+      refusal('invalid_input', 'the body must be object', [{ path: '', message: 'must be object' }]),
+    )
+  })
 })
 
-describe('every response', () => {
-  test('names the version, and forbids browsers everything', async () => {
+describe('response headers', () => {
+  test('every response has the version and a restrictive security policy', async () => {
     for (const path of ['/health', '/api/nope', '/api/runs']) {
       const response = await server.nobody.get(path)
       expect(response.headers).toMatchObject({
@@ -195,7 +192,7 @@ describe('every response', () => {
     }
   })
 
-  test('carries the request id that was sent, or a new one', async () => {
+  test('every response has the request id that was sent, or a new one', async () => {
     const given = await server.nobody.get('/api/nope').set('X-Request-Id', 'abc-1.2')
     expect(given.headers['x-request-id']).toBe('abc-1.2')
     expect(given.body.request_id).toBe('abc-1.2')
@@ -203,34 +200,34 @@ describe('every response', () => {
     expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('does not repeat a request id that could forge a log line', async () => {
+  test('a request id that could forge a log line is not repeated', async () => {
     const response = await server.nobody.get('/health').set('X-Request-Id', 'a b"c')
     expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 })
 
-describe('both API roots', () => {
-  test('serve the same', async () => {
+describe('API roots', () => {
+  test('both API roots serve the same routes', async () => {
     await server.viewer.get('/api/runs').expect(200)
     await server.viewer.get('/osm/api/runs').expect(200)
     await server.viewer.get('/runs').expect(404)
   })
 
   test.each(['/health', '/health/ready', '/openapi.json', '/docs'])(
-    'and the base serve %s without a token',
+    'the API roots and the base path serve %s without a token',
     async (path) => {
       for (const root of ['', '/api', '/osm/api']) await server.nobody.get(root + path).expect(200)
     },
   )
 
-  test('and the base take a login', async () => {
+  test('the API roots and the base path accept a login', async () => {
     for (const root of ['', '/api', '/osm/api'])
       await server.nobody.post(`${root}/login`).send({ username: 'x', password: 'y' }).expect(401)
   })
 })
 
 describe('other origins', () => {
-  test('are let in where the settings name them', async () => {
+  test('the origins in the settings are allowed', async () => {
     await using open = await testServer({ settings: { 'http.cors_origins': ['https://ui.example'] } })
     const preflight = await open.nobody
       .options('/api/runs')

@@ -24,7 +24,7 @@ const create = async (targets: string[], concurrency = 10): Promise<string> =>
     .job_id as string
 
 describe('GET /jobs/{job_id}', () => {
-  test('200 counts the runs by status, so that the counters add up', async () => {
+  test('a job counts its runs by status, and the counts add up', async () => {
     const job = await create(['a.example', 'b.example', 'c.example', 'd.example', 'e.example'])
     const [one, two, three, four] = await claimLocalRuns(server.runStore, 4)
     if (!one || !two || !three || !four) throw new Error('four runs were to be claimed')
@@ -59,7 +59,7 @@ describe('GET /jobs/{job_id}', () => {
     ['failed', ['failed', 'failed']],
     ['cancelled', ['cancelled', 'cancelled']],
     ['partial', ['completed', 'failed']],
-  ] as const)('200 calls the job %s when its runs ended as %j', async (status, ends) => {
+  ] as const)('a job is %s if its runs ended as %j', async (status, ends) => {
     await server.store.jobs.requestCancel(await create(['z.example']))
     const job = await create(['a.example', 'b.example'])
     const claimed = (await claimLocalRuns(server.runStore)).filter(({ jobId }) => jobId === job)
@@ -69,7 +69,7 @@ describe('GET /jobs/{job_id}', () => {
     expect(body.status).toBe(status)
   })
 
-  test('200 tells a job that is too large to be held as a whole in just the same shape', async () => {
+  test('a large job is streamed in the same format', async () => {
     const targets = Array.from({ length: 20_001 }, (_, n) => `large-${n}.example`)
     const job = await create(targets, 1)
     const answer = await server.viewer.get(`/api/jobs/${job}`).expect('Content-Type', /^application\/json/)
@@ -86,14 +86,14 @@ describe('GET /jobs/{job_id}', () => {
     await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
   })
 
-  test.each(['0123456789abcdef', 'nope', '1'])('404 for %s', async (id) => {
+  test.each(['0123456789abcdef', 'nope', '1'])('the job %s answers 404', async (id) => {
     const { body } = await server.viewer.get(`/api/jobs/${id}`).expect(404)
     expect(body).toEqual(noJob(id))
   })
 })
 
 describe('POST /jobs/{job_id}/cancel', () => {
-  test('202 cancels what waits at once and asks the rest to stop', async () => {
+  test('a cancel ends waiting runs immediately and asks the others to stop', async () => {
     const job = await create(['a.example', 'b.example', 'c.example'], 1)
     const claimed = (await claimLocalRuns(server.runStore)).filter(({ jobId }) => jobId === job)
     expect(claimed).toHaveLength(1)
@@ -106,14 +106,14 @@ describe('POST /jobs/{job_id}/cancel', () => {
     expect(after.body).toMatchObject({ cancelled: 3, running: 0, status: 'cancelled' })
     const again = await server.operator.post(`/api/jobs/${job}/cancel`).expect(202)
     expect(again.body).toEqual({
-      message: 'All runs of the job have ended already',
+      message: 'All runs of the job have already ended',
       job_id: job,
       cancelled: 0,
       stopping: 0,
     })
   })
 
-  test('404 for an unknown job', async () => {
+  test('a cancel of an unknown job answers 404', async () => {
     const { body } = await server.operator.post('/api/jobs/0123456789abcdef/cancel').expect(404)
     expect(body).toEqual(noJob('0123456789abcdef'))
   })

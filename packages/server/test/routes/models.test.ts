@@ -51,7 +51,7 @@ const chat = (body: object) => server.operator.post('/osm/api/llm/v1/chat/comple
 const HELLO = { messages: [{ role: 'user', content: 'hello' }] }
 
 describe('POST /llm/v1/chat/completions', () => {
-  test('200 passes the request on with the key and model of the settings', async () => {
+  test('a chat request is forwarded with the configured key and model', async () => {
     reply = {
       status: 200,
       body: {
@@ -77,7 +77,7 @@ describe('POST /llm/v1/chat/completions', () => {
     })
   })
 
-  test('200 gives the calls of tools', async () => {
+  test('a chat answer contains tool calls', async () => {
     const call = { id: 't1', type: 'function', function: { name: 'look', arguments: '{}' } }
     reply = {
       status: 200,
@@ -91,14 +91,14 @@ describe('POST /llm/v1/chat/completions', () => {
     expect(body).toMatchObject({ content: null, finish_reason: 'tool_calls', tool_calls: [call] })
   })
 
-  test('an endpoint that refuses: 400 with its words, and never with the key', async () => {
+  test('a refusal of the endpoint answers 400 with its message and without the key', async () => {
     reply = { status: 400, body: { error: { message: `bad model for ${KEY}` } } }
     const { body, text } = await chat({ ...HELLO, model: 'other' }).expect(400)
     expect(body.message).toBe('default answered 400: bad model for ***')
     expect(text).not.toContain(KEY)
   })
 
-  test('an endpoint that fails: 503, and never with the key', async () => {
+  test('a failure of the endpoint answers 503 without the key', async () => {
     reply = { status: 401, body: { error: { message: `wrong key ${KEY}` } } }
     const { text } = await chat(HELLO).expect(503)
     expect(text).not.toContain(KEY)
@@ -111,13 +111,13 @@ describe('POST /llm/v1/chat/completions', () => {
   })
 
   test.each([{}, { messages: [] }, { ...HELLO, stream: true }, { ...HELLO, colour: 'red' }])(
-    '400 for %j',
+    'the body %j answers 400',
     async (body) => {
       await chat(body).expect(400)
     },
   )
 
-  test('403 for viewers, 501 where no model is set up', async () => {
+  test('a viewer gets 403, and a server without a model answers 501', async () => {
     await server.viewer.post('/api/llm/v1/chat/completions').send(HELLO).expect(403)
     await using without = await testServer()
     const { body } = await without.operator.post('/api/llm/v1/chat/completions').send(HELLO).expect(501)
@@ -127,7 +127,7 @@ describe('POST /llm/v1/chat/completions', () => {
 })
 
 describe('POST /llm/v1/embeddings', () => {
-  test('200 gives the vectors', async () => {
+  test('an embedding request returns vectors', async () => {
     reply = {
       status: 200,
       body: {

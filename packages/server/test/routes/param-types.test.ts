@@ -40,13 +40,13 @@ const submit = (params: object, flow = false) =>
     params: { needed: 'x', ...params },
   })
 
-describe('the types of params', () => {
+describe('param types', () => {
   test.each([
     ['count', '3 touch x', 'expected a whole number from 1 to 9'],
     ['level', '-code', 'expected one of low, high, or several of them with commas between them'],
     ['file', '-rf', 'expected a path'],
     ['flags', "it's", 'every quote must be closed'],
-  ])('are checked when a run is submitted: %s', async (name, value, expected) => {
+  ])('a submitted run is checked: %s', async (name, value, expected) => {
     for (const flow of [false, true]) {
       const { status, body } = await submit({ [name]: value }, flow)
       expect(status).toBe(400)
@@ -58,13 +58,13 @@ describe('the types of params', () => {
     }
   })
 
-  test('accept what fits, and everything where the type is unknown', async () => {
+  test('valid values are accepted, and all values of an unknown type', async () => {
     const params = { count: '9', level: 'high,low', file: 'a b', flags: '-a "b c"', odd: '-x "y' }
     expect((await submit(params)).status).toBe(202)
     expect((await submit(params, true)).status).toBe(202)
   })
 
-  test('are listed with the workflow', async () => {
+  test('param types are listed with the workflow', async () => {
     const { body } = await server.viewer.get('/api/workflows?limit=50&search=typed')
     const listed = body as { data: { name: string; params: unknown }[] }
     const typed = listed.data.find(({ name }) => name === 'typed')
@@ -90,7 +90,7 @@ describe('the types of params', () => {
     ['cron', { schedule: '0 3 * * *', target: 'a.test' }],
     ['event', { trigger_type: 'event', event_topic: 'custom.x', input: { needed: 'event_data.host' } }],
     ['watch', { trigger_type: 'watch', watch_path: '/srv/x', target: 'a.test' }],
-  ])('are checked when a schedule of the type %s is made or changed', async (_, trigger) => {
+  ])('a schedule with trigger_type %s is checked when it is created or changed', async (_, trigger) => {
     const params = 'trigger_type' in trigger ? { count: '3 x' } : { count: '3 x', needed: 'x' }
     const body = { name: 's', workflow_name: 'typed', ...trigger, params }
     const refused = await server.admin.post('/api/schedules').send(body)
@@ -107,7 +107,7 @@ describe('the types of params', () => {
     await server.admin.delete(`/api/schedules/${made.body.data.id}`)
   })
 
-  test('are checked when a trigger takes an event: it starts nothing, and its entry contains why', async () => {
+  test('a trigger is checked when an event arrives: it starts nothing and the event log has the reason', async () => {
     const emit = async (count: unknown) => {
       const data = { host: 'a.test', count }
       const { body } = await server.operator.post('/api/events/emit').send({ topic: 'custom.typed', data })

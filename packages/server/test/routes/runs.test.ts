@@ -30,7 +30,7 @@ const create = async (body: object = {}): Promise<{ job_id: string; run_uuid: st
       .expect(202)
   ).body as { job_id: string; run_uuid: string }
 
-/** A run that a worker has in hand. */
+/** A run that a worker has claimed. */
 const running = async (body: object = {}): Promise<HeldRun> => {
   const { run_uuid } = await create({ ...body, priority: 'critical' })
   const claimed = await claimLocalRuns(server.runStore)
@@ -48,9 +48,9 @@ const EVERY_PATH: readonly ['get' | 'post' | 'delete', string][] = [
   ['post', '/start'],
 ]
 
-describe('every path of a run', () => {
+describe('run paths', () => {
   test.each(EVERY_PATH)(
-    '%s /runs/{id}%s takes number and uuid, and answers 404 for unknown ones',
+    '%s /runs/{id}%s accepts number and uuid, and answers 404 for unknown runs',
     async (method, rest) => {
       const { run_uuid } = await create()
       const { body } = await server.viewer.get(`/api/runs/${run_uuid}`).expect(200)
@@ -66,7 +66,7 @@ describe('every path of a run', () => {
 })
 
 describe('GET /runs 200', () => {
-  test('lists newest first, with a page object', async () => {
+  test('runs are listed newest first with a page object', async () => {
     const uuids = [await create(), await create(), await create()].map(({ run_uuid }) => run_uuid)
     const response = await server.viewer.get('/api/runs?limit=2').expect(200)
     expect(Object.keys(response.body as object)).toEqual(['data', 'pagination'])
@@ -81,7 +81,7 @@ describe('GET /runs 200', () => {
     expect(deeper.body.data[0].run_uuid).toBe(uuids[0])
   })
 
-  test('has the fields of the contract', async () => {
+  test('a run has the fields of the API contract', async () => {
     await create()
     const { body } = await server.viewer.get('/api/runs?limit=1').expect(200)
     expect(body.data[0]).toMatchObject({
@@ -105,7 +105,7 @@ describe('GET /runs 200', () => {
     })
   })
 
-  test('filters by everything it names', async () => {
+  test('runs are filtered by every field', async () => {
     const { job_id } = await create({
       target: 'filter.example',
       workspace: 'filtered',
@@ -132,7 +132,7 @@ describe('GET /runs 200', () => {
       expect(await total(query)).toBe(0)
   })
 
-  test.each(['/api', '/osm/api'])('finds ended runs by their outcome below %s', async (root) => {
+  test.each(['/api', '/osm/api'])('ended runs are filtered by outcome below %s', async (root) => {
     const targets = ['o-1.example', 'o-2.example', 'o-3.example']
     const { job_id } = await create({ targets, target: undefined, concurrency: 3 })
     const reason = 'module web left out: required command not found: httpx'
@@ -162,12 +162,12 @@ describe('GET /runs 200', () => {
     ])
   })
 
-  test('is an empty list when nothing fits', async () => {
+  test('the list is empty if no run matches', async () => {
     const { body } = await server.viewer.get('/api/runs?target=nobody').expect(200)
     expect(body).toEqual({ data: [], pagination: { total: 0, offset: 0, limit: 20 } })
   })
 
-  test('cuts a limit down to 10000', async () => {
+  test('a limit is lowered to 10000', async () => {
     const { body } = await server.viewer.get('/api/runs?limit=99999999').expect(200)
     expect(body.pagination.limit).toBe(10_000)
   })
@@ -192,33 +192,33 @@ describe('GET /runs 400', () => {
     ['outcome=clean,failed', 'outcome: must be one of clean, partial, nothing_done', '/outcome'],
     ['run_mode=far', 'run_mode: must be one of local, distributed, cloud', '/run_mode'],
     ['statsu=failed', 'statsu: is not a known field', '/statsu'],
-  ])('%s', async (query, message, path) => {
+  ])('the query is refused: %s', async (query, message, path) => {
     const { body } = await server.viewer.get(`/api/runs?${query}`).expect(400)
     expect(body).toEqual(
       refusal('invalid_input', message, [{ path, message: message.slice(path.length + 1) }]),
     )
   })
 
-  test('a cursor of its own making', async () => {
+  test('a made-up cursor is refused', async () => {
     const { body } = await server.viewer.get('/api/runs?cursor=abc').expect(400)
     expect(body).toEqual(
-      refusal('bad_request', 'the cursor is not one of this list', [
-        { path: '/cursor', message: 'must be a next_cursor of an earlier answer' },
+      refusal('bad_request', 'the cursor is invalid', [
+        { path: '/cursor', message: 'must be the next_cursor of an earlier response' },
       ]),
     )
   })
 
-  test('two names for one thing that disagree', async () => {
+  test('two aliases with different values are refused', async () => {
     await server.viewer.get('/api/runs?workflow=probe&workflow_name=probe').expect(200)
     const { body } = await server.viewer.get('/api/runs?workflow=a&workflow_name=b').expect(400)
     expect(body).toEqual(
-      refusal('invalid_input', 'workflow: is another name for workflow_name and has another value', [
-        { path: '/workflow', message: 'is another name for workflow_name: send one of them' },
+      refusal('invalid_input', 'workflow: is an alias of workflow_name but has another value', [
+        { path: '/workflow', message: 'is an alias of workflow_name: send only one of them' },
       ]),
     )
   })
 
-  test('NUL, which no text can hold', async () => {
+  test('NUL is refused, because no text can contain it', async () => {
     const { body } = await server.viewer.get('/api/runs?target=a%00b').expect(400)
     expect(body).toEqual(refusal('bad_request', 'the path and query must not contain NUL (%00)'))
     await server.viewer.get('/api/runs/%00').expect(400)
@@ -226,7 +226,7 @@ describe('GET /runs 400', () => {
 })
 
 describe('GET /runs/{id} 200', () => {
-  test('adds what only the detail has, and has no current_pid', async () => {
+  test('a single run has additional fields, and no current_pid', async () => {
     const { run_uuid } = await create()
     const { body } = await server.viewer.get(`/api/runs/${run_uuid}`).expect(200)
     expect(Object.keys(body as object)).toEqual(['data'])
@@ -235,7 +235,7 @@ describe('GET /runs/{id} 200', () => {
     expect(body.data).not.toHaveProperty('steps')
   })
 
-  test('adds steps and artifacts when they are asked for', async () => {
+  test('steps and artifacts are added on request', async () => {
     const run = await running()
     await endRun(server.runStore, run, {}, { totalSteps: 1, completedSteps: 1, steps: [stepRecord()] })
     const { body } = await server.viewer
@@ -248,7 +248,7 @@ describe('GET /runs/{id} 200', () => {
 })
 
 describe('GET /runs/{id}/steps 200', () => {
-  test('lists the steps in order', async () => {
+  test('the steps are listed in order', async () => {
     const run = await running()
     const steps = [
       stepRecord({ seq: 1, name: 'first' }),
@@ -289,7 +289,7 @@ describe('GET /runs/{id}/steps 200', () => {
     expect(detail.body.data.completed_at).toMatch(/Z$/)
   })
 
-  test('is empty for a run that has not begun', async () => {
+  test('a run that has not started has no steps', async () => {
     const { run_uuid } = await create()
     const { body } = await server.viewer.get(`/api/runs/${run_uuid}/steps`).expect(200)
     expect(body).toEqual({ data: [] })
@@ -297,7 +297,7 @@ describe('GET /runs/{id}/steps 200', () => {
 })
 
 describe('GET /runs/{id}/steps/{step_id}/log', () => {
-  test('200 gives the whole log as text', async () => {
+  test('the whole log is returned as text', async () => {
     const run = await running()
     const logFile = `logs/${run.runUuid}.log`
     await server.artifacts.put(logFile, Readable.from([Buffer.from('the whole\nlog <b>\n')]))
@@ -312,7 +312,7 @@ describe('GET /runs/{id}/steps/{step_id}/log', () => {
     expect(log.text).toBe('the whole\nlog <b>\n')
   })
 
-  test('200 gives the tail where no log was kept', async () => {
+  test('the end of the output is returned if no log was kept', async () => {
     const run = await running()
     const step = stepRecord()
     await endRun(server.runStore, run, {}, { steps: [step] })
@@ -320,11 +320,11 @@ describe('GET /runs/{id}/steps/{step_id}/log', () => {
     expect(log.text).toBe('hello\n')
   })
 
-  test('404 for a step of another run', async () => {
+  test('a step of another run answers 404', async () => {
     const { run_uuid } = await create()
     for (const id of [randomUUID(), 'abc']) {
       const { body } = await server.viewer.get(`/api/runs/${run_uuid}/steps/${id}/log`).expect(404)
-      expect(body).toEqual(refusal('not_found', `there is no step "${id}" in this run`))
+      expect(body).toEqual(refusal('not_found', `this run has no step "${id}"`))
     }
   })
 })
@@ -354,7 +354,7 @@ describe('GET /runs/{id}/artifacts and their content', () => {
     return { run, artifact, path: `/api/runs/${run.runId}/artifacts/${artifact.id}/content` }
   }
 
-  test('200 lists them', async () => {
+  test('the artifacts are listed', async () => {
     const { run, artifact } = await keep('report.html')
     const { body } = await server.viewer.get(`/api/runs/${run.runUuid}/artifacts`).expect(200)
     expect(body).toEqual({
@@ -376,7 +376,7 @@ describe('GET /runs/{id}/artifacts and their content', () => {
     })
   })
 
-  test('200 gives the bytes as an attachment that cannot act', async () => {
+  test('the content is an attachment that cannot execute anything', async () => {
     const { path, artifact } = await keep('über "report".html')
     const response = await server.viewer.get(path).expect(200)
     expect(response.text).toBe(CONTENT)
@@ -391,7 +391,7 @@ describe('GET /runs/{id}/artifacts and their content', () => {
     })
   })
 
-  test('206 gives a part, and 416 refuses one behind the end', async () => {
+  test('a range answers 206, and a range after the end 416', async () => {
     const { path } = await keep('report.html')
     const part = await server.viewer.get(path).set('Range', 'bytes=1-6').expect(206)
     expect(part.text).toBe('script')
@@ -402,7 +402,7 @@ describe('GET /runs/{id}/artifacts and their content', () => {
     expect(body).toEqual(refusal('range_not_satisfiable', 'the file has 26 bytes'))
   })
 
-  test('304 when the caller has it already', async () => {
+  test('known content answers 304', async () => {
     const { path, artifact } = await keep('report.html')
     const same = await server.viewer.get(path).set('If-None-Match', `"${artifact.sha256}"`).expect(304)
     expect(same.headers.etag).toBe(`"${artifact.sha256}"`)
@@ -415,28 +415,28 @@ describe('GET /runs/{id}/artifacts and their content', () => {
       .expect(206)
   })
 
-  test('HEAD gives the head alone', async () => {
+  test('HEAD answers with the headers only', async () => {
     const { path } = await keep('report.html')
     const response = await server.viewer.head(path).expect(200)
     expect(response.headers['content-length']).toBe('26')
   })
 
-  test('404 for an unknown artifact, one of another run, and one whose bytes are gone', async () => {
+  test('an unknown artifact, one of another run and one without content answer 404', async () => {
     const { artifact } = await keep('report.html')
     const { run_uuid } = await create()
     for (const id of [randomUUID(), 'abc', artifact.id]) {
       const { body } = await server.viewer.get(`/api/runs/${run_uuid}/artifacts/${id}/content`).expect(404)
-      expect(body).toEqual(refusal('not_found', `there is no artifact "${id}" of this run`))
+      expect(body).toEqual(refusal('not_found', `this run has no artifact "${id}"`))
     }
     const kept = await keep('gone.html')
     await server.artifacts.remove(kept.artifact.storeKey)
     const { body } = await server.viewer.get(kept.path).expect(404)
-    expect(body).toEqual(refusal('not_found', 'the content of this artifact is no longer kept'))
+    expect(body).toEqual(refusal('not_found', 'the content of this artifact no longer exists'))
   })
 })
 
 describe('DELETE /runs/{id}', () => {
-  test('200 cancels a run that waits, with a note', async () => {
+  test('a waiting run is cancelled with a note', async () => {
     const { run_uuid } = await create()
     const { body } = await server.operator.delete(`/api/runs/${run_uuid}`).expect(200)
     expect(body).toEqual({
@@ -448,10 +448,10 @@ describe('DELETE /runs/{id}', () => {
     const run = await server.viewer.get(`/api/runs/${run_uuid}`).expect(200)
     expect(run.body.data.status).toBe('cancelled')
     const again = await server.operator.delete(`/api/runs/${run_uuid}`).expect(200)
-    expect(again.body).toMatchObject({ run_uuid, status: 'cancelled', note: 'The run was cancelled before' })
+    expect(again.body).toMatchObject({ run_uuid, status: 'cancelled', note: 'The run was already cancelled' })
   })
 
-  test('200 reports what the owner of a running run killed', async () => {
+  test('the answer contains the processes that the owner of a running run killed', async () => {
     const run = await running()
     const answer = server.operator.delete(`/api/runs/${run.runUuid}`).then((response) => response)
     for (;;) {
@@ -471,7 +471,7 @@ describe('DELETE /runs/{id}', () => {
     })
   })
 
-  test('200 after five seconds when the owner says nothing; what it writes later is refused', async () => {
+  test('a run whose owner does not answer is cancelled after five seconds, and later writes are refused', async () => {
     const run = await running()
     const started = performance.now()
     const { body } = await server.operator.delete(`/api/runs/${run.runUuid}`).expect(200)
@@ -487,7 +487,7 @@ describe('DELETE /runs/{id}', () => {
     expect(after.body.data.status).toBe('cancelled')
   })
 
-  test('200 after five seconds within a longer grace; the owner can still report what it killed', async () => {
+  test('within a longer grace period the answer comes after five seconds, and the owner can still report', async () => {
     await using patient = await testServer({
       database: server.database,
       settings: { 'runs.cancel_grace_ms': 60_000 },
@@ -519,7 +519,7 @@ describe('DELETE /runs/{id}', () => {
     expect(late.body.note).toBe('The process that owns the run did not answer; the stored status was updated')
   }, 60_000)
 
-  test.each(['completed', 'failed'] as const)('200 leaves a run that is %s as it is', async (status) => {
+  test.each(['completed', 'failed'] as const)('a run that is %s is not changed', async (status) => {
     const run = await running()
     await endRun(server.runStore, run, { status })
     const { body } = await server.operator.delete(`/osm/api/runs/${run.runUuid}`).expect(200)
@@ -528,7 +528,7 @@ describe('DELETE /runs/{id}', () => {
       id: run.runId,
       run_uuid: run.runUuid,
       status,
-      note: 'The run had ended before',
+      note: 'The run had already ended',
     })
     const after = await server.viewer.get(`/api/runs/${run.runUuid}`).expect(200)
     expect(after.body.data.status).toBe(status)
@@ -536,7 +536,7 @@ describe('DELETE /runs/{id}', () => {
 })
 
 describe('POST /runs/{id}/duplicate and start', () => {
-  test('400 for a run whose params are larger than those of a new one may be', async () => {
+  test('a run whose params exceed the limits of new runs answers 400', async () => {
     const { run_uuid } = await create()
     await asSuperuser(
       (client) =>
@@ -551,7 +551,7 @@ describe('POST /runs/{id}/duplicate and start', () => {
     expect(body).toMatchObject({ code: 'invalid_input', details: [{ path: '/params/list' }] })
   })
 
-  test('201 copies everything into a pending run of a new job, 202 starts it, 400 starts it no second time', async () => {
+  test('a duplicate copies everything into a pending run of a new job, which can be started once', async () => {
     const original = await create({
       params: { depth: '3' },
       priority: 'high',
@@ -596,11 +596,11 @@ describe('POST /runs/{id}/duplicate and start', () => {
     expect(queued.body.data.status).toBe('queued')
     const again = await server.operator.post(`/api/runs/${uuid}/start`).expect(400)
     expect(again.body).toEqual(
-      refusal('bad_request', 'only a pending run can be started: this one is queued'),
+      refusal('bad_request', 'only a pending run can be started, but this run is queued'),
     )
   })
 
-  test('400 starts no run that has ended, 404 none that is unknown', async () => {
+  test('an ended run answers 400, and an unknown one 404', async () => {
     const { run_uuid } = await create()
     const copy = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(201)
     await server.operator.delete(`/api/runs/${copy.body.new_run_uuid as string}`).expect(200)
@@ -608,13 +608,15 @@ describe('POST /runs/{id}/duplicate and start', () => {
     const run = await running()
     await endRun(server.runStore, run)
     const { body } = await server.operator.post(`/osm/api/runs/${run.runUuid}/start`).expect(400)
-    expect(body).toEqual(refusal('bad_request', 'only a pending run can be started: this one is completed'))
+    expect(body).toEqual(
+      refusal('bad_request', 'only a pending run can be started, but this run is completed'),
+    )
     await server.operator.post('/osm/api/runs/999999/start').expect(404)
   })
 })
 
 describe('POST /runs/{id}/start 400', () => {
-  test('for a distributed run on a server that is no master', async () => {
+  test('a distributed run is refused on a server that is not a master', async () => {
     const { run_uuid } = await create({ run_mode: 'distributed' })
     const copy = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(201)
     await using other = await testServer({ database: server.database })

@@ -17,7 +17,7 @@ name: web
 dependencies: {target_types: [url]}
 steps: [{name: see, type: bash, command: "echo {{Target}}"}]
 `
-/** Only the machine of the run knows whether the file is there. */
+/** Only the machine of the run can check whether the file exists. */
 const DROP = `kind: module
 name: drop
 dependencies: {variables: [{name: Target, type: "domain, file"}]}
@@ -27,7 +27,7 @@ const NIGHTLY = { name: 'nightly', workflow_name: 'probe', schedule: '0 3 * * *'
 const create = async (body: object) => await server.admin.post('/api/schedules').send(body)
 
 describe('schedules', () => {
-  test('are created, read, listed, changed and deleted', async () => {
+  test('a schedule is created, read, listed, changed and deleted', async () => {
     const created = await create({
       ...NIGHTLY,
       params: { depth: '2' },
@@ -80,7 +80,7 @@ describe('schedules', () => {
       expect((await server.viewer.get(`/api/schedules/${path}`)).status).toBe(404)
   })
 
-  test('are refused for targets of a type that their workflow does not take', async () => {
+  test('a target of a type that the workflow does not accept is refused', async () => {
     const mismatch = (target: string) =>
       `target type mismatch: supplied ${target} (detected domain), expected type url`
     const web = { ...NIGHTLY, workflow_name: 'web' }
@@ -110,7 +110,7 @@ describe('schedules', () => {
     await server.admin.delete(`/api/schedules/${dropped.body.data.id}`).expect(200)
   })
 
-  test('fire when they are asked to, as runs that name them', async () => {
+  test('a schedule starts runs on request that refer to it', async () => {
     const { data } = (await create({ ...NIGHTLY, overlap: 'skip', enabled: false })).body
     const answer = await server.operator.post(`/api/schedules/${data.id}/trigger`)
     expect(answer.status).toBe(202)
@@ -136,7 +136,7 @@ describe('schedules', () => {
     await server.admin.delete(`/api/schedules/${data.id}`).expect(200)
   })
 
-  test('of events wait for a topic, from the moment they are there', async () => {
+  test('an event schedule receives its topic as soon as it exists', async () => {
     const created = await create({
       name: 'on build',
       workflow_name: 'probe',
@@ -185,7 +185,7 @@ describe('schedules', () => {
       '/input',
       'the name of a param',
     ],
-    ['no target', { ...NIGHTLY, target: '' }, '/target', 'holds no target'],
+    ['no target', { ...NIGHTLY, target: '' }, '/target', 'contains no target'],
     ['no topic', { ...NIGHTLY, trigger_type: 'event' }, '/event_topic', 'is required'],
     [
       'a relative path',
@@ -196,17 +196,17 @@ describe('schedules', () => {
     ['a bad duration', { ...NIGHTLY, missed_window: 'soon' }, '/missed_window', 'is not a duration'],
     ['a missing param', { ...NIGHTLY, workflow_name: 'needy' }, '/params/wordlist', 'required'],
     ['an unknown field', { ...NIGHTLY, scedule: 'x' }, '/scedule', 'not a known field'],
-  ])('are refused with %s', async (_, body, path, message) => {
+  ])('a schedule is refused with %s', async (_, body, path, message) => {
     const { status, body: answer } = await create(body)
     expect(status).toBe(400)
     expect(answer.details[0]).toMatchObject({ path, message: expect.stringContaining(message) })
   })
 
-  test('are refused for a workflow that is not there', async () => {
+  test('a schedule for an unknown workflow is refused', async () => {
     expect((await create({ ...NIGHTLY, workflow_name: 'nothing' })).status).toBe(404)
   })
 
-  test('are for administrators; operators may fire them', async () => {
+  test('administrators manage schedules, and operators may start them', async () => {
     expect((await server.operator.post('/api/schedules').send(NIGHTLY)).status).toBe(403)
     expect((await server.viewer.post('/api/schedules/sch_x/trigger')).status).toBe(403)
     expect((await server.operator.post('/api/schedules/sch_x/trigger')).status).toBe(404)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { ConfigError, readConfig, type Config } from '@scanfarm/platform'
+import { ConfigError, readConfig } from '@scanfarm/platform'
 import { testServer, type TestServer } from '../_server.ts'
+import { SETTINGS, type Config } from '../../src/settings.ts'
 
 const SECRETS = {
   'auth.initial_token': 'sft_not_to_be_shown',
@@ -18,7 +19,7 @@ afterAll(async () => {
 })
 
 const written = (changes: Record<string, unknown> = {}): Config =>
-  readConfig({
+  readConfig(SETTINGS, {
     env: {},
     argvOverrides: {
       data_dir: `${server.folder}/data`,
@@ -30,26 +31,29 @@ const written = (changes: Record<string, unknown> = {}): Config =>
   })
 
 describe('GET /settings/yaml', () => {
-  test.each(['/api/settings/yaml', '/osm/api/settings/yaml/'])('200 at %s, secrets masked', async (path) => {
-    const { text } = await server.admin
-      .get(path)
-      .expect(200)
-      .expect('Content-Type', /^text\/yaml/)
-    expect(text).toMatch(/^cloud:\n {2}enabled: false$/m)
-    expect(text).toMatch(/^auth:\n {2}initial_token: "\*\*\*"\n {2}session_hours: 24$/m)
-    expect(text).toMatch(/^ {2}webhooks:\n {4}- https:\/\/hooks\.example\/\*\*\*$/m)
-    expect(text).not.toContain('not_to_be_shown')
-    expect(text).not.toContain('null')
-  })
+  test.each(['/api/settings/yaml', '/osm/api/settings/yaml/'])(
+    'the settings are available at %s with masked secrets',
+    async (path) => {
+      const { text } = await server.admin
+        .get(path)
+        .expect(200)
+        .expect('Content-Type', /^text\/yaml/)
+      expect(text).toMatch(/^cloud:\n {2}enabled: false$/m)
+      expect(text).toMatch(/^auth:\n {2}initial_token: "\*\*\*"\n {2}session_hours: 24$/m)
+      expect(text).toMatch(/^ {2}webhooks:\n {4}- https:\/\/hooks\.example\/\*\*\*$/m)
+      expect(text).not.toContain('not_to_be_shown')
+      expect(text).not.toContain('null')
+    },
+  )
 
-  test('403 for operators, 405 for PUT', async () => {
+  test('an operator gets 403, and PUT answers 405', async () => {
     await server.operator.get('/api/settings/yaml').expect(403)
     await server.admin.put('/api/settings/yaml').expect(405)
   })
 })
 
 describe('GET /settings/status and POST /settings/reload', () => {
-  test('200 when nothing has changed', async () => {
+  test('the status shows no change if the settings are the same', async () => {
     now = () => written()
     const { body } = await server.admin.get('/osm/api/settings/status').expect(200)
     expect(body).toMatchObject({
@@ -64,18 +68,18 @@ describe('GET /settings/status and POST /settings/reload', () => {
     expect(reloaded.body).toMatchObject({ reloaded: ['workflows'], restart_required: [] })
   })
 
-  test('200 names the settings that need a restart, secrets without their values', async () => {
+  test('the status names settings that require a restart, without values of secrets', async () => {
     now = () => written({ 'log.level': 'debug', 'notify.telegram_token': 'tg_another' })
     const { body, text } = await server.admin.post('/api/settings/reload').expect(200)
     expect(body.restart_required).toEqual(['notify.telegram_token', 'log.level'])
-    expect(body.message).toContain('restart the server for notify.telegram_token, log.level')
+    expect(body.message).toContain('restart the server to apply notify.telegram_token, log.level')
     expect(text).not.toContain('tg_')
     expect((await server.admin.get('/api/settings/status')).body.restart_required).toEqual(
       body.restart_required,
     )
   })
 
-  test('400 when a restart would fail, and the status says why', async () => {
+  test('a reload answers 400 if a restart would fail, and the status shows the reason', async () => {
     now = () => {
       throw new ConfigError(['http.port must be an integer'])
     }
@@ -86,7 +90,7 @@ describe('GET /settings/status and POST /settings/reload', () => {
     ])
   })
 
-  test('403 for operators', async () => {
+  test('an operator gets 403', async () => {
     await server.operator.get('/api/settings/status').expect(403)
     await server.operator.post('/api/settings/reload').expect(403)
   })

@@ -4,12 +4,13 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createContext } from '../../src/create-context.ts'
-import { entriesOf } from '../../src/snapshots/entries.ts'
-import { zipOf } from '../../src/snapshots/zip-stream.ts'
+import { entriesOf } from '../../src/routes/workspaces/snapshot-entries.ts'
+import { zipOf } from '../../src/routes/workspaces/zip-stream.ts'
 import { readConfig } from '@scanfarm/platform'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 import { unzipped } from '../_zip.ts'
+import { SETTINGS } from '../../src/settings.ts'
 
 const LARGE = 32 * 1024 * 1024
 
@@ -55,7 +56,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-/** Asks for the snapshot and reads nothing of its body. */
+/** Requests the snapshot without reading its body. */
 const asked = async (): Promise<IncomingMessage> => {
   const request = httpRequest(`${server.url}/api/snapshot-download/large`, {
     headers: { authorization: `Bearer ${server.tokens.viewer}` },
@@ -66,7 +67,7 @@ const asked = async (): Promise<IncomingMessage> => {
   return response
 }
 
-test('no more than four snapshots are sent at the same time, and a client that leaves makes room', async () => {
+test('at most four snapshots are sent at the same time, and a disconnected client frees its slot', async () => {
   const slow = await Promise.all([1, 2, 3, 4].map(asked))
   expect(slow.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
   const { body, headers } = await server.viewer.get('/api/snapshot-download/large').expect(503)
@@ -86,7 +87,7 @@ test('no more than four snapshots are sent at the same time, and a client that l
   expect(unzipped(Buffer.concat(parts)).get('files/random')).toHaveLength(LARGE)
 })
 
-test('files beyond the bound are left out and counted', async () => {
+test('files above the limit are left out and counted', async () => {
   const parts: Buffer[] = []
   for await (const part of zipOf(entriesOf(server, 'large', 2))) parts.push(part as Buffer)
   const files = unzipped(Buffer.concat(parts))
@@ -97,7 +98,7 @@ test('files beyond the bound are left out and counted', async () => {
   expect(JSON.parse(String(files.get('snapshot.json')))).toMatchObject({ files: 2, files_left_out: 1 })
 })
 
-test('an error while a snapshot is made ends it, so that nobody takes a part for the whole', async () => {
+test('an error during a snapshot aborts it, so that a partial file is not mistaken for a complete one', async () => {
   const broken = zipOf(
     (async function* () {
       yield { name: 'one', at: new Date(), open: async () => Readable.from(['x']) }
@@ -107,7 +108,7 @@ test('an error while a snapshot is made ends it, so that nobody takes a part for
   await expect(Array.fromAsync(broken)).rejects.toThrow('the database is away')
 })
 
-test('a short key for links is refused at the start', async () => {
-  const config = readConfig({ env: {}, argvOverrides: { 'http.files_key': 'short' } })
+test('a server refuses to start with a short key for file links', async () => {
+  const config = readConfig(SETTINGS, { env: {}, argvOverrides: { 'http.files_key': 'short' } })
   await expect(createContext(config)).rejects.toThrow('http.files_key must have at least 20 characters')
 })

@@ -13,7 +13,7 @@ const submit = (body: object) => server.operator.post('/osm/api/tasks').send(bod
 const TASK = { workflow_name: 'probe', workflow_kind: 'module', target: 'a.example' }
 
 describe('POST /tasks', () => {
-  test('202 starts a distributed run, which is a task', async () => {
+  test('POST /tasks starts a distributed run that is listed as a task', async () => {
     const { body } = await submit({ ...TASK, params: { depth: 3 } }).expect(202)
     expect(body).toEqual({
       message: 'Task submitted',
@@ -52,7 +52,7 @@ describe('POST /tasks', () => {
     )
   })
 
-  test('202 finds the kind of a workflow', async () => {
+  test('POST /tasks finds the kind of the workflow', async () => {
     await submit({ workflow_name: 'survey', target: 'a.example' }).expect(202)
     await submit({ workflow_name: 'survey', workflow_kind: '', target: 'a.example' }).expect(202)
   })
@@ -63,11 +63,11 @@ describe('POST /tasks', () => {
     ['the other kind', { ...TASK, workflow_kind: 'flow' }, 404],
     ['a dangerous target', { ...TASK, target: 'a;id' }, 400],
     ['an unknown field', { ...TASK, colour: 'red' }, 400],
-  ])('refuses %s', async (_what, body, status) => {
+  ])('POST /tasks refuses %s', async (_what, body, status) => {
     await submit(body).expect(status)
   })
 
-  test('400 without --master, 403 for viewers', async () => {
+  test('POST /tasks answers 400 without --master and 403 for viewers', async () => {
     await server.viewer.post('/api/tasks').send(TASK).expect(403)
     await using alone = await testServer()
     const { body } = await alone.operator.post('/api/tasks').send(TASK).expect(400)
@@ -81,7 +81,7 @@ describe('POST /tasks', () => {
 })
 
 describe('GET /tasks/{id}', () => {
-  test('404 for an unknown one', async () => {
+  test('GET /tasks/{id} answers 404 for an unknown task', async () => {
     await server.viewer.get('/api/tasks/none').expect(404)
   })
 })

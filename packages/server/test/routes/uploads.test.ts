@@ -25,7 +25,7 @@ const upload = (content: Buffer | string, name = 'list.txt', field = 'file') =>
   server.operator.post('/api/upload-file').attach(field, Buffer.from(content), name)
 
 describe('POST /upload-file 200', () => {
-  test('stores the file and counts its lines', async () => {
+  test('an upload is stored and its lines are counted', async () => {
     const { body } = await upload('a.example\nb.example\nc.example').expect(200)
     expect(body).toEqual({
       message: 'File uploaded',
@@ -44,7 +44,7 @@ describe('POST /upload-file 200', () => {
     ['a\n', 1],
     ['a\n\n', 2],
     ['\n', 1],
-  ])('%j has %i lines', async (content, lines) => {
+  ])('the file %j has %i lines', async (content, lines) => {
     const { body } = await upload(content).expect(200)
     expect(body).toMatchObject({ lines, size: content.length })
   })
@@ -54,25 +54,25 @@ describe('POST /upload-file 200', () => {
     ['a b;c$(d).txt', /^[0-9a-f]{16}-a_b_c__d_\.txt$/],
     ['..', /^[0-9a-f]{16}-/],
     ['x'.repeat(300), /^[0-9a-f]{16}-x{100}$/],
-  ])('a file named %j gets a harmless name', async (name, stored) => {
+  ])('a file named %j is stored under a safe name', async (name, stored) => {
     const { body } = await upload('a', name).expect(200)
     expect(body.filename).toMatch(stored)
     await server.operator.post('/api/runs').send({ module: 'probe', target_file: body.path }).expect(202)
   })
 
-  test('as large as allowed', async () => {
+  test('a file of the maximum size is accepted', async () => {
     const { body } = await upload(Buffer.alloc(MAX_BYTES, 'a\n')).expect(200)
     expect(body).toMatchObject({ size: MAX_BYTES, lines: MAX_BYTES / 2 })
   })
 })
 
 describe('POST /upload-file refuses', () => {
-  test('413 one byte more than allowed, and keeps nothing of it', async () => {
+  test('a file above the limit answers 413 and nothing is stored', async () => {
     const { body } = await upload(Buffer.alloc(MAX_BYTES + 1, 'a')).expect(413)
     expect(body).toEqual(refusal('payload_too_large', `the file is larger than ${MAX_BYTES} bytes`))
   })
 
-  test('400 no file, another field, or two files', async () => {
+  test('no file, another field and two files answer 400', async () => {
     const none = await server.operator.post('/api/upload-file').field('note', 'x').expect(400)
     expect(none.body).toEqual(
       refusal('invalid_input', 'send a file in the field "file"', [
@@ -82,7 +82,7 @@ describe('POST /upload-file refuses', () => {
     const other = await upload('a', 'list.txt', 'targets').expect(400)
     expect(other.body).toEqual(
       refusal('invalid_input', 'send one file, in the field "file"', [
-        { path: '/targets', message: 'is not the field "file", or there is a second file' },
+        { path: '/targets', message: 'is not the field "file", or is a second file' },
       ]),
     )
     await server.operator
@@ -92,12 +92,12 @@ describe('POST /upload-file refuses', () => {
       .expect(400)
   })
 
-  test('415 what is no form', async () => {
+  test('a body that is not a form answers 415', async () => {
     const { body } = await server.operator.post('/api/upload-file').send({ file: 'a' }).expect(415)
     expect(body.code).toBe('unsupported_media_type')
   })
 
-  test('400 a form without a boundary, or one that ends too early', async () => {
+  test('a form without a boundary and an incomplete form answer 400', async () => {
     const { body } = await server.operator
       .post('/api/upload-file')
       .set('Content-Type', 'multipart/form-data')
@@ -112,7 +112,7 @@ describe('POST /upload-file refuses', () => {
     expect(broken.body.message).toBe('the form cannot be read: Unexpected end of form')
   })
 
-  test('a client that goes away leaves nothing behind, and the server goes on', async () => {
+  test('an interrupted upload leaves nothing behind', async () => {
     const request = httpRequest(`${server.url}/api/upload-file`, {
       method: 'POST',
       headers: {

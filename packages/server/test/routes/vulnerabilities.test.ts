@@ -29,7 +29,7 @@ const create = async (body: object = {}) =>
   ).body.data as Record<string, unknown>
 
 describe('POST /vulnerabilities', () => {
-  test('answers 201 with the record, its defaults filled in', async () => {
+  test('POST /vulnerabilities returns the record with its defaults', async () => {
     const { body } = await server.operator
       .post('/api/vulnerabilities')
       .send({ workspace: 'defaults', vuln_title: 'Weak cipher', tags: ['tls'] })
@@ -67,7 +67,7 @@ describe('POST /vulnerabilities', () => {
     })
   })
 
-  test('always creates, also what is there already', async () => {
+  test('POST /vulnerabilities always creates a new record', async () => {
     const body = { vuln_info: 'CVE-1', asset_value: 'https://twice.example' }
     const [one, two] = [await create(body), await create(body)]
     expect(one?.['id']).not.toBe(two?.['id'])
@@ -89,19 +89,19 @@ describe('POST /vulnerabilities', () => {
     [{ workspace: 'w', tags: 'one' }, '/tags', 'must be array'],
     [{ workspace: 'w', raw_vuln_json: '{' }, '/raw_vuln_json', 'must be valid JSON text'],
     [{ workspace: 'w', vuln_name: 'x' }, '/vuln_name', 'is not a known field'],
-  ])('refuses %j with 400 and the field', async (body, path, message) => {
+  ])('the body %j answers 400 with the field', async (body, path, message) => {
     const answer = await server.operator.post('/api/vulnerabilities').send(body).expect(400)
     expect(answer.body).toEqual(refusal('invalid_input', `${path.slice(1)}: ${message}`, [{ path, message }]))
   })
 
-  test('is not for viewers', async () => {
+  test('a viewer may not create vulnerabilities', async () => {
     await server.viewer.post('/api/vulnerabilities').send({ workspace: 'w' }).expect(403)
     await server.nobody.get('/api/vulnerabilities').expect(401)
   })
 })
 
 describe('GET /vulnerabilities', () => {
-  test('combines filters, with comma lists in any case', async () => {
+  test('filters are combined, and their lists ignore case', async () => {
     const workspace = 'filters'
     await create({
       workspace,
@@ -137,7 +137,7 @@ describe('GET /vulnerabilities', () => {
     expect(clamped.body.pagination.limit).toBe(10_000)
   })
 
-  test('finds a workspace by its exact name, commas and blanks included', async () => {
+  test('a workspace is found by its exact name, including commas and blanks', async () => {
     await create({ workspace: 'one, two ' })
     await create({ workspace: 'one' })
     const total = async (workspace: string): Promise<number> =>
@@ -148,7 +148,7 @@ describe('GET /vulnerabilities', () => {
     expect(await total('on')).toBe(0)
   })
 
-  test('pages newest first, by offset and by cursor', async () => {
+  test('pages are sorted newest first, by offset and by cursor', async () => {
     for (const n of [1, 2, 3]) await create({ workspace: 'pages', vuln_title: `t${n}` })
     const titles = (body: { data: { vuln_title: string }[] }) => body.data.map(({ vuln_title }) => vuln_title)
     const first = await server.viewer.get('/api/vulnerabilities?workspace=pages&limit=2').expect(200)
@@ -162,7 +162,7 @@ describe('GET /vulnerabilities', () => {
 })
 
 describe('GET /vulnerabilities/summary', () => {
-  test('has all five keys, also where there is nothing', async () => {
+  test('the summary always has all five severities', async () => {
     await create({ workspace: 'sum', severity: 'high' })
     await create({ workspace: 'sum' })
     expect((await server.viewer.get('/api/vulnerabilities/summary?workspace=sum').expect(200)).body).toEqual({
@@ -181,7 +181,7 @@ describe('GET /vulnerabilities/summary', () => {
     expect((await server.viewer.get('/api/vulnerabilities/summary').expect(200)).body.data.workspace).toBe('')
   })
 
-  test('counts the open ones, and the gone ones where the caller asks for them', async () => {
+  test('the summary counts open records, and gone ones on request', async () => {
     await create({ workspace: 'fixed', severity: 'high' })
     await create({ workspace: 'fixed', severity: 'high', vuln_title: 'mended' })
     await asSuperuser(
@@ -198,8 +198,8 @@ describe('GET /vulnerabilities/summary', () => {
   })
 })
 
-describe('one vulnerability', () => {
-  test('is read and deleted by its id; then it is 404', async () => {
+describe('single vulnerabilities', () => {
+  test('a vulnerability is read and deleted by its id, then answers 404', async () => {
     const { id } = await create({ vuln_title: 'short life' })
     const path = `/api/vulnerabilities/${String(id)}`
     expect((await server.viewer.get(path).expect(200)).body.data).toMatchObject({
@@ -215,14 +215,17 @@ describe('one vulnerability', () => {
     await server.operator.delete(path).expect(404)
   })
 
-  test.each(['0', '-1', 'abc', '999999999999', '99999999999999999999'])('%s is 404', async (id) => {
-    const answer = await server.viewer.get(`/api/vulnerabilities/${id}`).expect(404)
-    expect(answer.body).toEqual(refusal('not_found', `there is no vulnerability "${id}"`))
-  })
+  test.each(['0', '-1', 'abc', '999999999999', '99999999999999999999'])(
+    'the id %s answers 404',
+    async (id) => {
+      const answer = await server.viewer.get(`/api/vulnerabilities/${id}`).expect(404)
+      expect(answer.body).toEqual(refusal('not_found', `there is no vulnerability "${id}"`))
+    },
+  )
 })
 
 describe('assets', () => {
-  test('have the columns and filters of existing dashboards', async () => {
+  test('assets have the columns and filters of existing dashboards', async () => {
     const workspace = 'columns'
     const bare = {
       asset_type: 'http',
@@ -292,7 +295,7 @@ describe('assets', () => {
     await server.viewer.get('/api/assets?min_content_length=-1').expect(400)
   })
 
-  test('are listed, filtered, read and summed up', async () => {
+  test('assets are listed, filtered, read and summarised', async () => {
     await server.store.assets.import('estate', 'httpx', [
       {
         asset_type: 'http',
@@ -338,7 +341,7 @@ describe('import and export', () => {
   const send = (query: string, body: string, type = 'application/octet-stream') =>
     server.operator.post(`/api/vulnerabilities/import?${query}`).set('Content-Type', type).send(body)
 
-  test('the same file twice is imported once', async () => {
+  test('importing the same file twice creates its records once', async () => {
     const file = Array.from({ length: 700 }, (_, n) => nuclei(n)).join('\n')
     const first = await send('workspace=import&format=nuclei', `${file}\nnonsense`).expect(200)
     expect(first.body).toEqual({
@@ -359,17 +362,17 @@ describe('import and export', () => {
 
   test.each([
     ['workspace=w&format=nuclei', 'nonsense', 'none of the 1 records is a finding in the format nuclei'],
-    ['workspace=w&format=sarif', '{}', 'the findings cannot be read: it is no SARIF 2.1.0'],
+    ['workspace=w&format=sarif', '{}', 'the findings cannot be read: it is not SARIF 2.1.0'],
     ['workspace=w&format=nmap', 'x', 'the findings cannot be read: '],
     ['workspace=w', 'x', 'format: is required'],
     ['workspace=%20&format=nuclei', 'x', 'workspace: must match pattern'],
     ['workspace=w&format=pdf', 'x', 'format: must be one of sarif, nuclei, nmap, jsonl'],
-  ])('%s with the body %j is 400', async (query, body, message) => {
+  ])('an import with %s and the body %j answers 400', async (query, body, message) => {
     const answer = await send(query, body).expect(400)
     expect(answer.body.message).toContain(message)
   })
 
-  test('no more than four imports run at the same time', async () => {
+  test('at most four imports run at the same time', async () => {
     const query = 'workspace=many&format=nuclei'
     const begun = Array.from({ length: 4 }, () => {
       const one = httpRequest(`${server.url}/api/vulnerabilities/import?${query}`, {
@@ -396,12 +399,12 @@ describe('import and export', () => {
     await statusIs(200)
   })
 
-  test('viewers may export, not import', async () => {
+  test('a viewer may export but not import', async () => {
     await server.viewer.post('/api/vulnerabilities/import?workspace=w&format=nuclei').send('x').expect(403)
     await server.viewer.get('/api/vulnerabilities/export?format=csv').expect(200)
   })
 
-  test('an export has all that pass the filters, in pages, newest first', async () => {
+  test('an export contains all matching records in pages, newest first', async () => {
     const file = Array.from({ length: 250 }, (_, n) => nuclei(n)).join('\n')
     await send('workspace=out&format=nuclei', file).expect(200)
     const jsonl = await server.viewer

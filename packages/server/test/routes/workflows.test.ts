@@ -1,3 +1,4 @@
+// long
 import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,7 +30,7 @@ steps:
 `
 
 describe('GET /workflows', () => {
-  test('200 lists those of the settings and the shipped ones, broken ones too', async () => {
+  test('workflows of the settings and shipped ones are listed, including broken ones', async () => {
     expect(await names()).toEqual(expect.arrayContaining(['broken', 'probe', 'service-survey', 'survey']))
     const { body } = await server.viewer.get('/api/workflows?search=says%20hello').expect(200)
     expect(body).toEqual({
@@ -63,7 +64,7 @@ describe('GET /workflows', () => {
     })
   })
 
-  test('200 filters by kind and tags, and pages', async () => {
+  test('workflows are filtered by kind and tags, and paged', async () => {
     expect(await names('kind=flow')).toContain('survey')
     expect(await names('kind=flow')).not.toContain('probe')
     expect(await names('tags=nothing,Quick')).toEqual(['probe'])
@@ -72,20 +73,23 @@ describe('GET /workflows', () => {
     expect(body.pagination.total).toBe(body.count)
   })
 
-  test('200 lists the same from both sources, and all of them from the files', async () => {
+  test('both sources list the same workflows, and filesystem lists all of them', async () => {
     const fromFiles = await server.viewer.get('/osm/api/workflows?source=filesystem').expect(200)
     expect(fromFiles.body.data).toHaveLength(fromFiles.body.count)
     expect(await names('source=db')).toEqual(await names('source=filesystem'))
     expect(await names('search=&tags=')).toEqual(await names())
   })
 
-  test.each(['kind=thing', 'source=web', 'limit=0', 'colour=red'])('400 for %s', async (query) => {
-    await server.viewer.get(`/api/workflows?${query}`).expect(400)
-  })
+  test.each(['kind=thing', 'source=web', 'limit=0', 'colour=red'])(
+    'the query %s answers 400',
+    async (query) => {
+      await server.viewer.get(`/api/workflows?${query}`).expect(400)
+    },
+  )
 })
 
 describe('GET /workflows/tags', () => {
-  test('200 lists each tag once', async () => {
+  test('each tag is listed once', async () => {
     const { body } = await server.viewer.get('/osm/api/workflows/tags').expect(200)
     expect(body.tags).toEqual(expect.arrayContaining(['network', 'quick']))
     expect(body.tags).toEqual([...new Set(body.tags)].sort())
@@ -96,7 +100,7 @@ describe('GET /workflows/tags', () => {
 describe('POST /workflows/refresh', () => {
   const refresh = async (): Promise<unknown> =>
     (await server.operator.post('/osm/api/workflows/refresh?force=true').expect(200)).body
-  test('200 counts new, changed and removed files, and names those that are broken', async () => {
+  test('a refresh counts new, changed and removed files and names broken ones', async () => {
     await refresh()
     const file = join(server.folder, 'workflows', 'fresh.yaml')
     await writeFile(file, MINE.replace('mine', 'fresh'))
@@ -114,13 +118,13 @@ describe('POST /workflows/refresh', () => {
     expect(await refresh()).toMatchObject({ added: 0, updated: 0, removed: 0 })
   })
 
-  test('403 for viewers', async () => {
+  test('a viewer may not refresh workflows', async () => {
     await server.viewer.post('/api/workflows/refresh').expect(403)
   })
 })
 
 describe('GET /workflows/{name}', () => {
-  test('200 gives the YAML as it is', async () => {
+  test('a workflow is returned as its YAML text', async () => {
     const { text } = await server.viewer
       .get('/api/workflows/probe')
       .expect(200)
@@ -128,7 +132,7 @@ describe('GET /workflows/{name}', () => {
     expect(text).toBe(PROBE)
   })
 
-  test('200 gives the parts with json=true', async () => {
+  test('a workflow is returned as JSON with json=true', async () => {
     const { body } = await server.viewer.get('/api/workflows/probe?json=true').expect(200)
     expect(body).toMatchObject({
       name: 'probe',
@@ -138,7 +142,7 @@ describe('GET /workflows/{name}', () => {
     })
   })
 
-  test('200 names the problems of a broken one', async () => {
+  test('a broken workflow is returned with its problems', async () => {
     const { body } = await server.viewer.get('/api/workflows/broken?json=true').expect(200)
     expect(body.valid).toBe(false)
     expect(body.problems).toContainEqual(
@@ -146,23 +150,26 @@ describe('GET /workflows/{name}', () => {
     )
   })
 
-  test.each(['nope', '..%2F..%2Fetc%2Fpasswd', '%2Fetc%2Fpasswd'])('404 for %s', async (name) => {
-    const { body } = await server.viewer.get(`/api/workflows/${name}`).expect(404)
-    expect(body).toEqual({
-      error: true,
-      message: `workflow not found: there is no workflow named "${decodeURIComponent(name)}"; see GET /workflows`,
-      code: 'workflow_not_found',
-      request_id: expect.any(String),
-      details: [],
-    })
-  })
+  test.each(['nope', '..%2F..%2Fetc%2Fpasswd', '%2Fetc%2Fpasswd'])(
+    'the workflow %s answers 404',
+    async (name) => {
+      const { body } = await server.viewer.get(`/api/workflows/${name}`).expect(404)
+      expect(body).toEqual({
+        error: true,
+        message: `workflow not found: no workflow is named "${decodeURIComponent(name)}"; see GET /workflows`,
+        code: 'workflow_not_found',
+        request_id: expect.any(String),
+        details: [],
+      })
+    },
+  )
 })
 
 describe('POST /workflows/lint', () => {
   const sent = (yaml: string) =>
     server.viewer.post('/api/workflows/lint').set('Content-Type', 'text/yaml').send(yaml)
 
-  test('200 tells every problem of the body with its place, and adds nothing', async () => {
+  test('all problems of the file are returned with their positions, and nothing is added', async () => {
     const { body } = await sent(
       MINE.replace('bash', 'nonsense').replace('name: mine', 'name: linted'),
     ).expect(200)
@@ -179,7 +186,7 @@ describe('POST /workflows/lint', () => {
     expect(await names()).not.toContain('linted')
   })
 
-  test('200 takes a form too, and only errors make a file invalid', async () => {
+  test('a form is accepted, and only errors make a file invalid', async () => {
     const { body } = await server.viewer
       .post('/api/workflows/lint')
       .attach('file', Buffer.from(`${MINE}descripton: x\n`), 'mine.yaml')
@@ -187,16 +194,16 @@ describe('POST /workflows/lint', () => {
     expect(body).toMatchObject({ valid: true, problems: [{ file: 'mine.yaml', severity: 'warning' }] })
   })
 
-  test('leaves its word to a workflow of that name', async () => {
+  test('GET /workflows/lint refers to a workflow named lint', async () => {
     await server.viewer.get('/api/workflows/lint').expect(404)
     await server.viewer.delete('/api/workflows/lint').expect(405)
   })
 
-  test('413 for more than 1 MiB', async () => {
+  test('a file above 1 MiB answers 413', async () => {
     await sent('#'.repeat(1024 * 1024 + 1)).expect(413)
   })
 
-  test('answers other requests while it checks a large file', async () => {
+  test('other requests are answered while a large file is checked', async () => {
     const step = (index: number) =>
       `  - {name: s${index}, type: bash, command: "echo {{Target}}", depends_on: [t${index}]}\n`
     const file = `kind: module\nname: large\nsteps:\n${Array.from({ length: 8_000 }, (_, index) => step(index)).join('')}`
@@ -216,7 +223,7 @@ describe('POST /workflows/lint', () => {
     expect(Math.max(...waits)).toBeLessThan(1_000)
   })
 
-  test('503 with Retry-After when too many files wait', async () => {
+  test('too many waiting files answer 503 with Retry-After', async () => {
     const file = `kind: module\nname: large\nsteps:\n${'  - {name: a, type: bash, command: echo}\n'.repeat(2_000)}`
     const answers = await Promise.all(Array.from({ length: 30 }, () => sent(file)))
     const refused = answers.filter(({ status }) => status === 503)
@@ -228,7 +235,7 @@ describe('POST /workflows/lint', () => {
 })
 
 describe('GET /workflow.schema.json', () => {
-  test('200 is the schema of the language, below every root and without a token', async () => {
+  test('the schema is available below every root without a token', async () => {
     for (const root of ['', '/api', '/osm/api']) {
       const { body } = await server.nobody
         .get(`${root}/workflow.schema.json`)
@@ -240,7 +247,7 @@ describe('GET /workflow.schema.json', () => {
 })
 
 describe('POST /workflow-upload', () => {
-  test('201 adds a workflow that can be started at once, and replaces it', async () => {
+  test('an upload adds a workflow that can be started immediately, and replaces it', async () => {
     const { body } = await upload(MINE).expect(201)
     expect(body).toEqual({
       message: 'Workflow uploaded',
@@ -256,7 +263,7 @@ describe('POST /workflow-upload', () => {
     expect(text).toContain('Second version')
   })
 
-  test('201 stands before a file of the same name', async () => {
+  test('an uploaded workflow takes precedence over a file with the same name', async () => {
     await upload(PROBE.replace('Says hello', 'Says more')).expect(201)
     const { text } = await server.viewer.get('/api/workflows/probe').expect(200)
     expect(text).toContain('Says more')
@@ -267,37 +274,37 @@ describe('POST /workflow-upload', () => {
     ['an unknown step type', MINE.replace('bash', 'nonsense'), /^mine\.yaml:6:\d+$/],
     ['no steps', 'kind: module\nname: mine\n', /^mine\.yaml/],
     ['no workflow at all', 'hello: world\n', /^mine\.yaml/],
-  ])('400 for %s, with the place', async (_what, yaml, place) => {
+  ])('a file with %s answers 400 with the position', async (_what, yaml, place) => {
     const { body } = await upload(yaml).expect(400)
     expect(body.code).toBe('invalid_workflow')
     expect(body.details[0].path).toMatch(place)
     expect(body.message).toMatch(/^mine\.yaml:\d+:\d+: /)
   })
 
-  test('400 for what is no text', async () => {
+  test('a file that is not text answers 400', async () => {
     const { body } = await upload(Buffer.from([0xff, 0xfe, 0x00])).expect(400)
     expect(body).toMatchObject({ code: 'invalid_workflow', message: 'the file is not valid UTF-8' })
   })
 
-  test('leaves its word to a workflow of that name', async () => {
+  test('GET /workflows/lint refers to a workflow named lint', async () => {
     await server.viewer.get('/api/workflows/lint').expect(404)
     await server.viewer.delete('/api/workflows/lint').expect(405)
   })
 
-  test('413 for more than 1 MiB', async () => {
+  test('a file above 1 MiB answers 413', async () => {
     await upload(Buffer.alloc(1024 * 1024 + 1, '#')).expect(413)
   })
 
-  test('400 without a file', async () => {
+  test('a request without a file answers 400', async () => {
     await server.admin.post('/api/workflow-upload').field('note', 'x').expect(400)
   })
 
-  test('403 where the settings forbid it', async () => {
+  test('an upload answers 403 if the settings forbid it', async () => {
     await using closed = await testServer({ settings: { 'workflows.upload': false } })
     const { body } = await closed.admin
       .post('/api/workflow-upload')
       .attach('file', Buffer.from(MINE), 'mine.yaml')
       .expect(403)
-    expect(body.message).toBe('uploading workflows is switched off by the setting workflows.upload')
+    expect(body.message).toBe('uploading workflows is disabled: set workflows.upload to true in the settings')
   })
 })

@@ -56,30 +56,33 @@ const namesOf = (body: unknown): string[] =>
   (body as { data: { name: string }[] }).data.map(({ name }) => name)
 
 describe('GET /workspaces', () => {
-  test.each(['/api', '/osm/api'])('of %s lists what each workspace holds, by name', async (root) => {
-    const { body } = await get(`${root}/workspaces?offset=0&limit=1000`).expect(200)
-    expect(body.pagination).toEqual({ total: 2, offset: 0, limit: 1000 })
-    expect(body.mode).toBe('database')
-    expect(namesOf(body)).toEqual(['other', 'shop'])
-    expect(body.data[1]).toMatchObject({
-      id: expect.any(Number),
-      org_uuid: DEFAULT_ORG,
-      data_source: 'local',
-      total_runs: 1,
-      total_assets: 0,
-      total_vulns: 2,
-      vuln_high: 1,
-      vuln_potential: 1,
-      risk_score: 7.5,
-      tags: [],
-      last_run: expect.stringMatching(/Z$/),
-      run_workflow: 'probe',
-    })
-    const names = await get(`${root}/workspace-names`).expect(200)
-    expect(names.body).toEqual(['other', 'shop'])
-  })
+  test.each(['/api', '/osm/api'])(
+    'GET /workspaces of %s lists each workspace by name with its counts',
+    async (root) => {
+      const { body } = await get(`${root}/workspaces?offset=0&limit=1000`).expect(200)
+      expect(body.pagination).toEqual({ total: 2, offset: 0, limit: 1000 })
+      expect(body.mode).toBe('database')
+      expect(namesOf(body)).toEqual(['other', 'shop'])
+      expect(body.data[1]).toMatchObject({
+        id: expect.any(Number),
+        org_uuid: DEFAULT_ORG,
+        data_source: 'local',
+        total_runs: 1,
+        total_assets: 0,
+        total_vulns: 2,
+        vuln_high: 1,
+        vuln_potential: 1,
+        risk_score: 7.5,
+        tags: [],
+        last_run: expect.stringMatching(/Z$/),
+        run_workflow: 'probe',
+      })
+      const names = await get(`${root}/workspace-names`).expect(200)
+      expect(names.body).toEqual(['other', 'shop'])
+    },
+  )
 
-  test('takes what a dashboard sends, and names what it cannot take', async () => {
+  test('GET /workspaces accepts the query of the dashboard and reports unsupported values', async () => {
     const one = await get('/api/workspaces?search=SHO&data_source=all&filesystem=true&org=').expect(200)
     expect(namesOf(one.body)).toEqual(['shop'])
     expect((await get('/api/workspaces?data_source=imported').expect(200)).body.data).toEqual([])
@@ -96,7 +99,7 @@ describe('GET /workspaces', () => {
   })
 })
 
-test('GET /stats counts what there is, for old and new clients', async () => {
+test('GET /stats counts all records in the old and the new format', async () => {
   const { body } = await get('/osm/api/stats').expect(200)
   const workflows = (await get('/api/workflows?limit=1000').expect(200)).body.data as { kind: string }[]
   const flows = workflows.filter(({ kind }) => kind === 'flow').length
@@ -109,7 +112,7 @@ test('GET /stats counts what there is, for old and new clients', async () => {
   expect(body.schedules).toEqual({ total: 0, enabled: 0 })
 })
 
-test('GET /step-results lists steps of all runs, with the names that clients have for fields and words', async () => {
+test('GET /step-results lists steps of all runs with the names that clients expect', async () => {
   const all = await get('/api/step-results').expect(200)
   expect((all.body as { data: { run_uuid: string }[] }).data.map((step) => step.run_uuid)).toEqual([
     other.runUuid,
@@ -127,7 +130,7 @@ test('GET /step-results lists steps of all runs, with the names that clients hav
 })
 
 describe('GET /artifacts', () => {
-  test('lists artifacts of all runs, and with verify_exist only those whose content is kept', async () => {
+  test('artifacts of all runs are listed, with verify_exist only those whose content exists', async () => {
     const list = async (query: string) =>
       (await get(`/api/artifacts?${query}`).expect(200)).body as {
         data: object[]
@@ -155,7 +158,7 @@ describe('GET /artifacts', () => {
     await get('/api/artifacts?artifact_type=nonsense').expect(400)
   })
 
-  test('sends the content by its path in the workspace, and nothing of another one', async () => {
+  test('an artifact is downloaded by its path in the workspace only', async () => {
     const { text, headers } = await get('/osm/api/artifacts/shop?artifact_path=vuln/result.txt').expect(200)
     expect(text).toBe('what was found\n')
     expect(headers).toMatchObject({
@@ -173,8 +176,8 @@ describe('GET /artifacts', () => {
   })
 })
 
-describe('links to files', () => {
-  test('need the key of the settings instead of a token', async () => {
+describe('file links', () => {
+  test('a file link needs the key of the settings instead of a token', async () => {
     const link = (path: string) => server.nobody.get(`/ws/${path}`)
     const { text, headers } = await link(`${KEY}/shop/vuln/result.txt`).expect(200)
     expect(text).toBe('what was found\n')
@@ -191,7 +194,7 @@ describe('links to files', () => {
       await link(path).expect(404)
   })
 
-  test('are off without a key', async () => {
+  test('file links are disabled without a key', async () => {
     await using off = await testServer({ database: server.database })
     await off.nobody.get('/ws//shop/vuln/result.txt').expect(404)
     await off.nobody.get(`/ws/${KEY}/shop/vuln/result.txt`).expect(404)
@@ -199,7 +202,7 @@ describe('links to files', () => {
 })
 
 describe('organisations', () => {
-  test('are made, changed, filled, used as a filter and deleted', async () => {
+  test('an organisation is created, changed, filled, used as a filter and deleted', async () => {
     const made = await server.admin
       .post('/api/orgs')
       .send({ name: 'Acme', description: 'd', tags: ['t'], uuid: '' })
@@ -242,7 +245,7 @@ describe('organisations', () => {
     expect((await get(`/api/workspaces?org=${DEFAULT_ORG}`).expect(200)).body.data).toHaveLength(2)
   })
 
-  test('have a default one that keeps its name and stays', async () => {
+  test('the default organisation cannot be renamed or deleted', async () => {
     await server.admin.delete(`/api/orgs/${DEFAULT_ORG}`).expect(403)
     await server.admin.put('/api/orgs/default').send({ name: 'mine' }).expect(403)
     await server.admin.put('/api/orgs/default').send({ name: 'default', description: 'rest' }).expect(200)
@@ -262,7 +265,7 @@ describe('snapshots', () => {
     return { files: unzipped(body as Buffer), headers }
   }
 
-  test('have the records and the newest files of one workspace, under names that do not climb', async () => {
+  test('a snapshot contains the records and newest files of one workspace under safe names', async () => {
     const { files, headers } = await zipOf(() => get('/osm/api/snapshot-download/shop'))
     expect(headers).toMatchObject({
       'content-type': 'application/zip',
@@ -292,7 +295,7 @@ describe('snapshots', () => {
     expect([...posted.files.keys()]).toContain('files/secret.txt')
   })
 
-  test('are not made of an unknown workspace, not kept and not imported', async () => {
+  test('a snapshot of an unknown workspace is refused, and snapshots are neither stored nor imported', async () => {
     await get('/api/snapshot-download/nobody').expect(404)
     await get('/api/snapshot-download/..%2fshop').expect(404)
     expect((await get('/api/snapshots').expect(200)).body).toEqual({ data: [], count: 0, path: '' })
@@ -302,7 +305,7 @@ describe('snapshots', () => {
   })
 })
 
-test('what is never kept is listed as empty', async () => {
+test('collections that are never stored are listed as empty', async () => {
   for (const kind of ['assets', 'vulnerabilities'])
     expect((await get(`/osm/api/${kind}/diffs?workspace=shop&limit=5`).expect(200)).body).toEqual({
       data: [],

@@ -6,7 +6,7 @@ import { gatherTargets } from '../../src/submission/gather-targets.ts'
 const PATH = 'uploads/0123456789abcdef-list.txt'
 const LIMITS = { folders: [], maxTargets: 1_000_000 }
 
-/** A store whose upload may be another one each time it is read. */
+/** A store whose upload can change between reads. */
 const storeOf = (...contents: readonly (() => Iterable<string>)[]) => {
   let reads = 0
   return {
@@ -37,8 +37,8 @@ const collect = async (chunks: AsyncIterable<readonly TargetDraft[]>): Promise<n
   return sizes
 }
 
-describe('uploads that are targets themselves', () => {
-  test('are looked for once each, however often they are named', async () => {
+describe('uploads as targets', () => {
+  test('each upload is looked up once, however often it is named', async () => {
     const asked: string[] = []
     const store = {
       ...storeOf(),
@@ -62,7 +62,7 @@ describe('uploads that are targets themselves', () => {
 })
 
 describe('targets of a long file', () => {
-  test('are counted first and told again in chunks, without repetitions', async () => {
+  test('targets are counted first and then read again in chunks without duplicates', async () => {
     const content = function* (): Generator<string> {
       yield* hosts(100_005)()
       yield 'host-7.example\n# note\n\nlast.example'
@@ -74,7 +74,7 @@ describe('targets of a long file', () => {
       expect(await collect(gathered.drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 6])
   })
 
-  test('may be a million', async () => {
+  test('a file may have a million targets', async () => {
     const store = storeOf(hosts(1_000_000))
     const { count, drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
     expect(count).toBe(1_000_000)
@@ -82,14 +82,14 @@ describe('targets of a long file', () => {
     expect(await collect(drafts.chunks())).toEqual(Array<number>(100).fill(10_000))
   })
 
-  test('that changes between the two readings is refused', async () => {
+  test('a file that changes between the two readings is refused', async () => {
     const store = storeOf(hosts(100_001), hosts(100_000))
     const { drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
     if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
     await expect(collect(drafts.chunks())).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  test('are refused as a whole for one bad line at the end', async () => {
+  test('one invalid line at the end refuses the whole file', async () => {
     const content = function* (): Generator<string> {
       yield* hosts(150_000)()
       yield 'a;b\n'
@@ -102,7 +102,7 @@ describe('targets of a long file', () => {
     })
   })
 
-  test('are not read to the end when there is nothing but bad lines', async () => {
+  test('a file with only invalid lines is not read to the end', async () => {
     let told = 0
     const content = function* (): Generator<string> {
       for (; told < 1_000_000; told += 1) yield 'a;b\n'

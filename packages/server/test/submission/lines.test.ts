@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { linesOf } from '../../src/submission/lines.ts'
+import { linesOf } from '../../src/submission/target-file.ts'
 
 const read = async (...chunks: (string | Buffer)[]): Promise<string[]> => {
   const source = (async function* () {
@@ -14,7 +14,7 @@ const read = async (...chunks: (string | Buffer)[]): Promise<string[]> => {
 }
 
 describe('lines of a stream', () => {
-  test('are the same however the bytes are cut', async () => {
+  test('the lines are the same for all chunk sizes', async () => {
     const bytes = Buffer.from('ä.example\r\nb.example\n\nlast')
     for (let cut = 0; cut <= bytes.length; cut += 1)
       expect(await read(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual([
@@ -25,11 +25,11 @@ describe('lines of a stream', () => {
       ])
   })
 
-  test('lose a byte order mark at the beginning', async () => {
+  test('a byte order mark at the beginning is removed', async () => {
     expect(await read('\uFEFFa\nb\n')).toEqual(['a', 'b'])
   })
 
-  test('that are not UTF-8 are refused with their number', async () => {
+  test('invalid UTF-8 is refused with the number of its line', async () => {
     await expect(read('a\nb\n', Buffer.from([0x63, 0xff, 0x0a]), 'd\n')).rejects.toMatchObject({
       code: 'invalid_target',
       details: [{ path: '/target_file', message: 'line 3 is not valid UTF-8' }],
@@ -39,7 +39,7 @@ describe('lines of a stream', () => {
     })
   })
 
-  test('that never end are refused before they fill the memory', async () => {
+  test('an endless line is refused before it fills the memory', async () => {
     await expect(read('a\n', 'x'.repeat(70_000))).rejects.toMatchObject({
       details: [{ path: '/target_file', message: 'line 2 is longer than 65536 bytes' }],
     })

@@ -36,15 +36,15 @@ const refusal = async (path: string, folders?: string[]): Promise<string> =>
   )
 
 describe('a target file', () => {
-  test('is read from the folders of the settings, also through a folder that is a link itself', async () => {
+  test('a file below the folders of the settings is read, also if the folder itself is a link', async () => {
     expect(await read(join(inside, 'deep/good.txt'))).toBe('good')
     await symlink(inside, join(folder, 'alias'))
     expect(await read(join(folder, 'alias/deep/good.txt'), [join(folder, 'alias')])).toBe('good')
   })
 
-  test('is read from the uploads by the path of the upload', async () => {
+  test('an upload is read by its path', async () => {
     expect(await read(UPLOAD)).toBe('up')
-    expect(await refusal('uploads/0123456789abcdef-gone.txt')).toMatch('names no upload')
+    expect(await refusal('uploads/0123456789abcdef-gone.txt')).toMatch('is not an existing upload')
   })
 
   test.each([
@@ -54,31 +54,31 @@ describe('a target file', () => {
     '/uploads/0123456789abcdef-list.txt',
     '~/list',
     '',
-  ])('outside is refused: %s', async (path) => {
+  ])('a path outside the folders is refused: %s', async (path) => {
     expect(await refusal(path)).toBe(
-      'target_file: must be a path that POST /upload-file answered, or lie in a folder of the setting target_file.folders',
+      'target_file: must be a path returned by POST /upload-file, or a file below a folder of the setting target_file.folders',
     )
   })
 
-  test('with dots that climb is refused', async () => {
+  test('a path with ".." is refused', async () => {
     expect(await refusal(join(inside, 'deep') + '/../../secret.txt')).toBe(
       'target_file: must not contain ".."',
     )
     expect(await refusal('uploads/../0123456789abcdef-list.txt')).toBe('target_file: must not contain ".."')
   })
 
-  test('that is a link, or lies behind one, is refused', async () => {
-    expect(await refusal(join(inside, 'link.txt'))).toBe('target_file: leads through a symbolic link')
-    expect(await refusal(join(inside, 'way/secret.txt'))).toBe('target_file: leads through a symbolic link')
+  test('a link and a file behind a link are refused', async () => {
+    expect(await refusal(join(inside, 'link.txt'))).toBe('target_file: contains a symbolic link')
+    expect(await refusal(join(inside, 'way/secret.txt'))).toBe('target_file: contains a symbolic link')
   })
 
-  test('that is no regular file, or is not there, is refused', async () => {
+  test('a missing file and a file that is not regular are refused', async () => {
     expect(await refusal(join(inside, 'deep'))).toBe('target_file: is not a regular file')
-    expect(await refusal(join(inside, 'none.txt'))).toBe('target_file: there is no such file')
+    expect(await refusal(join(inside, 'none.txt'))).toBe('target_file: does not exist')
     expect(await refusal(`${inside}/a\0b`)).toBe('target_file: must not contain NUL')
   })
 
-  test('may have several names on the disk: whoever can link it can read it', async () => {
+  test('a hard link is accepted: who can create it can read the file', async () => {
     await link(join(inside, 'deep/good.txt'), join(inside, 'twin.txt'))
     expect(await read(join(inside, 'twin.txt'))).toBe('good')
   })

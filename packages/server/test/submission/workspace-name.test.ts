@@ -3,9 +3,12 @@ import { workspaceProblem } from '@scanfarm/contracts'
 import { workspaceOf } from '../../src/submission/workspace-name.ts'
 
 describe('the default workspace', () => {
-  test.each(['example.com', '10.0.0.1', 'host_1', 'a'])('of %s is the target itself', (target) => {
-    expect(workspaceOf(target)).toBe(target)
-  })
+  test.each(['example.com', '10.0.0.1', 'host_1', 'a'])(
+    'the workspace of %s is the target itself',
+    (target) => {
+      expect(workspaceOf(target)).toBe(target)
+    },
+  )
 
   test.each([
     ['https://example.com/a?b=c', /^example\.com_a_b_c-[0-9a-f]{12}$/],
@@ -15,18 +18,18 @@ describe('the default workspace', () => {
     ['.hidden', /^hidden-[0-9a-f]{12}$/],
     ['пример.рф', /^target-[0-9a-f]{12}$/],
     [`${'a'.repeat(200)}.example`, /^a{115}-[0-9a-f]{12}$/],
-  ])('of %s is a safe form with a hash', (target, form) => {
+  ])('the workspace of %s is a safe form with a hash', (target, form) => {
     expect(workspaceOf(target)).toMatch(form)
     expect(workspaceProblem(workspaceOf(target))).toBeUndefined()
     expect(workspaceOf(target)).toBe(workspaceOf(target))
   })
 
-  test('differs for targets that only differ in what cannot stand in a file name', () => {
+  test('targets that differ only in special characters have different workspaces', () => {
     const targets = ['http://a/', 'https://a/', 'a/', 'a', 'a.', 'http://a/?', 'http://a/#']
     expect(new Set(targets.map(workspaceOf)).size).toBe(targets.length)
   })
 
-  test('of a target that looks like a hashed name is not the workspace of another', () => {
+  test('a target that looks like a hashed name does not share the workspace of another target', () => {
     const hashed = workspaceOf('10.0.0.0/24')
     expect(workspaceOf(hashed)).not.toBe(hashed)
   })

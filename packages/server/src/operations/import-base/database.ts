@@ -4,11 +4,11 @@ import { openPostgresBase, openSqliteBase, type BaseDatabase } from '@scanfarm/s
 import type { BaseLayout } from './layout.ts'
 import { asText } from './values.ts'
 
-const HINT = '`--only settings,workflows,files` brings in what is not in it'
+const HINT = 'use `--only settings,workflows,files` to import without it'
 
 const text = ({ settings }: BaseLayout, key: string): string => asText(settings.get(`database.${key}`))
 
-/** As the modes of libpq: only these two look at the certificate. */
+/** The modes of libpq: only these two verify the certificate. */
 const sslOf = (mode: string): false | { rejectUnauthorized: boolean } =>
   ['', 'disable'].includes(mode) ? false : { rejectUnauthorized: ['verify-ca', 'verify-full'].includes(mode) }
 
@@ -35,7 +35,7 @@ const named = (base: BaseDatabase, where: string): BaseDatabase => ({
   [Symbol.asyncDispose]: () => base[Symbol.asyncDispose](),
 })
 
-/** The database of the base folder; undefined where there is none. Its errors say where it is. */
+/** Opens the database of the base folder; undefined if there is none. Errors contain its location. */
 export const openBase = async (layout: BaseLayout): Promise<BaseDatabase | undefined> => {
   const { engine, file } = layout.database
   const isPostgres = engine.startsWith('postgres')

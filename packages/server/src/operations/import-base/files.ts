@@ -4,7 +4,7 @@ import { collectArtifact } from '@scanfarm/artifacts'
 import { ArtifactType, type ArtifactStore } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import type { BaseDatabase, BaseRow, History, PastArtifact } from '@scanfarm/store'
-import { hashResolved, stringifyResolved } from '@scanfarm/workflow'
+import { hashResolved, stringifyResolved } from '@scanfarm/language'
 import { workspaceOf } from '../../submission/workspace-name.ts'
 import type { BaseLayout } from './layout.ts'
 import { leaveOut, newPart, note, type PartReport } from './report.ts'
@@ -14,7 +14,7 @@ const FILES_AT_ONCE = 100
 const TYPES: readonly string[] = ArtifactType.enum
 const isType = (text: string): text is ArtifactType => TYPES.includes(text)
 
-/** Files that each run of the established system leaves in its workspace. */
+/** State files that Osmedeus writes to the workspace of each run. */
 const STATE_FILES = new Set([
   'run-execution.log',
   'run-console.log',
@@ -29,7 +29,7 @@ interface Known {
   readonly description: string
 }
 
-/** What the database says of artifacts, by workspace and path below its folder. */
+/** Artifact descriptions from the database, by workspace and path in its folder. */
 const describedArtifacts = async (
   base: BaseDatabase | undefined,
   { workspaces }: BaseLayout,
@@ -41,7 +41,7 @@ const describedArtifacts = async (
     const folder = join(workspaces, workspace)
     if (!isAbsolute(path)) return `${workspace}/${path}`
     const inside = relative(folder, path)
-    // The folder may have been elsewhere when it was written.
+    // The folder may have been moved since.
     return `${workspace}/${inside.startsWith('..') ? (path.split(`/${workspace}/`).at(-1) ?? path) : inside}`
   }
   for await (const row of base?.rows('artifacts', ['created_at']) ?? [])
@@ -55,7 +55,7 @@ const describedArtifacts = async (
 
 interface Found {
   readonly path: string
-  /** Why it cannot be imported. */
+  /** Why the file cannot be imported. */
   readonly problem?: string
 }
 
@@ -81,7 +81,7 @@ interface Batch {
   readonly id: string
 }
 
-/** Makes the run that holds the files of a workspace without runs. */
+/** Creates the run that owns the files of a workspace without runs. */
 const keeperOf = async (history: History, workspace: string, folder: string): Promise<string> => {
   const runUuid = uuidFrom('workspace', workspace)
   const at = (await stat(folder)).mtime.toISOString()
@@ -121,7 +121,7 @@ export interface FilesTo {
   readonly dryRun: boolean
 }
 
-/** Every file of the workspaces becomes an artifact of the newest imported run of its workspace. */
+/** Imports every file of the workspaces as an artifact of the newest imported run of its workspace. */
 export const importFiles = async (
   layout: BaseLayout,
   base: BaseDatabase | undefined,
@@ -129,20 +129,20 @@ export const importFiles = async (
 ): Promise<PartReport> => {
   const report = newPart('files')
   const described = await describedArtifacts(base, layout).catch((error: unknown) => {
-    note(report, `without the names and kinds that the database has for them: ${errorText(error)}`)
+    note(report, `names and types from the database are missing: ${errorText(error)}`)
     return new Map<string, Known>()
   })
   const folders = await opendir(layout.workspaces).catch(() => undefined)
   if (folders === undefined) {
-    note(report, `${layout.workspaces} is not there: name the folder with --workspaces`)
+    note(report, `${layout.workspaces} does not exist: set the folder with --workspaces`)
     return report
   }
   for await (const entry of folders) {
     if (entry.name.startsWith('.')) continue
     if (!entry.isDirectory()) {
       report.found += 1
-      const why = entry.isSymbolicLink() ? `${LINK}: name the folder above its target with --workspaces` : ''
-      leaveOut(report, `${entry.name}: ${why || 'it is in no workspace'}`)
+      const why = entry.isSymbolicLink() ? `${LINK}: set the folder above its target with --workspaces` : ''
+      leaveOut(report, `${entry.name}: ${why || 'it is not in a workspace'}`)
       continue
     }
     await importWorkspace(join(layout.workspaces, entry.name), entry.name, described, to, report)
@@ -187,7 +187,7 @@ const importWorkspace = async (
     report.found += 1
     const facts = problem === undefined ? await stat(path).catch(() => undefined) : undefined
     if (facts === undefined) {
-      const why = problem ?? 'it is gone, or its name is not UTF-8'
+      const why = problem ?? 'it was deleted, or its name is not UTF-8'
       leaveOut(report, `${join(name, relative(folder, path))}: ${why}`)
       continue
     }

@@ -23,7 +23,7 @@ const SEVERITIES: Readonly<Record<string, Severity>> = {
   low: 'low',
   info: 'info',
 }
-/** Many records there have none; the default of the API stands in for it. */
+/** Records without a confidence get the default of the API. */
 const CONFIDENCES: Readonly<Record<string, Confidence>> = {
   certain: 'Certain',
   firm: 'Firm',

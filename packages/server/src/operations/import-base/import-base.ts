@@ -1,8 +1,8 @@
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
-import type { Config, Logger } from '@scanfarm/platform'
+import type { Logger } from '@scanfarm/platform'
 import type { BaseDatabase, Store } from '@scanfarm/store'
-import { openLibrary } from '@scanfarm/workflow'
-import { withStore } from '../with-store.ts'
+import { openLibrary } from '@scanfarm/engine'
+import { withStore } from '../store-operations.ts'
 import { openBase } from './database.ts'
 import { importFiles } from './files.ts'
 import { importFindings } from './findings.ts'
@@ -11,13 +11,14 @@ import { newPart, type BaseReport, type PartReport } from './report.ts'
 import { importRuns, importSteps } from './runs.ts'
 import { importSettings } from './settings.ts'
 import { importWorkflows } from './workflows.ts'
+import type { Config } from '../../settings.ts'
 
 export const BASE_PARTS = ['settings', 'workflows', 'runs', 'findings', 'files'] as const
 export type BasePart = (typeof BASE_PARTS)[number]
 
 export interface ImportBaseOptions {
   readonly folder: string
-  /** Takes the place of the folder of workspaces in the settings there. */
+  /** Overrides the workspaces folder in the settings of the base folder. */
   readonly workspaces?: string
   readonly parts: readonly BasePart[]
   readonly dryRun: boolean
@@ -26,9 +27,7 @@ export interface ImportBaseOptions {
 const schedulesOf = async (base: BaseDatabase): Promise<PartReport[]> => {
   const found = await base.count('schedules')
   if (found === 0) return []
-  const notes = [
-    'make them here with `scanfarm schedules` or POST /schedules: imported ones would start scans',
-  ]
+  const notes = ['create them with `scanfarm schedules` or POST /schedules: importing them would start scans']
   return [{ ...newPart('schedules'), found, left_out: found, notes }]
 }
 
@@ -47,7 +46,10 @@ const importParts = async (
   const wantsRecords = wants('runs') || wants('findings')
   await using base = wantsRecords ? await openBase(layout) : undefined
   if (base === undefined && wantsRecords)
-    reports.push({ ...newPart('database'), notes: [`${layout.database.file} is not there: no records`] })
+    reports.push({
+      ...newPart('database'),
+      notes: [`${layout.database.file} does not exist: no records were imported`],
+    })
   if (base !== undefined && wants('runs')) {
     const { report, numbers } = await importRuns(base, library, history, dryRun)
     reports.push(report, await importSteps(base, numbers, history, dryRun), ...(await schedulesOf(base)))
@@ -63,8 +65,8 @@ const importParts = async (
 }
 
 /**
- * Brings the workflows, records and files of an Osmedeus base folder into the farm of these settings, which may be in use. What is
- * here already stays as it is, so that it can be repeated. Nothing of the base folder is changed.
+ * Imports workflows, records and files of an Osmedeus base folder into a farm, which may be in use. Existing records
+ * are not changed, so the import can be repeated. The base folder is not changed.
  */
 export const importBase = async (
   config: Config,

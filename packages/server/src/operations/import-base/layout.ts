@@ -5,10 +5,10 @@ import { fileErrorText } from '@scanfarm/platform'
 import { parse } from 'yaml'
 import { asText } from './values.ts'
 
-/** Where a base folder keeps its parts, and what its settings file says. */
+/** Locations and settings of a base folder. */
 export interface BaseLayout {
   readonly folder: string
-  /** Dotted keys, leaves only; empty without a settings file. */
+  /** Leaf values by dotted key; empty without a settings file. */
   readonly settings: ReadonlyMap<string, unknown>
   readonly settingsFile: string | undefined
   readonly workflows: string
@@ -18,7 +18,7 @@ export interface BaseLayout {
 
 const SETTINGS_FILE = 'osm-settings.yaml'
 
-/** Keys of maps whose names the operator chose: the map is one value. */
+/** Maps whose keys the operator chose; each is one value. */
 const WHOLE = new Set([
   'server.simple_user_map_key',
   'global_vars',
@@ -48,7 +48,7 @@ const readSettings = (file: string): Map<string, unknown> => {
   return settings
 }
 
-/** Expands `$HOME`, `~` and `{{base_folder}}`, which is the folder at hand, wherever it was before. */
+/** Expands `$HOME`, `~` and `{{base_folder}}`, which is the current location of the folder. */
 export const expanded = (text: string, folder: string): string => {
   const path = text
     .replaceAll(/\{\{\s*base_folder\s*\}\}/g, folder)
@@ -58,15 +58,14 @@ export const expanded = (text: string, folder: string): string => {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/**
- * Finds the parts of a base folder. `workspaces` takes the place of what the settings say. Throws for what is no base
- * folder.
- */
+/** Finds the parts of a base folder. `workspaces` overrides the settings. Throws if it is not a base folder. */
 export const readLayout = (folder: string, workspaces?: string): BaseLayout => {
   const base = resolve(folder)
-  if (!isFolder(base)) throw new Error(`${base} is no folder`)
+  if (!isFolder(base)) throw new Error(`${base} is not a folder`)
   if (workspaces !== undefined && !isFolder(workspaces))
-    throw new Error(`${resolve(workspaces)} is no folder: name the one that has a folder for each workspace`)
+    throw new Error(
+      `${resolve(workspaces)} is not a folder: --workspaces must be the folder that contains one folder for each workspace`,
+    )
   const file = join(base, SETTINGS_FILE)
   const settings = existsSync(file) ? readSettings(file) : new Map<string, unknown>()
   const path = (key: string, fallback: string): string => {
@@ -92,7 +91,7 @@ export const readLayout = (folder: string, workspaces?: string): BaseLayout => {
     [layout.workflows, layout.database.file].some((part) => existsSync(part))
   if (!isBase)
     throw new Error(
-      `${base} is no base folder: it has neither ${SETTINGS_FILE} nor workflows/ nor database-osm.sqlite`,
+      `${base} is not a base folder: it contains neither ${SETTINGS_FILE} nor workflows/ nor database-osm.sqlite`,
     )
   return layout
 }

@@ -1,14 +1,14 @@
-/** What an import did with one kind of thing. */
+/** The result of importing one kind of record. */
 export interface PartReport {
   readonly part: string
   /** In the base folder. */
   found: number
-  /** Brought in now; in a dry run: as many as would be at most. */
+  /** Imported now; in a dry run: the maximum that would be imported. */
   added: number
-  /** Here already. */
+  /** Already imported. */
   known: number
   left_out: number
-  /** Why things were left out, and what to do; bounded. */
+  /** Why records were left out, and what to do; limited. */
   readonly notes: string[]
 }
 
@@ -36,7 +36,7 @@ export const leaveOut = (report: PartReport, why: string): void => {
 /** One setting of the base folder. */
 export interface SettingReport {
   readonly key: string
-  /** The key that does the same here; "": there is none. */
+  /** The corresponding setting; "" if there is none. */
   readonly setting: string
   readonly note: string
 }
@@ -46,6 +46,6 @@ export interface BaseReport {
   readonly dry_run: boolean
   readonly parts: readonly PartReport[]
   readonly settings: readonly SettingReport[]
-  /** The settings that carry over, as YAML for `scanfarm.yaml`, secrets included. */
+  /** The imported settings as YAML for `scanfarm.yaml`, including secrets. */
   readonly settings_yaml: string
 }

@@ -6,7 +6,7 @@ import {
   stringifyResolved,
   type ResolvedWorkflow,
   type WorkflowLibrary,
-} from '@scanfarm/workflow'
+} from '@scanfarm/language'
 import { workspaceOf } from '../../submission/workspace-name.ts'
 import { leaveOut, newPart, note, type PartReport } from './report.ts'
 import { batches, countOf, jobIdFrom, textOf, textsOf, timeOf, uuidFrom, uuidOf } from './values.ts'
@@ -14,7 +14,7 @@ import { batches, countOf, jobIdFrom, textOf, textsOf, timeOf, uuidFrom, uuidOf 
 const RUNS_AT_ONCE = 500
 const STEPS_AT_ONCE = 500
 
-/** `skipped` runs ended well; a run of any other status has not ended there. */
+/** `skipped` runs ended successfully; any other status means that the run has not ended. */
 const STATUS: Readonly<Record<string, PastRun['status']>> = {
   completed: 'completed',
   skipped: 'completed',
@@ -25,17 +25,17 @@ const STATUS: Readonly<Record<string, PastRun['status']>> = {
 const PRIORITIES: readonly string[] = Priority.enum
 const isPriority = (text: string): text is Priority => PRIORITIES.includes(text)
 
-/** Names the workspace of a record here, whatever characters it has there. */
+/** The workspace of an imported record, with a valid name. */
 export const workspaceHere = (row: BaseRow): string =>
   workspaceOf(textOf(row, 'workspace') || textOf(row, 'target') || 'default')
 
-/** For runs whose workflow is not in the base folder any more: a copy of such a run fails, and says why. */
+/** For runs whose workflow is no longer in the base folder: a copy of such a run fails with this reason. */
 const lostWorkflow = (name: string, kind: WorkflowKind): ResolvedWorkflow => {
   const steps = [
     {
       name: 'imported',
       type: 'bash',
-      command: "echo 'the workflow of this imported run is not known: start the run anew' >&2; exit 1",
+      command: "echo 'the workflow of this imported run is unknown: start a new run' >&2; exit 1",
     },
   ]
   return {
@@ -45,7 +45,7 @@ const lostWorkflow = (name: string, kind: WorkflowKind): ResolvedWorkflow => {
   }
 }
 
-/** What a copy of a run would execute, by name and kind; each is made once. */
+/** Pins what a copy of a run would execute, once for each name and kind. */
 const pinning = (library: WorkflowLibrary): ((name: string, kind: WorkflowKind) => PastRun['workflow']) => {
   const made = new Map<string, PastRun['workflow']>()
   return (name, kind) => {
@@ -91,7 +91,7 @@ const runOf = (row: BaseRow, status: PastRun['status'], pin: ReturnType<typeof p
   }
 }
 
-/** Uuids of the runs that were read, by their numbers there: other tables refer to these. */
+/** run_uuid of each imported run by its id in the base folder, which other tables refer to. */
 export type RunNumbers = Map<number, string>
 
 export const importRuns = async (
@@ -107,13 +107,13 @@ export const importRuns = async (
     const runs: PastRun[] = []
     for (const row of batch) {
       const word = textOf(row, 'status')
-      // A template of a webhook is no run.
+      // Rows with the status `webhook` are templates, not runs.
       if (word === 'webhook') continue
       report.found += 1
       const status = STATUS[word]
       if (status === undefined) {
         const what = `run ${textOf(row, 'run_uuid')} of ${textOf(row, 'workflow_name')} is ${word || 'without status'}`
-        leaveOut(report, `${what}: import again when it has ended`)
+        leaveOut(report, `${what}: import again after it has ended`)
         continue
       }
       const run = runOf(row, status, pin)
@@ -128,7 +128,7 @@ export const importRuns = async (
   return { report, numbers }
 }
 
-/** Only steps that ended have rows there, and they are called `success`. */
+/** Osmedeus stores only ended steps, with the status `success`. */
 const STEP_STATUS: Readonly<Record<string, PastStep['status']>> = {
   success: 'completed',
   completed: 'completed',
@@ -177,6 +177,6 @@ export const importSteps = async (
     report.added += added
     report.known += steps.length - added
   }
-  if (report.left_out > 0) note(report, 'those of runs that were left out are left out too')
+  if (report.left_out > 0) note(report, 'steps of runs that were left out are left out too')
   return report
 }

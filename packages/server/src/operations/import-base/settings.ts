@@ -1,4 +1,4 @@
-import { commandVariableProblem } from '@scanfarm/platform'
+import { commandVariableProblem } from '@scanfarm/runners/settings'
 import { stringify } from 'yaml'
 import { expanded, type BaseLayout } from './layout.ts'
 import type { SettingReport } from './report.ts'
@@ -26,15 +26,15 @@ const MINUTES_PER_HOUR = 60
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Only where the operator has switched it on there. */
+/** Only if the operator enabled it. */
 const whenOn =
   (switches: readonly string[], carry: Carry): Carry =>
   (value, all) => {
     const off = switches.find((key) => all.get(key) !== true)
-    return off === undefined ? carry(value, all) : `it is switched off there (${off})`
+    return off === undefined ? carry(value, all) : `disabled in Osmedeus (${off})`
   }
 
-/** Text that begins with `@` would be the name of a file. */
+/** Text that begins with `@` would be read as a file name. */
 const literal = (text: string): string => text.replace(/^@/, '@@')
 
 const globalVariables: Carry = (value) => {
@@ -42,11 +42,11 @@ const globalVariables: Carry = (value) => {
     isMap(item) ? [name, asText(item['value']), item['as_env'] !== false] : [name, asText(item), true],
   )
   const filled = entries.filter(([, text]) => text !== '')
-  if (filled.length === 0) return 'none of them has a value'
+  if (filled.length === 0) return 'none of the variables has a value'
   const problems = new Map(filled.map(([name]) => [name, commandVariableProblem(name)]))
   const refused = [...problems].flatMap(([name, why]) => (why === undefined ? [] : [`${name}: ${why}`]))
   const fit = filled.filter(([name]) => problems.get(name) === undefined)
-  if (fit.length === 0) return `not possible here: ${refused.join('; ')}`
+  if (fit.length === 0) return `not supported: ${refused.join('; ')}`
   const without = refused.length === 0 ? '' : `; without ${refused.join('; ')}`
   const of = (asEnv: boolean): Record<string, string> =>
     Object.fromEntries(
@@ -56,17 +56,17 @@ const globalVariables: Carry = (value) => {
     {
       setting: 'runner.env',
       value: of(true),
-      note: `commands see them; put secrets into files of their own where others read this one${without}`,
+      note: `available to commands; move secrets to separate files if others can read this one${without}`,
     },
-    { setting: 'workflows.variables', value: of(false), note: `texts of workflows have them${without}` },
+    { setting: 'workflows.variables', value: of(false), note: `available in workflow templates${without}` },
   ].filter(({ value: found }) => Object.keys(found).length > 0)
 }
 
 const languageModel: Carry = (value) => {
   const [first, ...others] = (Array.isArray(value) ? value : []).filter(isMap)
-  if (first === undefined) return 'there is none'
+  if (first === undefined) return 'no provider is configured'
   const url = asText(first['base_url']).replace(/\/(chat\/completions|embeddings)\/?$/, '')
-  const note = others.length === 0 ? undefined : 'the first provider; the others have no place here'
+  const note = others.length === 0 ? undefined : 'the first provider; others are not supported'
   return [
     { setting: 'llm.base_url', value: url, note },
     { setting: 'llm.api_key', value: first['auth_token'] },
@@ -89,12 +89,13 @@ const TELEGRAM = ['notification.enabled', 'notification.telegram.enabled']
 const STORAGE = ['storage.enabled']
 const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined
 
-const ENVIRONMENTS = 'copy what is in it to the folder that `scanfarm config` shows, or name this one there'
-const DATABASE = 'its records are imported; Scanfarm keeps its own in the Postgres of database.url'
+const ENVIRONMENTS =
+  'copy its content to the folder shown by `scanfarm config`, or set that folder to this one'
+const DATABASE = 'its records are imported; Scanfarm uses the Postgres database of database.url'
 
-/** What each setting of the established system becomes. A key ends with `*` for all that begin so. */
+/** How each Osmedeus setting is imported. A key that ends with `*` is a prefix. */
 const RULES: readonly (readonly [string, Carry])[] = [
-  ['base_folder', none('every part has a setting of its own')],
+  ['base_folder', none('every part has its own setting')],
   ['environments.workflows', none('its files are copied')],
   ['environments.workspaces', none('their files are imported as artifacts')],
   ['environments.external_binaries_path', as('folders.binaries')],
@@ -112,17 +113,17 @@ const RULES: readonly (readonly [string, Carry])[] = [
       {
         setting: 'http.host',
         value,
-        ...(value === '0.0.0.0' ? { note: 'all addresses; the default here is 127.0.0.1' } : {}),
+        ...(value === '0.0.0.0' ? { note: 'listens on all addresses; the default is 127.0.0.1' } : {}),
       },
     ],
   ],
   ['server.port', as('http.port')],
-  ['server.simple_user_map_key', none('make users with `POST /users`: passwords are kept as hashes only')],
+  ['server.simple_user_map_key', none('create users with `POST /users`: only password hashes are stored')],
   [
     'server.jwt.expiration_minutes',
     (value) => [{ setting: 'auth.session_hours', value: Math.ceil(Number(value) / MINUTES_PER_HOUR) || 1 }],
   ],
-  ['server.jwt.secret_signing_key', none('every farm makes its own key')],
+  ['server.jwt.secret_signing_key', none('every farm creates its own key')],
   [
     'server.auth_api_key',
     (value, all) =>
@@ -131,24 +132,30 @@ const RULES: readonly (readonly [string, Carry])[] = [
             {
               setting: 'auth.initial_token',
               value,
-              note: 'clients may go on to send it as x-osm-api-key; counts on the first start of a farm only',
+              note: 'clients may keep sending it as x-osm-api-key; only used on the first start of a farm',
             },
           ]
-        : 'it is switched off there',
+        : 'disabled in Osmedeus',
   ],
-  ['server.enabled_auth_api', none('tokens always work')],
-  ['server.enable_metrics', none('/metrics is always served')],
-  ['server.enable_trigger_via_webhook', none('make webhooks with `POST /webhooks`; each has a secret')],
+  ['server.enabled_auth_api', none('tokens are always accepted')],
+  ['server.enable_metrics', none('/metrics is always available')],
+  [
+    'server.enable_trigger_via_webhook',
+    none('create webhooks with `POST /incoming-webhooks`; each has a secret'),
+  ],
   [
     'server.cors_allowed_origins',
     (value) =>
       value === '*' || value === 'reflect-origin'
-        ? 'name the origins in http.cors_origins: any origin would be allowed to use a login'
+        ? 'list the origins in http.cors_origins: a wildcard would allow any origin to use a login'
         : [{ setting: 'http.cors_origins', value: String(value).split(/\s*,\s*/) }],
   ],
-  ['scan_tactic.*', none('`scanfarm exec -B` has these; over the API send threads_hold')],
+  ['scan_tactic.*', none('supported by `scanfarm exec -B`; send threads_hold to the API')],
   ['redis.host', redisUrl],
-  ['redis.*', (_value, all) => (isEmpty(all.get('redis.host')) ? 'there is no host' : 'part of redis.url')],
+  [
+    'redis.*',
+    (_value, all) => (isEmpty(all.get('redis.host')) ? 'no host is configured' : 'part of redis.url'),
+  ],
   ['global_vars', globalVariables],
   ['notification.telegram.bot_token', whenOn(TELEGRAM, as('notify.telegram_token'))],
   [
@@ -171,17 +178,17 @@ const RULES: readonly (readonly [string, Carry])[] = [
     whenOn(['notification.enabled'], (value) => {
       const on = (Array.isArray(value) ? value : []).filter(isMap).filter(({ enabled }) => enabled === true)
       return on.length === 0
-        ? 'none of them is switched on there'
+        ? 'none of them is enabled in Osmedeus'
         : [
             {
               setting: 'notify.webhooks',
               value: on.map(({ url }) => url),
-              note: 'those that are switched on, without their headers and filters',
+              note: 'the enabled ones, without headers and filters',
             },
           ]
     }),
   ],
-  ['notification.*', none('what is switched on there carries over')],
+  ['notification.*', none('enabled settings are imported')],
   [
     'storage.endpoint',
     whenOn(STORAGE, (value, all) => {
@@ -199,13 +206,13 @@ const RULES: readonly (readonly [string, Carry])[] = [
     'storage.provider',
     whenOn(STORAGE, (value, all) =>
       value === 's3' || !isEmpty(all.get('storage.endpoint'))
-        ? 'the other settings say it'
-        : `name the address of ${asText(value)} in storage.s3.endpoint`,
+        ? 'the other settings determine it'
+        : `set storage.s3.endpoint to the address of ${asText(value)}`,
     ),
   ],
   ['storage.*', none('has no counterpart')],
   ['llm_config.llm_providers', languageModel],
-  ['llm_config.*', none('steps say it in llm_config')],
+  ['llm_config.*', none('set it in llm_config of steps')],
   ['cloud.*', none('see docs/cloud.md: credentials and limits are settings below cloud.')],
 ]
 
@@ -232,7 +239,7 @@ const valueIn = (folder: string, key: string, value: unknown): unknown => {
     : value.replaceAll(/\{\{\s*base_folder\s*\}\}/g, folder)
 }
 
-/** What becomes of each setting that has a value, and the settings file that carries on what can be carried on. */
+/** Reports what happens to each setting that has a value, and creates the settings file with the imported ones. */
 export const importSettings = ({
   settings,
   folder,
@@ -247,7 +254,7 @@ export const importSettings = ({
     carried.push(...filled)
     return filled.map(({ setting, note = '' }) => ({ key, setting, note }))
   })
-  // One line for all that share a rule.
+  // One line for all settings of the same rule.
   const lines = new Map(report.map((line) => [`${line.key} ${line.setting}`, line]))
   return { settings: [...lines.values()], yaml: carried.length === 0 ? '' : stringify(nested(carried)) }
 }

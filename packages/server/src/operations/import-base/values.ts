@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BaseRow } from '@scanfarm/store'
 
-/** Characters kept of one text. */
+/** Maximum length of a text. */
 const MAX_TEXT = 64 * 1024
 
 /** A value as text: `""` for none, JSON for lists and objects. */
@@ -19,8 +19,8 @@ export const countOf = (row: BaseRow, column: string): number => {
 }
 
 /**
- * ISO 8601, or undefined where there is none. SQLite has texts like `2026-01-02 03:04:05.6+00:00`, and defaults without a
- * zone, which are UTC.
+ * ISO 8601; undefined if there is no time. SQLite stores times like `2026-01-02 03:04:05.6+00:00`, and defaults in UTC
+ * without a zone.
  */
 export const timeOf = (row: BaseRow, column: string): string | undefined => {
   const value = row[column]
@@ -39,14 +39,14 @@ const jsonOf = (row: BaseRow, column: string): unknown => {
   }
 }
 
-/** The fields of a JSON object as texts; empty for anything else. */
+/** The fields of a JSON object as text; empty for any other value. */
 export const textsOf = (row: BaseRow, column: string): Record<string, string> => {
   const value = jsonOf(row, column)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)]))
 }
 
-/** The texts of a JSON list; empty for anything else. */
+/** The strings of a JSON list; empty for any other value. */
 export const listOf = (row: BaseRow, column: string, maxItems: number, maxLength: number): string[] => {
   const value = jsonOf(row, column)
   if (!Array.isArray(value)) return []
@@ -58,7 +58,7 @@ export const listOf = (row: BaseRow, column: string, maxItems: number, maxLength
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A UUID that follows from the parts, so that a repeated import finds what it made. */
+/** A UUID derived from the parts, so that a repeated import finds existing records. */
 export const uuidFrom = (...parts: readonly (string | number)[]): string => {
   const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`

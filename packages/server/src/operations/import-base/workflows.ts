@@ -1,13 +1,8 @@
 import { access, constants, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorText } from '@scanfarm/platform'
-import {
-  folderSource,
-  placeOf,
-  resolveWorkflow,
-  type WorkflowEntry,
-  type WorkflowLibrary,
-} from '@scanfarm/workflow'
+import { folderSource } from '@scanfarm/engine'
+import { placeOf, resolveWorkflow, type WorkflowEntry, type WorkflowLibrary } from '@scanfarm/language'
 import { leaveOut, newPart, note, type PartReport } from './report.ts'
 
 const problemOf = (library: WorkflowLibrary, entry: WorkflowEntry): string | undefined => {
@@ -17,13 +12,13 @@ const problemOf = (library: WorkflowLibrary, entry: WorkflowEntry): string | und
     resolveWorkflow(library, { name: entry.path, kind: entry.kind })
     return undefined
   } catch (error) {
-    return Error.isError(error) ? error.message : String(error)
+    return errorText(error)
   }
 }
 
 /**
- * Copies the YAML files of `from` to the same places below `to`, so that references by path stay true. A file that is
- * there with another text stays as it is. Those that cannot run are copied as well, and named.
+ * Copies the YAML files below `from` to the same paths below `to`, so that references by path stay valid. Existing
+ * files with other content are not changed. Files with errors are copied too and reported.
  */
 export const importWorkflows = async (
   from: string,
@@ -39,7 +34,7 @@ export const importWorkflows = async (
     const there = await readFile(place).catch(() => undefined)
     if (there !== undefined) {
       if (there.equals(await readFile(join(from, path)))) report.known += 1
-      else leaveOut(report, `${path}: ${place} has another text and stays as it is`)
+      else leaveOut(report, `${path}: ${place} exists with other content and is not changed`)
       continue
     }
     const unread = await access(join(from, path), constants.R_OK).then(() => undefined, errorText)
@@ -50,7 +45,7 @@ export const importWorkflows = async (
     report.added += 1
     const entry = byPath.get(path)
     const problem = entry && problemOf(library, entry)
-    if (problem !== undefined) note(report, `${path} cannot run as it is: ${problem}`)
+    if (problem !== undefined) note(report, `${path} was copied but cannot run: ${problem}`)
     if (dryRun) continue
     await mkdir(dirname(place), { recursive: true })
     await copyFile(join(from, path), place)

@@ -1,12 +1,10 @@
 import { isTerminal, RunStatus, type RunDetail } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import { signalCancel } from '../../cancel/signal-cancel.ts'
-import { ownerMs } from '../../cancel/owner-time.ts'
-import { waitForEnd } from '../../cancel/wait-for-end.ts'
+import { cancelDeadlineMs, signalCancel, waitForEnd } from '../../cancel.ts'
 import { route } from '../../http/route.ts'
-import { noRun, RunPath } from './run-path.ts'
+import { noRun, RunPath } from './read-runs.ts'
 
-/** How long a request waits for the process that owns the run to kill and report. */
+/** How long a request waits for the owner of the run to kill the processes and report. */
 const ANSWER_MS = 5_000
 
 const Cancelled = Type.Object({
@@ -14,12 +12,12 @@ const Cancelled = Type.Object({
   id: Type.Integer(),
   run_uuid: Type.String({ format: 'uuid' }),
   killed_pids: Type.Optional(
-    Type.Array(Type.Integer(), { description: 'Only when processes were terminated' }),
+    Type.Array(Type.Integer(), { description: 'Only if processes were terminated' }),
   ),
   processes_terminated: Type.Optional(Type.Integer()),
   kill_method: Type.Optional(Type.Enum(['registry', 'database_pid'])),
   note: Type.Optional(
-    Type.String({ description: 'Only when no active process was found, or processes are still ending' }),
+    Type.String({ description: 'Only if no active process was found, or processes have not ended yet' }),
   ),
   status: Type.Optional(RunStatus),
 })
@@ -31,14 +29,14 @@ export const cancelRun = route(
     tag: 'Runs',
     summary: 'Cancel a run and terminate its processes',
     description:
-      'Waits up to 5 seconds for the process that owns the run to report what it killed; a process that does not report within `runs.cancel_grace_ms` and 4 more seconds loses the run, which is `cancelled` then. With a longer grace the answer comes before the end, with the `status` `running` and a `note`: watch the run. A run that has ended stays as it is: the answer carries its `status` and a `note`.',
+      'Waits up to 5 seconds for the owner of the run to report the terminated processes. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
     errors: ['not_found'],
   },
   async (context, { params }) => {
-    const { store, wake } = context
+    const { store, notifier } = context
     const request = await store.runs.requestCancel(params.id)
     if (request === undefined) throw noRun(params.id)
     if (isTerminal(request.was)) return ended(request, request.was)
@@ -46,9 +44,9 @@ export const cancelRun = route(
 
     await signalCancel(context, [request.id])
     const { cancelGraceMs } = context.config.runs
-    const waited = await waitForEnd(store.runs, wake, request.runUuid, ANSWER_MS)
+    const waited = await waitForEnd(store.runs, notifier, request.runUuid, ANSWER_MS)
     const isOpen = waited !== undefined && !isTerminal(waited.status)
-    if (isOpen && (await store.runs.forceCancel(request.id, ownerMs(cancelGraceMs))))
+    if (isOpen && (await store.runs.forceCancel(request.id, cancelDeadlineMs(cancelGraceMs))))
       return answer(request, 'The process that owns the run did not answer; the stored status was updated')
     const run = isOpen ? await store.runs.find(request.runUuid) : waited
     if (run === undefined) return answer(request, NO_PROCESS)
@@ -71,9 +69,9 @@ const answer = ({ id, runUuid }: Identity, note: string) => ({
   note,
 })
 
-/** As clients of the established API expect: there is nothing to stop, and nothing changes. */
+/** As Osmedeus clients expect: an ended run is not an error, and nothing changes. */
 const ended = (run: Identity, status: RunStatus) => ({
-  ...answer(run, status === 'cancelled' ? 'The run was cancelled before' : 'The run had ended before'),
+  ...answer(run, status === 'cancelled' ? 'The run was already cancelled' : 'The run had already ended'),
   ...(status === 'cancelled' ? {} : { message: `Nothing to cancel: the run is ${status}` }),
   status,
 })
@@ -81,7 +79,7 @@ const ended = (run: Identity, status: RunStatus) => ({
 const ending = (run: Identity, status: RunStatus, cancelGraceMs: number) => ({
   ...answer(
     run,
-    `Processes of the run have ${cancelGraceMs / 1_000} s from the request on to end before they are killed; the run is cancelled when they have ended`,
+    `Processes of the run have ${cancelGraceMs / 1_000} s after the request to end before they are killed; then the run is cancelled`,
   ),
   status,
 })

@@ -1,25 +1,26 @@
-import { CreateRuns, needsOf, RunsCreated, type Warnings } from '@scanfarm/contracts'
+import { createHash } from 'node:crypto'
+import { AppError, CreateRuns, needsOf, RunsCreated, type Warnings } from '@scanfarm/contracts'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
+import type { Caller } from '../../access/authenticator.ts'
 import { text, type Answer } from '../../http/answer.ts'
-import { refuse } from '../../http/field-refusal.ts'
-import { textProblems } from '../../http/plain-text.ts'
+import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { fieldProblems, singleTargetProblems } from '../../submission/field-rules.ts'
-import { gatherTargets, type Gathered } from '../../submission/gather-targets.ts'
-import { idempotencyKey, requestHash } from '../../submission/idempotency.ts'
-import { toolsAmong } from '../../submission/machine-runner.ts'
-import { withoutTarget } from '../../submission/no-target.ts'
-import { cloudFields, planCloud } from '../../submission/plan-cloud.ts'
+import { fieldProblems, singleTargetProblems, warningsOf } from '../../submission/field-rules.ts'
+import {
+  gatherTargets,
+  targetTypeProblems,
+  withoutTarget,
+  type Gathered,
+} from '../../submission/gather-targets.ts'
+import { cloudFields, planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
 import { readRunsForm } from '../../submission/read-forms.ts'
-import { targetTypeProblems } from '../../submission/target-types.ts'
 import { planRepetition } from '../../submission/repeat.ts'
 import { refuseNetwork } from '../../submission/runner-choice.ts'
-import { warningsOf } from '../../submission/warnings.ts'
-import { statusUrl } from '../cloud/cloud-path.ts'
+import { infraStatusUrl } from '../../cloud/infra-routes.ts'
 
 const ACCEPTED = 202
-/** Room for hundreds of thousands of targets; a file takes more. */
+/** Enough for hundreds of thousands of targets; a file can have more. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const JSON_TYPE = 'application/json; charset=utf-8'
 const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
@@ -31,16 +32,16 @@ export const createRuns = route(
     tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:
-      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and repetitions are dropped. Clients of the established server are understood: fields that are null or "" count as not sent, numbers and booleans in params become text, and what cannot be obeyed is taken with a warning in `warnings`.',
+      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',
     role: 'operator',
     body: CreateRuns,
     bodyBytes: MAX_BODY_BYTES,
-    // Targets and params have rules of their own.
+    // Targets and params have their own validation.
     anyText: true,
     reads: readRunsForm,
     rules: (body) => [...fieldProblems(body), ...singleTargetProblems(body)],
     headers: {
-      'Idempotency-Key': 'The same key with the same body returns the first answer and starts nothing again',
+      'Idempotency-Key': 'A repeated key with the same body returns the first answer and starts nothing',
     },
     responses: { [ACCEPTED]: RunsCreated },
     errors: [
@@ -62,7 +63,7 @@ export const createRuns = route(
     ],
   },
   async (context, { body, caller, http }) => {
-    const { store, catalog, artifacts, config, receiver, wake } = context
+    const { store, catalog, artifacts, config, receiver, notifier } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -106,7 +107,7 @@ export const createRuns = route(
       }),
     })
     if (schedule !== undefined) await receiver.registry.current()
-    wake.ring()
+    notifier.notify()
     return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
   },
 )
@@ -141,7 +142,7 @@ const created = (
     ...(dropped === 0 ? {} : { duplicates_dropped: dropped }),
     ...(infra && {
       infra_id: infra.infraId,
-      infra_status_url: statusUrl(root, infra.infraId),
+      infra_status_url: infraStatusUrl(root, infra.infraId),
       cloud_provider: infra.provider,
       cloud_instances: infra.instances,
     }),
@@ -151,7 +152,7 @@ const created = (
   }
 }
 
-/** Clients of the established server find what they sent in the answer. */
+/** Osmedeus clients expect these fields in the answer. */
 const echoed = (body: CreateRuns): Partial<RunsCreated> => ({
   ...(body.threads_hold === undefined ? {} : { threads_hold: body.threads_hold }),
   ...(body.heuristics_check === undefined ? {} : { heuristics_check: body.heuristics_check }),
@@ -161,3 +162,21 @@ const echoed = (body: CreateRuns): Partial<RunsCreated> => ({
   ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
   ...(body.schedule_enabled === undefined ? {} : { schedule_enabled: body.schedule_enabled }),
 })
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** The key is separate for each caller. Undefined if the header is missing. */
+export const idempotencyKey = (header: unknown, caller: Caller): string | undefined => {
+  if (header === undefined) return undefined
+  if (typeof header === 'string' && KEY.test(header)) return `${caller.kind}:${caller.id}:${header}`
+  throw new AppError('bad_request', 'Idempotency-Key must have 1 to 255 printable ASCII characters')
+}
+
+/** Independent of white space and of the order of fields. */
+export const requestHash = (body: unknown): string =>
+  createHash('sha256').update(JSON.stringify(body, sortedFields)).digest('hex')
+
+const sortedFields = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value

@@ -2,12 +2,11 @@ import { AppError, needsOf, paramsProblems, WorkflowKind } from '@scanfarm/contr
 import type { CloudChoice } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
-import { refuse } from '../../http/field-refusal.ts'
+import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { toolsAmong } from '../../submission/machine-runner.ts'
-import { planCloud } from '../../submission/plan-cloud.ts'
+import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
-import { noRun, RunPath } from './run-path.ts'
+import { noRun, RunPath } from './read-runs.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
 
@@ -17,7 +16,7 @@ export const duplicateRun = route(
     path: '/runs/{id}/duplicate',
     tag: 'Runs',
     summary: 'Copy a run with the same configuration',
-    description: 'The copy is a new job of one run; it is pending until it is started.',
+    description: 'The copy is a new job with one run, which is pending until it is started.',
     role: 'operator',
     params: RunPath,
     responses: {
@@ -36,7 +35,7 @@ export const duplicateRun = route(
     errors: ['not_found', 'invalid_input'],
   },
   async ({ store }, { params }) => {
-    // It may be from a time when params had no bounds.
+    // The run may be older than the limits of params.
     refuse(paramsProblems((await store.runs.find(params.id))?.params ?? {}))
     const copy = await store.runs.duplicate(params.id)
     const run = copy && (await store.runs.find(copy.runUuid))
@@ -86,7 +85,7 @@ export const startRun = route(
     ],
   },
   async (context, { params }) => {
-    const { store, wake } = context
+    const { store, notifier } = context
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
     if (before.status !== 'pending') throw notPending(before.status)
@@ -95,7 +94,7 @@ export const startRun = route(
     if (start === undefined) throw noRun(params.id)
     const { run, started } = start
     if (!started) throw notPending(run.status)
-    wake.ring()
+    notifier.notify()
     return {
       message: 'Run started',
       run_uuid: run.run_uuid,
@@ -108,9 +107,9 @@ export const startRun = route(
 )
 
 const notPending = (status: string): AppError =>
-  new AppError('bad_request', `only a pending run can be started: this one is ${status}`)
+  new AppError('bad_request', `only a pending run can be started, but this run is ${status}`)
 
-/** Those that were asked for when the run was submitted, asked for anew; undefined for other runs. */
+/** Machines as requested when the run was submitted; undefined for other run modes. */
 const machinesFor = async (context: ServerContext, id: string): Promise<CloudChoice | undefined> => {
   const cloud = await context.store.runs.cloudOf(id)
   return cloud && planCloud(context, cloud.fields, toolsAmong(needsOf(cloud.requirementClass)))

@@ -2,8 +2,9 @@ import { AppError, Artifact, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { bytes, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { ARTIFACT_RESPONSES, sendArtifact } from '../artifacts/send-artifact.ts'
 import { part, partBody, partQuery } from '../paging.ts'
-import { noRun, RunPath } from './run-path.ts'
+import { noRun, RunPath } from './read-runs.ts'
 
 export const listSteps = route(
   {
@@ -51,18 +52,42 @@ export const readStepLog = route(
     path: '/runs/{id}/steps/{step_id}/log',
     tag: 'Runs',
     summary: 'Read the whole output of a step',
-    description: 'While the step runs, or when no log was kept: the last 16 KiB of its output.',
+    description: 'While the step runs, or if no log was kept: the last 16 KiB of its output.',
     role: 'viewer',
     params: Type.Object({ ...RunPath.properties, step_id: Type.String({ description: 'id of the step' }) }),
-    responses: { 200: { media: ['text/plain'], description: 'The output as it came' } },
+    responses: { 200: { media: ['text/plain'], description: 'The unchanged output' } },
     errors: ['not_found'],
   },
   async ({ store, artifacts }, { params }) => {
     const log = await store.runs.stepLog(params.id, params.step_id)
     if (log === undefined)
-      throw new AppError('not_found', `there is no step ${JSON.stringify(params.step_id)} in this run`)
+      throw new AppError('not_found', `this run has no step ${JSON.stringify(params.step_id)}`)
     const kept = log.storeKey === '' ? undefined : await artifacts.get(log.storeKey)
     if (kept === undefined) return text(200, PLAIN, log.output)
     return bytes(200, kept.body, { 'Content-Type': PLAIN, 'Content-Length': kept.size })
+  },
+)
+
+export const readArtifact = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/artifacts/{artifact_id}/content',
+    tag: 'Runs',
+    summary: 'Download an artifact',
+    description:
+      'Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile.',
+    role: 'viewer',
+    params: Type.Object({
+      ...RunPath.properties,
+      artifact_id: Type.String({ description: 'id of the artifact' }),
+    }),
+    responses: ARTIFACT_RESPONSES,
+    errors: ['not_found', 'range_not_satisfiable'],
+  },
+  async ({ store, artifacts }, { params, http }) => {
+    const artifact = await store.runs.artifact(params.id, params.artifact_id)
+    if (artifact === undefined)
+      throw new AppError('not_found', `this run has no artifact ${JSON.stringify(params.artifact_id)}`)
+    return sendArtifact(artifacts, artifact, http.headers)
   },
 )

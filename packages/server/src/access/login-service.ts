@@ -1,0 +1,69 @@
+import { setTimeout } from 'node:timers/promises'
+import { AppError } from '@scanfarm/contracts'
+import type { Access } from '@scanfarm/store'
+import { addressGroup } from '../http/address-limits.ts'
+import { PasswordCheckQueue } from './password-check-queue.ts'
+import { signLogin } from './login-token.ts'
+import { hashPassword, verifyPassword } from './password.ts'
+import { passwordMark } from './api-token.ts'
+
+/** Each check takes 32 MiB and briefly occupies a thread of the pool. */
+const CHECKS_AT_ONCE = 4
+const CHECKS_WAITING = 32
+/** Delay for attempts from unknown addresses while there are many attempts for the name or in total. */
+const SLOW_MS = 3_000
+const MAX_HELD_BACK = 64
+const BUSY_RETRY_SECONDS = 5
+
+export interface LoginService {
+  /**
+   * Returns a login token if name and password are correct. Throws 401 if they are not, and 429 with a waiting time
+   * after too many failures.
+   */
+  login(request: { username: string; password: string; ip: string }): Promise<string>
+}
+
+export const createLoginService = (
+  access: Access,
+  signingKey: () => Promise<Uint8Array>,
+  sessionHours: number,
+): LoginService => {
+  const checks = new PasswordCheckQueue({ most: CHECKS_AT_ONCE, mostWaiting: CHECKS_WAITING })
+  let decoy: Promise<string> | undefined
+  let heldBack = 0
+  /** Takes as long for unknown names as for wrong passwords. */
+  const check = async (password: string, stored: string | undefined): Promise<boolean> => {
+    const against = stored ?? (await (decoy ??= hashPassword('nobody has this password')))
+    return (await verifyPassword(password, against)) && stored !== undefined
+  }
+  const holdBack = async (): Promise<void> => {
+    if (heldBack >= MAX_HELD_BACK)
+      throw new AppError('unavailable', 'too many logins at once; try again', {
+        retryAfter: BUSY_RETRY_SECONDS,
+      })
+    heldBack += 1
+    await setTimeout(SLOW_MS)
+    heldBack -= 1
+  }
+  return {
+    async login({ username, password, ip }) {
+      const address = addressGroup(ip)
+      const { known, waitMs, slow } = await access.loginAttempt(username, address)
+      if (waitMs > 0)
+        throw new AppError('too_many_requests', 'too many failed logins; wait before the next try', {
+          retryAfter: waitMs / 1000,
+        })
+      if (slow) await holdBack()
+      return checks.run(known, async () => {
+        const user = await access.userByName(username)
+        if (!(await check(password, user?.passwordHash)) || user === undefined)
+          throw new AppError('unauthorized', 'the user name or the password is wrong')
+        await access.loginSucceeded(username, address)
+        const iat = Math.floor(Date.now() / 1000)
+        const mark = passwordMark(user.passwordHash)
+        const exp = iat + sessionHours * 3600
+        return signLogin({ sub: String(user.id), name: user.username, mark, iat, exp }, await signingKey())
+      })
+    },
+  }
+}

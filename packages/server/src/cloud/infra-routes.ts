@@ -1,0 +1,178 @@
+import { budgetOf, draftInfra } from '@scanfarm/cloud'
+import { CloudInfra, CloudInstance, CloudProviderName, InfraStatus, Pagination } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { signalCancel } from '../cancel.ts'
+import { refuse } from '../http/refusal.ts'
+import { route } from '../http/route.ts'
+import { noInfra, refuseDisabled } from './plan-cloud-job.ts'
+import { pageBody, pageQuery, pageRequest } from '../routes/paging.ts'
+import { InfraRequestBody, REFUSED_FIELDS, requestOf, requestProblems } from './infra-request.ts'
+
+const InfraPath = Type.Object({ infra_id: Type.String() })
+
+/** `root`: the API root through which the request came. */
+export const infraStatusUrl = (root: string, infraId: string): string =>
+  `${root}/cloud/instances/${infraId}/status`
+
+const TAG = 'Cloud'
+const Program = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$' })
+
+const Created = Type.Object({
+  message: Type.String(),
+  infra_id: Type.String(),
+  status: InfraStatus,
+  provider: CloudProviderName,
+  instances: Type.Integer(),
+  infra_status_url: Type.String(),
+  poll_url: Type.String({ description: 'Same as infra_status_url' }),
+})
+
+export const createInfra = route(
+  {
+    method: 'post',
+    path: '/cloud/instances',
+    tag: TAG,
+    summary: 'Create machines at a cloud provider',
+    description:
+      'Runs use them with `cloud_reuse_infra`. They are destroyed by DELETE, when their time is over, and with `auto_destroy` after the last run of all jobs that use them.',
+    role: 'admin',
+    body: Type.Object(
+      {
+        ...InfraRequestBody.properties,
+        auto_destroy: Type.Optional(Type.Boolean()),
+        tools: Type.Optional(
+          Type.Array(Program, {
+            maxItems: 100,
+            description: 'Programs that a machine must have before it takes runs',
+          }),
+        ),
+      },
+      { $id: 'CreateInfra', additionalProperties: false },
+    ),
+    refusedFields: REFUSED_FIELDS,
+    rules: requestProblems,
+    responses: { 202: Created },
+    errors: ['cloud_disabled', 'cloud_credentials', 'cloud_limit', 'unavailable'],
+  },
+  async (context, { body, http }) => {
+    const { store, config, notifier } = context
+    refuseDisabled(config.cloud.enabled)
+    refuse(requestProblems(body))
+    const { auto_destroy: autoDestroy, tools = [] } = body
+    const draft = await draftInfra(context, { ...requestOf(body), autoDestroy, tools }, '')
+    const infra = await store.cloud.request(draft, budgetOf(config.cloud))
+    notifier.notify()
+    const url = infraStatusUrl(http.root, infra.infra_id)
+    return {
+      message: `${draft.instances} ${draft.instances === 1 ? 'machine' : 'machines'} requested`,
+      infra_id: infra.infra_id,
+      status: infra.status,
+      provider: infra.provider,
+      instances: infra.instances,
+      infra_status_url: url,
+      poll_url: url,
+    }
+  },
+)
+
+export const listInfras = route(
+  {
+    method: 'get',
+    path: '/cloud/instances',
+    tag: TAG,
+    summary: 'List infrastructures with their machines, newest first',
+    role: 'viewer',
+    query: Type.Object({
+      status: Type.Optional(InfraStatus),
+      provider: Type.Optional(CloudProviderName),
+      ...pageQuery,
+    }),
+    responses: { 200: Type.Object({ data: Type.Array(CloudInfra), pagination: Pagination }) },
+    errors: ['cloud_disabled'],
+  },
+  async ({ store, config }, { query }) => {
+    refuseDisabled(config.cloud.enabled)
+    const { status, provider } = query
+    const filter = { ...(status && { status }), ...(provider && { provider }) }
+    const page = pageRequest(query)
+    return pageBody(await store.cloud.list(filter, page), page)
+  },
+)
+
+export const getInfra = route(
+  {
+    method: 'get',
+    path: '/cloud/instances/{infra_id}',
+    tag: TAG,
+    summary: 'Read an infrastructure and its machines',
+    role: 'viewer',
+    params: InfraPath,
+    responses: { 200: Type.Object({ data: CloudInfra }) },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async ({ store, config }, { params }) => {
+    refuseDisabled(config.cloud.enabled)
+    const infra = await store.cloud.find(params.infra_id)
+    if (infra === undefined) throw noInfra(params.infra_id)
+    return { data: infra }
+  },
+)
+
+export const getInfraStatus = route(
+  {
+    method: 'get',
+    path: '/cloud/instances/{infra_id}/status',
+    tag: TAG,
+    summary: 'Read the progress of the machines of an infrastructure',
+    role: 'viewer',
+    params: InfraPath,
+    responses: {
+      200: Type.Object({
+        infra_id: Type.String(),
+        status: InfraStatus,
+        message: Type.String(),
+        ready_count: Type.Integer({ minimum: 0 }),
+        total_count: Type.Integer({ minimum: 0 }),
+        expires_at: Type.String({ format: 'date-time' }),
+        details: Type.Array(CloudInstance),
+      }),
+    },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async ({ store, config }, { params }) => {
+    refuseDisabled(config.cloud.enabled)
+    const infra = await store.cloud.find(params.infra_id)
+    if (infra === undefined) throw noInfra(params.infra_id)
+    const { infra_id, status, message, ready_count, total_count, expires_at, details } = infra
+    return { infra_id, status, message, ready_count, total_count, expires_at, details }
+  },
+)
+
+export const destroyInfra = route(
+  {
+    method: 'delete',
+    path: '/cloud/instances/{infra_id}',
+    tag: TAG,
+    summary: 'Destroy the machines of an infrastructure',
+    description:
+      'Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.',
+    role: 'admin',
+    params: InfraPath,
+    responses: {
+      202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }),
+    },
+    errors: ['cloud_disabled', 'not_found'],
+  },
+  async (context, { params, caller }) => {
+    const { store, config, notifier } = context
+    refuseDisabled(config.cloud.enabled)
+    const drained = await store.cloud.drain(params.infra_id, `destroyed by ${caller.name}`)
+    if (drained === undefined) throw noInfra(params.infra_id)
+    await signalCancel(context, drained.cancelled)
+    notifier.notify()
+    const { infra_id, status } = drained.infra
+    const message =
+      status === 'draining' ? 'The machines are being destroyed' : `The infrastructure is already ${status}`
+    return { message, infra_id, status }
+  },
+)

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { AppError } from '@scanfarm/contracts'
+import type { Express } from 'express'
+import { VERSION } from '../version.ts'
+import { limitConnections, type ConnectionLimits } from './address-limits.ts'
+import { errorBody } from './refusal.ts'
+
+const HEADERS_TIMEOUT_MS = 15_000
+const CHECK_TIMEOUTS_MS = 5_000
+/** Long enough for an upload of 256 MiB over a slow connection. */
+const REQUEST_TIMEOUT_MS = 30 * 60_000
+const KEEP_ALIVE_MS = 65_000
+const MAX_HEADER_BYTES = 32 * 1024
+
+export interface HttpService extends AsyncDisposable {
+  /** `http://address:port`, without a trailing slash. */
+  readonly url: string
+}
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly drainMs: number
+  /** Missing: unlimited. */
+  readonly connections?: ConnectionLimits
+}
+
+/**
+ * Serves the app. Disposing accepts no new connections, gives requests in progress `drainMs` to finish, then closes
+ * them.
+ */
+export async function listenHttp(
+  app: Express,
+  { host, port, drainMs, connections }: ListenOptions,
+): Promise<HttpService> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_TIMEOUTS_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      noDelay: true,
+    },
+    app,
+  )
+  server.on('clientError', answerBroken)
+  if (connections !== undefined) limitConnections(server, connections)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, resolve)
+  await promise
+  const bound = server.address() as AddressInfo
+  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+  return {
+    url: `http://${reachable(name)}:${bound.port}`,
+    [Symbol.asyncDispose]: () => close(server, drainMs),
+  }
+}
+
+/** Replaces a wildcard address with one that clients can connect to. */
+const reachable = (name: string): string =>
+  name === '0.0.0.0' ? '127.0.0.1' : name === '[::]' ? '[::1]' : name
+
+/** Keep-alive connections that become idle during the drain are closed at this interval. */
+const SWEEP_MS = 50
+
+const close = async (server: Server, drainMs: number): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const limit = setTimeout(() => server.closeAllConnections(), drainMs)
+  await promise
+  clearTimeout(limit)
+  clearInterval(sweep)
+}
+
+const REFUSALS: Readonly<Record<string, { readonly status: string; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'the request line and headers together are too large',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    message: 'the request did not arrive completely in time',
+  },
+}
+const OTHER = { status: '400 Bad Request', message: 'the request is not valid HTTP/1.1' }
+
+/** Time for the client to read the answer and close the connection. */
+const LINGER_MS = 1_000
+
+/** Answers requests that Node cannot parse with the usual error body, and closes the connection. */
+export const answerBroken = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  // The connection is gone, or already carries the headers of an answer.
+  if (error.code === 'ECONNRESET' || !socket.writable || answering(socket)) return void socket.destroy(error)
+  const { status, message } = REFUSALS[error.code ?? ''] ?? OTHER
+  const requestId = randomUUID()
+  const body = JSON.stringify(errorBody(new AppError('bad_request', message), requestId))
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `X-Request-Id: ${requestId}`,
+    `Scanfarm-Version: ${VERSION}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const limit = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.once('close', () => clearTimeout(limit))
+}
+
+const answering = (socket: Duplex): boolean => {
+  const { _httpMessage: message } = socket as Duplex & { _httpMessage?: { headersSent?: boolean } | null }
+  return message?.headersSent === true
+}

@@ -1,0 +1,109 @@
+import { canServe, needsOf } from '@scanfarm/contracts'
+import type { RunQueue } from '@scanfarm/queue'
+import type { OutboxRow, Store } from '@scanfarm/store'
+import { QueueRoom } from './queue-room.ts'
+
+/** Rows of one batch, sent within about 100 ms. */
+const BATCH = 2_000
+/**
+ * A row that is still marked as sent after this time was left by a dispatcher that died. Longer than a queue call
+ * takes.
+ */
+const STALE_MS = 10_000
+
+export interface DispatcherParts {
+  readonly outbox: Pick<Store['outbox'], 'take' | 'takeableClasses' | 'remove'>
+  readonly workers: Pick<Store['workers'], 'liveCapabilities'>
+  readonly queue: Pick<RunQueue, 'add' | 'waiting'>
+  /** Maximum messages of one class and priority in the queue; 20,000 if missing. */
+  readonly maxQueued?: number
+  /** Receives the number of rows that were added to the queue. */
+  onSent?(count: number): void
+}
+
+/**
+ * Moves ready rows from the outbox to the queue: marks them as sent (one short transaction), adds them, removes them
+ * (another one). No transaction is open during queue calls. A crash in between leaves marked rows, which are sent
+ * again: the same run and epoch is one message. This is the only code that enqueues; any number of masters may run it.
+ */
+export class Dispatcher {
+  readonly #parts: DispatcherParts
+  readonly #room: QueueRoom
+  readonly #servable: ServableClasses
+  /** Classes whose last batch failed: their marked rows are retried without waiting until they are stale. */
+  readonly #failed = new Set<string>()
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts
+    this.#room = new QueueRoom(parts.queue, parts.maxQueued)
+    this.#servable = new ServableClasses(parts.workers)
+  }
+
+  /**
+   * One turn. Returns true if there may be more to send. Rejects if the database or the queue is unavailable; no row is
+   * marked before the queue has answered.
+   */
+  async dispatchOnce(): Promise<boolean> {
+    const [classes] = await Promise.all([this.#parts.outbox.takeableClasses(), this.#servable.refresh()])
+    let more = false
+    for (const requirementClass of this.#servable.among(classes))
+      more = (await this.#dispatchClass(requirementClass)) || more
+    return more
+  }
+
+  async #dispatchClass(requirementClass: string): Promise<boolean> {
+    const rows = await this.#parts.outbox.take({
+      classes: [requirementClass],
+      room: await this.#room.of(requirementClass, BATCH),
+      limit: BATCH,
+      staleMs: this.#failed.has(requirementClass) ? 0 : STALE_MS,
+    })
+    this.#failed.delete(requirementClass)
+    if (rows.length > 0) await this.#send(requirementClass, rows)
+    return rows.length === BATCH
+  }
+
+  async #send(requirementClass: string, rows: readonly OutboxRow[]): Promise<void> {
+    try {
+      await this.#parts.queue.add(rows)
+      await this.#parts.outbox.remove(rows)
+    } catch (error) {
+      this.#failed.add(requirementClass)
+      this.#room.forget()
+      throw error
+    }
+    this.#room.used(
+      requirementClass,
+      rows.map(({ priority }) => priority),
+    )
+    this.#parts.onSent?.(rows.length)
+  }
+}
+
+/** Maximum delay until a worker that joined receives its first runs. */
+const FRESH_MS = 500
+
+/** Knows which classes a live worker can run. Other classes stay in the outbox, where they are visible. */
+export class ServableClasses {
+  readonly #workers: Pick<Store['workers'], 'liveCapabilities'>
+  #capabilities: readonly (readonly string[])[] = []
+  #readAt = -Infinity
+
+  constructor(workers: Pick<Store['workers'], 'liveCapabilities'>) {
+    this.#workers = workers
+  }
+
+  /** Does nothing while the cached value is fresh. */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt < FRESH_MS) return
+    this.#capabilities = await this.#workers.liveCapabilities()
+    this.#readAt = performance.now()
+  }
+
+  among(classes: readonly string[]): string[] {
+    return classes.filter((requirementClass) => {
+      const needs = needsOf(requirementClass)
+      return this.#capabilities.some((words) => canServe(words, needs))
+    })
+  }
+}

@@ -1,0 +1,57 @@
+import type { Priority } from '@scanfarm/contracts'
+import type { RunQueue } from '@scanfarm/queue'
+
+/** Maximum messages of one class and priority in the queue; the rest waits in Postgres, where it takes no memory. */
+const MAX_QUEUED = 20_000
+/** Other masters send too, so a count expires. */
+const FRESH_MS = 1_000
+
+export type Room = Readonly<Record<Priority, number>>
+
+interface Count {
+  readonly at: number
+  readonly room: Record<Priority, number>
+}
+
+/**
+ * How many more messages of each priority a class may get. Counted in the queue once a second, or if less room is left
+ * than requested. In between, sent messages are subtracted, so the value is never too high by what this process sent.
+ */
+export class QueueRoom {
+  readonly #queue: Pick<RunQueue, 'waiting'>
+  readonly #maxQueued: number
+  readonly #counts = new Map<string, Count>()
+
+  constructor(queue: Pick<RunQueue, 'waiting'>, maxQueued = MAX_QUEUED) {
+    this.#queue = queue
+    this.#maxQueued = maxQueued
+  }
+
+  /** Rejects if the queue is unavailable. */
+  async of(requirementClass: string, wanted: number): Promise<Room> {
+    const known = this.#counts.get(requirementClass)
+    const fresh = known && performance.now() - known.at < FRESH_MS
+    if (fresh && Object.values(known.room).every((room) => room >= wanted)) return known.room
+    const waiting = await this.#queue.waiting(requirementClass)
+    const left = (priority: Priority) => Math.max(0, this.#maxQueued - waiting[priority])
+    const room = {
+      critical: left('critical'),
+      high: left('high'),
+      normal: left('normal'),
+      low: left('low'),
+    }
+    this.#counts.set(requirementClass, { at: performance.now(), room })
+    return room
+  }
+
+  /** Subtracts messages that were sent. */
+  used(requirementClass: string, priorities: readonly Priority[]): void {
+    const room = this.#counts.get(requirementClass)?.room
+    if (room) for (const priority of priorities) room[priority] = Math.max(0, room[priority] - 1)
+  }
+
+  /** Discards all counts. */
+  forget(): void {
+    this.#counts.clear()
+  }
+}

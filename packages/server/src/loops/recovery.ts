@@ -1,0 +1,92 @@
+import type { Logger } from '@scanfarm/platform'
+import type { Store } from '@scanfarm/store'
+import { cancelDeadlineMs } from '../cancel.ts'
+import type { LoopMetrics } from './metrics.ts'
+
+/** Runs requeued in one statement. */
+const REAP_LIMIT = 1_000
+
+export interface ReapParts {
+  readonly recovery: Pick<Store['recovery'], 'reapOnce'>
+  readonly maxAttempts: number
+  readonly quarantineAfter: number
+  readonly leaseMs: number
+  readonly metrics: LoopMetrics
+  readonly log: Logger
+}
+
+/** Requeues or ends the runs of workers whose lease has expired. Returns true if there may be more. */
+export const reapOnce = async (parts: ReapParts): Promise<boolean> => {
+  const { maxAttempts, quarantineAfter, leaseMs, metrics, log } = parts
+  const { heldBack, ...taken } = await parts.recovery.reapOnce({
+    maxAttempts,
+    quarantineAfter,
+    leaseMs,
+    limit: REAP_LIMIT,
+  })
+  metrics.reaperHeldBack.set(heldBack === '' ? 0 : 1)
+  if (heldBack === 'mass')
+    log.warn('many workers stopped responding at once: they keep their runs for another lease')
+  const count = taken.requeued + taken.failed + taken.cancelled
+  if (count > 0) log.warn('runs of lost workers were requeued or ended', taken)
+  metrics.repairs.inc({ repair: 'requeued' }, taken.requeued)
+  metrics.repairs.inc({ repair: 'given_up' }, taken.failed)
+  metrics.repairs.inc({ repair: 'cancelled' }, taken.cancelled)
+  return count >= REAP_LIMIT
+}
+
+export interface CancelParts {
+  readonly recovery: Pick<Store['recovery'], 'forceStaleCancels'>
+  readonly cancelGraceMs: number
+  readonly metrics: LoopMetrics
+  readonly log: Logger
+}
+
+/** Ends runs whose worker does not answer a cancel request. Later writes of the worker are fenced off. */
+export const forceCancels = async ({ recovery, cancelGraceMs, metrics, log }: CancelParts): Promise<void> => {
+  const forced = await recovery.forceStaleCancels(cancelDeadlineMs(cancelGraceMs))
+  if (forced > 0) log.warn('runs were cancelled because their workers did not answer', { forced })
+  metrics.repairs.inc({ repair: 'cancel_forced' }, forced)
+}
+
+export interface FinishParts {
+  readonly jobs: Pick<Store['jobs'], 'finishCancel'>
+  readonly metrics: LoopMetrics
+  readonly log: Logger
+}
+
+/**
+ * Finishes the cancel of a job whose master died before it was complete; workers read the requests with their
+ * heartbeats. Returns true if there may be more such jobs.
+ */
+export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promise<boolean> => {
+  const job = await jobs.finishCancel()
+  if (job === undefined) return false
+  const { jobId, cancelled, requested } = job
+  const found = cancelled + requested.length
+  if (found > 0)
+    log.warn('the interrupted cancel of a job was finished', {
+      job_id: jobId,
+      cancelled,
+      stopping: requested.length,
+    })
+  metrics.repairs.inc({ repair: 'cancel_finished' }, found)
+  return true
+}
+
+/** Jobs and rows checked in one turn. */
+const REPAIR_LIMIT = 1_000
+
+export interface SlotParts {
+  readonly recovery: Pick<Store['recovery'], 'recountSlots'>
+  readonly metrics: LoopMetrics
+  readonly log: Logger
+}
+
+/** Slots are freed in the transaction that ends a run, so a difference is a bug and is logged. */
+export const repairSlots = async ({ recovery, metrics, log }: SlotParts): Promise<boolean> => {
+  const repairs = await recovery.recountSlots(REPAIR_LIMIT)
+  if (repairs > 0) log.warn('wrong slot counts of jobs were corrected', { repairs })
+  metrics.repairs.inc({ repair: 'slots' }, repairs)
+  return repairs >= REPAIR_LIMIT
+}

@@ -1,0 +1,85 @@
+import { ApiToken, AppError, page, Role } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { newToken, tokenHash } from '../../access/api-token.ts'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { rowId } from '../query.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+
+const NewToken = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+    role: Role,
+    expires_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Missing: the token never expires' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const createToken = route(
+  {
+    method: 'post',
+    path: '/tokens',
+    tag: 'Access',
+    summary: 'Create an API token',
+    description: 'The token is returned only in this answer: only its hash is stored.',
+    role: 'admin',
+    body: NewToken,
+    responses: {
+      201: Type.Object({ message: Type.String(), token: Type.String(), data: ApiToken }),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { body }) => {
+    const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at)
+    if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
+      refuse([{ path: '/expires_at', message: 'must be in the future' }])
+    const token = newToken()
+    const data = await store.access.addToken({
+      name: body.name,
+      role: body.role,
+      hash: tokenHash(token),
+      expiresAt,
+    })
+    return { message: 'Token created; store it now, because it is not shown again', token, data }
+  },
+)
+
+export const listTokens = route(
+  {
+    method: 'get',
+    path: '/tokens',
+    tag: 'Access',
+    summary: 'List the API tokens, without the tokens themselves',
+    role: 'admin',
+    query: Type.Object(pageQuery, { additionalProperties: false }),
+    responses: { 200: page(ApiToken) },
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    return pageBody(await store.access.tokens(request), request)
+  },
+)
+
+export const removeToken = route(
+  {
+    method: 'delete',
+    path: '/tokens/{id}',
+    tag: 'Access',
+    summary: 'Delete an API token',
+    description:
+      'The token stops working immediately on the master that handles the request, and within 2 seconds on all others.',
+    role: 'admin',
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
+    errors: ['not_found'],
+  },
+  async ({ store, access }, { params }) => {
+    const id = rowId(params.id)
+    if (id === undefined || !(await store.access.removeToken(id)))
+      throw new AppError('not_found', `there is no token ${JSON.stringify(params.id)}`)
+    access.invalidate()
+    return { message: 'Token removed', id }
+  },
+)

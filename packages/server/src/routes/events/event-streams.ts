@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream'
+import { AppError } from '@scanfarm/contracts'
+import type { FeedFilter, FeedPosition, Store } from '@scanfarm/store'
+import type { Notifier } from '../../notifier.ts'
+import { EventWindow, frameOf, WINDOW_BYTES } from './event-window.ts'
+
+/** Concurrent streams in total and for each caller. */
+const MAX_STREAMS = 100
+const MAX_OF_CALLER = 10
+const RETRY_SECONDS = 30
+/** Page size of a stream that is behind the window. */
+const PAGE = 200
+const PAGE_BYTES = 128 * 1024
+/** Maximum wait of an idle stream before it checks whether it was closed. */
+const LOOK_MS = 500
+/** Interval of keep-alive comments, which carry the current position. */
+const PING_MS = 15_000
+/** Delay before a client reconnects. */
+const RETRY_MS = 2_000
+/** A stream that was up to date is ended after it has been behind the window for this long. */
+const BEHIND_MS = 30_000
+
+/**
+ * The event log as server-sent events, from a position and without gaps. A stream buffers only what its reader is
+ * currently receiving: it fetches the next frame after the previous one was sent.
+ */
+export class EventStreams implements Disposable {
+  readonly #feed: Store['feed']
+  readonly #window: EventWindow
+  readonly #behindMs: number
+  readonly #open = new Set<Readable>()
+  readonly #ending = new AbortController()
+  /** Open streams and streams being opened, by caller. */
+  readonly #counts = new Map<string, number>()
+
+  constructor(feed: Store['feed'], notifier: Notifier, behindMs = BEHIND_MS) {
+    this.#feed = feed
+    this.#window = new EventWindow(feed, notifier)
+    this.#behindMs = behindMs
+  }
+
+  /**
+   * `after` undefined: from now on. Throws if there are too many streams. `gone` aborts when the client disconnects,
+   * because a destroyed stream would still wait for its next frame.
+   */
+  async open(
+    caller: string,
+    after: FeedPosition | undefined,
+    filter: FeedFilter,
+    gone: AbortSignal,
+  ): Promise<Readable> {
+    const leave = this.#enter(caller)
+    try {
+      const start = after ?? (await this.#feed.end())
+      const closed = AbortSignal.any([gone, this.#ending.signal])
+      const stream = Readable.from(this.#frames(start, filter, closed), { objectMode: false })
+      this.#open.add(stream)
+      stream.once('close', () => {
+        this.#open.delete(stream)
+        leave()
+      })
+      return stream
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  #enter(caller: string): () => void {
+    const own = this.#counts.get(caller) ?? 0
+    if (own >= MAX_OF_CALLER)
+      throw new AppError(
+        'too_many_requests',
+        `this caller already has ${MAX_OF_CALLER} open event streams: close one, or read several topics in one stream`,
+        { retryAfter: RETRY_SECONDS },
+      )
+    const all = this.#counts.values().reduce((sum, count) => sum + count, 0)
+    if (all >= MAX_STREAMS)
+      throw new AppError('unavailable', `${MAX_STREAMS} event streams are already open; try again later`, {
+        retryAfter: RETRY_SECONDS,
+      })
+    this.#counts.set(caller, own + 1)
+    return () => {
+      const left = (this.#counts.get(caller) ?? 1) - 1
+      if (left > 0) this.#counts.set(caller, left)
+      else this.#counts.delete(caller)
+    }
+  }
+
+  async *#frames(
+    start: FeedPosition,
+    filter: FeedFilter,
+    closed: AbortSignal,
+  ): AsyncGenerator<string | Buffer> {
+    using _reading = this.#window.join()
+    yield `retry: ${RETRY_MS}\n\n`
+    let after = start
+    let sentAt = performance.now()
+    // Undefined while the stream reads old events, which may take any time.
+    let upToDateAt: number | undefined
+    while (!closed.aborted) {
+      const next = this.#window.next(after, filter)
+      if (next === 'gone') {
+        if (upToDateAt !== undefined && performance.now() - upToDateAt > this.#behindMs) {
+          yield cutFrame(after)
+          return
+        }
+        const page = await this.#feed.read({ after, limit: PAGE, maxBytes: PAGE_BYTES, filter })
+        if (!page.more) upToDateAt = performance.now()
+        for (const entry of page.entries) yield frameOf(entry).bytes
+        after = page.next
+        if (page.entries.length > 0) sentAt = performance.now()
+        // The window has not read its first page yet.
+        else if (!page.more) await this.#window.news.next(LOOK_MS)
+      } else if ('upToDate' in next) {
+        after = next.upToDate
+        upToDateAt = performance.now()
+        if (upToDateAt - sentAt > PING_MS) {
+          yield `id: ${after}\n: ping\n\n`
+          sentAt = performance.now()
+        }
+        await this.#window.news.next(LOOK_MS)
+      } else {
+        after = next.position
+        yield next.bytes
+        sentAt = performance.now()
+      }
+    }
+  }
+
+  /** Ends every stream; clients reconnect to another master without losing events. */
+  [Symbol.dispose](): void {
+    this.#ending.abort()
+    for (const stream of this.#open) stream.destroy()
+  }
+}
+
+/** The last frame of a stream whose reader is too slow. */
+const cutFrame = (position: FeedPosition): string =>
+  `id: ${position}\nevent: cut\ndata: ${JSON.stringify({
+    message: `the reader is more than ${WINDOW_BYTES} bytes behind: connect again with Last-Event-ID`,
+    last_event_id: position,
+  })}\n\n`

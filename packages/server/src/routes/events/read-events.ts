@@ -1,0 +1,116 @@
+import { AppError, NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
+import { isFeedPosition } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { bytes } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { refuseBadGlob } from '../../triggers/topics.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { aliased } from '../query.ts'
+
+const EventLogEntry = Type.Object(
+  {
+    id: Type.Integer(),
+    topic: Type.String(),
+    event_id: Type.String(),
+    name: Type.String(),
+    source: Type.String(),
+    data_type: Type.String(),
+    data: Type.String({ description: 'JSON text' }),
+    workspace: Type.String(),
+    run_id: Type.String({ description: 'run_uuid, or ""' }),
+    workflow_name: Type.String(),
+    processed: Type.Boolean(),
+    processed_at: NullableTimestamp,
+    error: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: 'EventLogEntry' },
+)
+
+export const listEventLogs = route(
+  {
+    method: 'get',
+    path: '/event-logs',
+    tag: 'Events',
+    summary: 'List the event log, newest first',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
+        name: Type.Optional(Type.String()),
+        source: Type.Optional(Type.String()),
+        workspace: Type.Optional(Type.String()),
+        run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
+        run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
+        workflow_name: Type.Optional(Type.String()),
+        workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
+        processed: Type.Optional(Type.Boolean()),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(EventLogEntry) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const { topic, name, source, workspace, processed } = query
+    refuseBadGlob(topic)
+    const runId = aliased(query, 'run_id', 'run_uuid')
+    const workflowName = aliased(query, 'workflow_name', 'workflow')
+    const request = pageRequest(query)
+    const filter = { topic, name, source, workspace, runId, workflowName, processed }
+    return pageBody(await store.events.list(filter, request), request)
+  },
+)
+
+const positionOf = (text: string | undefined, path: string): string | undefined => {
+  if (text === undefined || text === '' || isFeedPosition(text)) return text || undefined
+  throw new AppError('invalid_input', `${path.slice(1)}: must be the id of an event of this stream`, {
+    details: [{ path, message: 'must be the id of an event of this stream' }],
+  })
+}
+
+export const streamEvents = route(
+  {
+    method: 'get',
+    path: '/events/stream',
+    tag: 'Events',
+    summary: 'Follow the event log as server-sent events',
+    description:
+      'Each event is an entry of the event log. A client that reconnects sends the id of the last received event as `Last-Event-ID` (browsers do so automatically) and continues without a gap. Without it the stream begins with new events. A reader that is too slow receives an event `cut` with the id to continue from, and the stream ends.',
+    role: 'viewer',
+    headers: { 'Last-Event-ID': 'Continue after this event' },
+    query: Type.Object(
+      {
+        topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
+        workspace: Type.Optional(Type.String()),
+        run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
+        workflow_name: Type.Optional(Type.String()),
+        last_event_id: Type.Optional(
+          Type.String({ description: 'For clients that cannot set the header; the header takes precedence' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: { media: ['text/event-stream'], description: 'An endless stream of events' } },
+    errors: ['invalid_input', 'too_many_requests', 'unavailable'],
+  },
+  async ({ streams }, { query, caller, http }) => {
+    const { topic, workspace, run_id: runId, workflow_name: workflowName } = query
+    refuseBadGlob(topic)
+    const header = http.headers['last-event-id']
+    const after =
+      positionOf(typeof header === 'string' ? header : undefined, '/Last-Event-ID') ??
+      positionOf(query.last_event_id, '/last_event_id')
+    const filter = {
+      ...(topic === undefined ? {} : { topic }),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(runId === undefined ? {} : { runId }),
+      ...(workflowName === undefined ? {} : { workflowName }),
+    }
+    return bytes(200, await streams.open(`${caller.kind} ${caller.id}`, after, filter, http.signal()), {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'X-Accel-Buffering': 'no',
+    })
+  },
+)

@@ -1,0 +1,136 @@
+import { AppError, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
+import type { AssetFilter } from '@scanfarm/store'
+import { Type, type Static } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { aliased, commaList, List, longRowId, nameList, wordsOf } from '../query.ts'
+import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+
+const Length = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Bytes; assets of unknown size have 0',
+  }),
+)
+
+const AssetQuery = Type.Object(
+  {
+    workspace: List('Exact names, separated by commas'),
+    search: List('Substring of value, URL or title, ignoring case'),
+    asset_type: List('Exact types, separated by commas'),
+    status_code: List('HTTP statuses, separated by commas'),
+    technology: Type.Optional(Type.String()),
+    tech: List('Has one of these technologies, separated by commas'),
+    remarks: List('Has one of these remarks, separated by commas'),
+    content_type: List('Substrings, ignoring case, separated by commas'),
+    location: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Substring of value, URL or address, ignoring case' }),
+    ),
+    tls: Type.Optional(
+      Type.String({ description: 'TLS version as the tool reported it, for example tls13' }),
+    ),
+    min_content_length: Length,
+    max_content_length: Length,
+    port: Type.Optional(Type.String()),
+    source: List('Exact names, separated by commas'),
+    state: List('open or gone'),
+    run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
+    run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
+    ...orgQuery,
+    ...pageQuery,
+  },
+  { additionalProperties: false },
+)
+
+const statusCodes = (text: string | undefined): number[] | undefined => {
+  const codes = commaList(text)
+  if (codes?.some((code) => !/^\d{1,3}$/.test(code)))
+    refuse([{ path: '/status_code', message: 'must be HTTP statuses, for example 200,301' }])
+  return codes?.map(Number)
+}
+
+/** Asset types are lower case by convention only. */
+const lowerToo = (names: string[] | undefined): string[] | undefined =>
+  names && [...new Set(names.flatMap((name) => [name, name.toLowerCase()]))]
+
+const assetFilter = (query: Static<typeof AssetQuery>): AssetFilter => {
+  const states = wordsOf('state', query.state, FINDING_STATES)
+  const [state] = states?.length === 1 ? states : []
+  return {
+    workspaces: nameList(query.workspace),
+    assetTypes: lowerToo(nameList(query.asset_type)),
+    statusCodes: statusCodes(query.status_code),
+    technology: query.technology,
+    port: query.port,
+    technologies: nameList(query.tech),
+    remarks: nameList(query.remarks),
+    contentTypes: commaList(query.content_type),
+    location: query.location,
+    tls: query.tls,
+    minContentLength: query.min_content_length,
+    maxContentLength: query.max_content_length,
+    sources: nameList(query.source),
+    state,
+    search: query.search,
+    runUuid: aliased(query, 'run_id', 'run_uuid'),
+  }
+}
+
+export const listAssets = route(
+  {
+    method: 'get',
+    path: '/assets',
+    tag: 'Findings',
+    summary: 'List assets, newest first',
+    role: 'viewer',
+    query: AssetQuery,
+    responses: { 200: page(Asset) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
+    return pageBody(await store.assets.list(filter, request), request)
+  },
+)
+
+export const getAsset = route(
+  {
+    method: 'get',
+    path: '/assets/{id}',
+    tag: 'Findings',
+    summary: 'Read one asset',
+    role: 'viewer',
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: wrapped(Asset) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const id = longRowId(params.id)
+    const data = id === undefined ? undefined : await store.assets.find(id)
+    if (data === undefined) throw new AppError('not_found', `there is no asset ${JSON.stringify(params.id)}`)
+    return { data }
+  },
+)
+
+const Words = Type.Array(Type.String())
+
+export const assetStats = route(
+  {
+    method: 'get',
+    path: '/asset-stats',
+    tag: 'Findings',
+    summary: 'List the technologies, sources, remarks and types of assets',
+    role: 'viewer',
+    query: Type.Object(
+      { workspace: List('Exact names, separated by commas') },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: wrapped(Type.Object({ technologies: Words, sources: Words, remarks: Words, asset_types: Words })),
+    },
+  },
+  async ({ store }, { query }) => ({ data: await store.assets.stats(nameList(query.workspace)) }),
+)

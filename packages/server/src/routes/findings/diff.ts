@@ -1,0 +1,127 @@
+import { AppError, wrapped, type RunDetail } from '@scanfarm/contracts'
+import type { Store } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+
+const MAX_RECORDS = 10_000
+const DEFAULT_RECORDS = 1_000
+
+const limit = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_RECORDS,
+    default: DEFAULT_RECORDS,
+    description: 'Maximum records in each list; the totals count all',
+  }),
+)
+
+const Seen = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
+const Changes = Type.Array(Type.Object({ id: Type.Integer(), before: Seen, after: Seen }))
+const Total = Type.Integer({ minimum: 0 })
+const RecordChanges = Type.Object({
+  new: Changes,
+  gone: Changes,
+  changed: Changes,
+  total_new: Total,
+  total_gone: Total,
+  total_changed: Total,
+})
+
+const RunSide = Type.Object({
+  id: Type.Integer(),
+  run_uuid: Type.String(),
+  workflow_name: Type.String(),
+  target: Type.String(),
+  workspace: Type.String(),
+  status: Type.String(),
+})
+const sideOf = ({ id, run_uuid, workflow_name, target, workspace, status }: RunDetail) => ({
+  id,
+  run_uuid,
+  workflow_name,
+  target,
+  workspace,
+  status,
+})
+
+const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDetail> => {
+  const run = await runs.find(ref)
+  if (run === undefined) throw new AppError('not_found', `there is no run ${JSON.stringify(ref)}`)
+  return run
+}
+
+export const diffRuns = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/diff/{other}',
+    tag: 'Findings',
+    summary: 'Compare the findings of two runs',
+    description:
+      'Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.',
+    role: 'viewer',
+    params: Type.Object({ id: Type.String(), other: Type.String() }),
+    query: Type.Object({ limit }, { additionalProperties: false }),
+    responses: {
+      200: wrapped(
+        Type.Object({ from: RunSide, to: RunSide, vulnerabilities: RecordChanges, assets: RecordChanges }),
+      ),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params, query }) => {
+    const [from, to] = await Promise.all([runOf(store, params.id), runOf(store, params.other)])
+    const diff = await store.scans.compare(from.id, to.id, query.limit ?? DEFAULT_RECORDS)
+    return { data: { from: sideOf(from), to: sideOf(to), ...diff } }
+  },
+)
+
+const DiffQuery = Type.Object(
+  {
+    workspace: Type.String({ minLength: 1 }),
+    from: Type.String({ description: 'RFC 3339, or seconds since 1970' }),
+    to: Type.Optional(Type.String({ description: 'Same format; now if missing' })),
+    limit,
+  },
+  { additionalProperties: false },
+)
+
+const timeOf = (path: string, text: string): Date => {
+  const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text)
+  if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text))
+    refuse([{ path, message: 'must be a time, for example 2026-01-31T12:00:00Z, or seconds since 1970' }])
+  return date
+}
+
+const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: string) =>
+  route(
+    {
+      method: 'get',
+      path,
+      tag: 'Findings',
+      summary: `List the ${things} of a workspace that appeared, disappeared or changed in a period`,
+      role: 'viewer',
+      query: DiffQuery,
+      responses: {
+        200: wrapped(
+          Type.Object({
+            workspace: Type.String(),
+            from: Type.String(),
+            to: Type.String(),
+            ...RecordChanges.properties,
+          }),
+        ),
+      },
+      errors: ['invalid_input'],
+    },
+    async ({ store }, { query: { workspace, from, to, limit: most = DEFAULT_RECORDS } }) => {
+      const begin = timeOf('/from', from)
+      const end = to === undefined ? new Date() : timeOf('/to', to)
+      if (begin > end) refuse([{ path: '/from', message: 'must not be after to' }])
+      const changes = await store.scans.changes(kind, workspace, { from: begin, to: end, limit: most })
+      return { data: { workspace, from: begin.toISOString(), to: end.toISOString(), ...changes } }
+    },
+  )
+
+export const diffVulnerabilities = workspaceDiff('vulnerability', '/vulnerabilities/diff', 'vulnerabilities')
+export const diffAssets = workspaceDiff('asset', '/assets/diff', 'assets')

@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream'
+import { AppError, FINDING_LIMITS, ImportSummary, type Vulnerability } from '@scanfarm/contracts'
+import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, readFindings, writeFindings } from '@scanfarm/findings'
+import type { Store, VulnerabilityFilter } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { attachment, bytes } from '../../http/answer.ts'
+import { receiveBody } from '../../http/receive-file.ts'
+import { route } from '../../http/route.ts'
+import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
+
+/** Maximum size of an import. Formats that are read as a whole (SARIF, XML) have a lower limit. */
+const MAX_IMPORT_BYTES = 256 * 1024 * 1024
+/** Records of an export in memory at once. */
+const EXPORT_PAGE = 100
+
+const add = (a: ImportSummary, b: ImportSummary): ImportSummary => ({
+  new: a.new + b.new,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+  errors: a.errors + b.errors,
+})
+const NONE: ImportSummary = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+
+export const importVulnerabilities = route(
+  {
+    method: 'post',
+    path: '/vulnerabilities/import',
+    tag: 'Findings',
+    summary: 'Import the findings of a scanner',
+    description:
+      'The file is the body, or the field `file` of a form. Known records are updated, not duplicated; importing the same file again only changes when they were seen. Records are saved in batches: those before an error are kept.',
+    role: 'operator',
+    query: Type.Object(
+      {
+        workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace, pattern: '\\S' }),
+        format: Type.Enum([...IMPORT_FORMATS], {
+          description:
+            'sarif (2.1.0), nuclei (JSONL), nmap (XML; hosts and ports become assets), jsonl (Scanfarm export)',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    file: { description: 'The file, at most 256 MiB; SARIF and XML at most 64 MiB' },
+    responses: {
+      200: Type.Object({
+        message: Type.String(),
+        workspace: Type.String(),
+        format: Type.String(),
+        vulnerabilities: ImportSummary,
+        assets: Type.Omit(ImportSummary, ['errors']),
+      }),
+    },
+    errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
+  },
+  async ({ store, imports }, { query: { workspace, format }, http }) => {
+    using _slot = imports.acquire()
+    const counts = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
+      let vulnerabilities = NONE
+      let assets = NONE
+      for await (const batch of readFindings(format, body)) {
+        vulnerabilities = add(vulnerabilities, { ...NONE, errors: batch.errors })
+        if (batch.vulnerabilities.length > 0)
+          vulnerabilities = add(
+            vulnerabilities,
+            await store.vulnerabilities.import(workspace, format, batch.vulnerabilities),
+          )
+        if (batch.assets.length > 0)
+          assets = add(assets, await store.assets.import(workspace, format, batch.assets))
+      }
+      return { vulnerabilities, assets }
+    })
+    refuseUseless(counts, format)
+    const { errors: _, ...assets } = counts.assets
+    return {
+      message: 'Findings imported',
+      workspace,
+      format,
+      vulnerabilities: counts.vulnerabilities,
+      assets,
+    }
+  },
+)
+
+/** Otherwise a file of another format would look like a scan without findings. */
+const refuseUseless = (
+  { vulnerabilities, assets }: { vulnerabilities: ImportSummary; assets: ImportSummary },
+  format: string,
+): void => {
+  const { errors, ...used } = add(vulnerabilities, assets)
+  if (errors > 0 && used.new + used.updated + used.unchanged === 0)
+    throw new AppError(
+      'invalid_input',
+      `none of the ${errors} records is a finding in the format ${format}`,
+      {
+        details: [{ path: '/format', message: 'does not match the file' }],
+      },
+    )
+}
+
+export const exportVulnerabilities = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities/export',
+    tag: 'Findings',
+    summary: 'Export vulnerabilities as a file',
+    description: 'All records that match the filters are exported.',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        ...vulnerabilityQuery,
+        format: Type.Enum([...EXPORT_FORMATS], {
+          description: 'sarif (2.1.0), csv, jsonl, defectdojo (generic findings)',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: {
+        media: [...new Set(EXPORT_FORMATS.map((format) => EXPORT_KINDS[format].contentType))],
+        description: 'The file',
+      },
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query: { format, ...query } }) => {
+    const { contentType, extension } = EXPORT_KINDS[format]
+    const pages = pagesOf(store, vulnerabilityFilter(query))
+    return bytes(200, Readable.from(writeFindings(format, pages)), {
+      'Content-Type': contentType,
+      'Content-Disposition': attachment(`vulnerabilities.${extension}`),
+    })
+  },
+)
+
+async function* pagesOf(
+  { vulnerabilities }: Pick<Store, 'vulnerabilities'>,
+  filter: VulnerabilityFilter,
+): AsyncGenerator<readonly Vulnerability[]> {
+  for (let below: number | undefined; ;) {
+    const page = await vulnerabilities.newestBelow(filter, below, EXPORT_PAGE)
+    below = page.at(-1)?.id
+    // A page of large records is short, so only an empty page is the end.
+    if (below === undefined) return
+    yield page
+  }
+}

@@ -1,0 +1,192 @@
+import {
+  AppError,
+  CONFIDENCES,
+  FINDING_LIMITS,
+  FINDING_STATES,
+  NewVulnerability,
+  page,
+  SEVERITIES,
+  Vulnerability,
+  wrapped,
+  type FindingContent,
+} from '@scanfarm/contracts'
+import type { VulnerabilityFilter } from '@scanfarm/store'
+import { Type, type Static } from 'typebox'
+import { refuse, textProblems } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { aliased, List, longRowId, nameList, wordsOf } from '../query.ts'
+import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+
+/** Filters of lists and exports. */
+export const vulnerabilityQuery = {
+  workspace: List('Exact names, separated by commas'),
+  severity: List(`One or more of ${SEVERITIES.join(', ')}, separated by commas, ignoring case`),
+  confidence: List(`One or more of ${CONFIDENCES.join(', ')}, separated by commas, ignoring case`),
+  asset_type: List('Exact types, separated by commas'),
+  asset_value: Type.Optional(
+    Type.String({
+      maxLength: FINDING_LIMITS.asset_value,
+      description: 'Substring of the value, ignoring case',
+    }),
+  ),
+  state: List('open or gone'),
+  source: Type.Optional(Type.String()),
+  run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
+  run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
+}
+const VulnerabilityQuery = Type.Object(vulnerabilityQuery)
+
+export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): VulnerabilityFilter => {
+  const states = wordsOf('state', query.state, FINDING_STATES)
+  const [state] = states?.length === 1 ? states : []
+  return {
+    workspaces: nameList(query.workspace),
+    severities: wordsOf('severity', query.severity, SEVERITIES),
+    confidences: wordsOf('confidence', query.confidence, CONFIDENCES),
+    assetTypes: nameList(query.asset_type),
+    assetValue: query.asset_value,
+    state,
+    source: query.source,
+    runUuid: aliased(query, 'run_id', 'run_uuid'),
+  }
+}
+
+export const listVulnerabilities = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities',
+    tag: 'Findings',
+    summary: 'List vulnerabilities, newest first',
+    role: 'viewer',
+    query: Type.Object({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery }, { additionalProperties: false }),
+    responses: { 200: page(Vulnerability) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    return pageBody(await store.vulnerabilities.list(filter, request), request)
+  },
+)
+
+const Count = Type.Integer({ minimum: 0 })
+
+export const summariseVulnerabilities = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities/summary',
+    tag: 'Findings',
+    summary:
+      'Count open vulnerabilities by severity; state=gone counts those that are gone, state=open,gone both',
+    role: 'viewer',
+    query: Type.Object(
+      { workspace: vulnerabilityQuery.workspace, state: vulnerabilityQuery.state },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: wrapped(
+        Type.Object({
+          by_severity: Type.Object({ critical: Count, high: Count, medium: Count, low: Count, info: Count }),
+          total: Count,
+          workspace: Type.String({ description: 'As requested, or ""' }),
+        }),
+      ),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const { workspaces, state } = vulnerabilityFilter({ ...query, state: query.state || 'open' })
+    const by_severity = await store.vulnerabilities.summary({ workspaces, state })
+    const total = Object.values(by_severity).reduce((sum, count) => sum + count, 0)
+    return { data: { by_severity, total, workspace: query.workspace ?? '' } }
+  },
+)
+
+const VulnerabilityPath = Type.Object({ id: Type.String() })
+const noVulnerability = (id: string): AppError =>
+  new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
+
+export const getVulnerability = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities/{id}',
+    tag: 'Findings',
+    summary: 'Read one vulnerability',
+    role: 'viewer',
+    params: VulnerabilityPath,
+    responses: { 200: wrapped(Vulnerability) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const id = longRowId(params.id)
+    const data = id === undefined ? undefined : await store.vulnerabilities.find(id)
+    if (data === undefined) throw noVulnerability(params.id)
+    return { data }
+  },
+)
+
+const DEFAULTS: FindingContent = {
+  vuln_info: '',
+  vuln_title: '',
+  vuln_desc: '',
+  vuln_poc: '',
+  severity: 'info',
+  confidence: 'Certain',
+  asset_type: '',
+  asset_value: '',
+  tags: [],
+  detail_http_request: '',
+  detail_http_response: '',
+  raw_vuln_json: '',
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const createVulnerability = route(
+  {
+    method: 'post',
+    path: '/vulnerabilities',
+    tag: 'Findings',
+    summary: 'Add a vulnerability',
+    description: 'Always creates a new record; use the import to update known ones.',
+    role: 'operator',
+    body: NewVulnerability,
+    anyText: true,
+    responses: { 201: Type.Object({ data: Vulnerability, message: Type.String() }) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { body: { workspace, ...content } }) => {
+    const raw = content.raw_vuln_json ?? ''
+    if (raw !== '' && !isJson(raw)) refuse([{ path: '/raw_vuln_json', message: 'must be valid JSON text' }])
+    refuse(textProblems({ workspace }))
+    if (workspace.trim() === '') refuse([{ path: '/workspace', message: 'must not be blank' }])
+    const data = await store.vulnerabilities.create(workspace, { ...DEFAULTS, ...content })
+    return { data, message: 'Vulnerability created successfully' }
+  },
+)
+
+export const removeVulnerability = route(
+  {
+    method: 'delete',
+    path: '/vulnerabilities/{id}',
+    tag: 'Findings',
+    summary: 'Delete one vulnerability',
+    role: 'operator',
+    params: VulnerabilityPath,
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const id = longRowId(params.id)
+    if (id === undefined || !(await store.vulnerabilities.remove(id))) throw noVulnerability(params.id)
+    return { message: 'Vulnerability deleted successfully', id }
+  },
+)

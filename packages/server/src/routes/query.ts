@@ -1,0 +1,70 @@
+import { AppError, type FieldError } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { refuse } from '../http/refusal.ts'
+
+/** The value of a query parameter with an alias; throws if both have different values. */
+export const aliased = <T extends string, K extends string>(
+  query: Readonly<Partial<Record<K, T>>>,
+  name: K,
+  alias: K,
+): T | undefined => {
+  const value = query[name]
+  const other = query[alias]
+  if (value !== undefined && other !== undefined && value !== other)
+    throw new AppError('invalid_input', `${alias}: is an alias of ${name} but has another value`, {
+      details: [{ path: `/${alias}`, message: `is an alias of ${name}: send only one of them` }],
+    })
+  return value ?? other
+}
+
+/** Maximum length of a list. */
+const MAX_LIST_LENGTH = 8192
+
+/** A query parameter with a list. */
+export const List = (description: string) =>
+  Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
+
+/** The values of `a, b`; undefined if there are none. */
+export const commaList = (text: string | undefined): string[] | undefined => {
+  const values = (text ?? '')
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+  return values.length === 0 ? undefined : [...new Set(values)]
+}
+
+/** Like `commaList`, for names that may contain commas: the whole text is one of the values. */
+export const nameList = (text: string | undefined): string[] | undefined => {
+  const values = commaList(text)
+  return values === undefined || text === undefined ? values : [...new Set([text, ...values])]
+}
+
+/** Values of a fixed set, ignoring case; throws for other values. */
+export const wordsOf = <W extends string>(
+  name: string,
+  text: string | undefined,
+  words: readonly W[],
+): W[] | undefined => {
+  const wrong: FieldError[] = []
+  const found = commaList(text)?.flatMap((value) => {
+    const word = words.find((one) => one.toLowerCase() === value.toLowerCase())
+    if (word === undefined) wrong.push({ path: `/${name}`, message: `must be one of ${words.join(', ')}` })
+    return word === undefined ? [] : [word]
+  })
+  refuse(wrong.slice(0, 1))
+  return found
+}
+
+const MAX_ID = 2 ** 31 - 1
+
+/** The row id in a path; undefined if it cannot be one, which counts as not found. */
+export const rowId = (text: string): number | undefined => {
+  const id = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : undefined
+  return id !== undefined && id <= MAX_ID ? id : undefined
+}
+
+/** Like `rowId` for 64-bit ids, as far as a number is exact. */
+export const longRowId = (text: string): number | undefined => {
+  const id = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : undefined
+  return id !== undefined && Number.isSafeInteger(id) ? id : undefined
+}

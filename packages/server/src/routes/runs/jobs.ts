@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream'
+import { AppError, JobStatus } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { signalCancel } from '../../cancel.ts'
+import { bytes, text } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+
+const JobPath = Type.Object({ job_id: Type.String() })
+
+const noJob = (id: string): AppError => new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
+
+const Count = Type.Integer({ minimum: 0 })
+
+const JobAnswer = Type.Object({
+  ...JobStatus.properties,
+  run_group_id: Type.String({ description: 'Same as job_id' }),
+  status: Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled', 'partial'], {
+    description: 'completed, failed or cancelled if all runs ended so; partial if they ended differently',
+  }),
+  progress: Type.Object(
+    { total: Count, pending: Count, running: Count, completed: Count, failed: Count, cancelled: Count },
+    { description: 'The counters again, where Osmedeus clients expect them' },
+  ),
+})
+
+const overall = ({ total_runs, pending, running, completed, failed, cancelled }: Omit<JobStatus, 'runs'>) => {
+  if (pending === total_runs) return 'pending' as const
+  if (pending + running > 0) return 'running' as const
+  if (completed === total_runs) return 'completed' as const
+  if (failed === total_runs) return 'failed' as const
+  return cancelled === total_runs ? ('cancelled' as const) : ('partial' as const)
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** A JSON object with its runs as the last field. */
+async function* jobText(head: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `${head.slice(0, -1)},"runs":[`
+  let between = ''
+  for await (const piece of pieces) {
+    yield between + piece
+    between = ','
+  }
+  yield ']}'
+}
+
+export const getJob = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}',
+    tag: 'Jobs',
+    summary: 'Read the status of all runs of one request',
+    role: 'viewer',
+    params: JobPath,
+    responses: { 200: JobAnswer },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const report = await store.jobs.report(params.job_id)
+    if (report === undefined) throw noJob(params.job_id)
+    const { counts, isHeld, pieces } = report
+    const { job_id: jobId, total_runs: total, outcomes: _, ...states } = counts
+    const progress = { total, ...states }
+    const head = { ...counts, run_group_id: jobId, status: overall(counts), progress }
+    const body = jobText(JSON.stringify(head), pieces)
+    // Large jobs are streamed instead of buffered.
+    return isHeld
+      ? text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
+      : bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
+  },
+)
+
+export const cancelJob = route(
+  {
+    method: 'post',
+    path: '/jobs/{job_id}/cancel',
+    tag: 'Jobs',
+    summary: 'Cancel all runs of a job that have not ended',
+    description:
+      'Waiting runs are cancelled immediately. Running ones are asked to stop and are cancelled seconds later: poll the job.',
+    role: 'operator',
+    params: JobPath,
+    responses: {
+      202: Type.Object({
+        message: Type.String(),
+        job_id: Type.String(),
+        cancelled: Type.Integer({ minimum: 0, description: 'Waiting runs that were cancelled' }),
+        stopping: Type.Integer({ minimum: 0, description: 'Running runs that were asked to stop' }),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async (context, { params }) => {
+    const request = await context.store.jobs.requestCancel(params.job_id)
+    if (request === undefined) throw noJob(params.job_id)
+    const { cancelled, requested } = request
+    await signalCancel(
+      context,
+      requested.map(({ runId }) => runId),
+    )
+    const nothing = cancelled + requested.length === 0
+    return {
+      message: nothing ? 'All runs of the job have already ended' : 'Job cancelled successfully',
+      job_id: params.job_id,
+      cancelled,
+      stopping: requested.length,
+    }
+  },
+)

@@ -1,0 +1,114 @@
+import {
+  AppError,
+  Artifact,
+  page,
+  Run,
+  RunDetail,
+  RunMode,
+  RunOutcome,
+  RunStatus,
+  Step,
+} from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { aliased, List, wordsOf } from '../query.ts'
+import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+
+export const RunPath = Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) })
+
+export const noRun = (id: string): AppError =>
+  new AppError('not_found', `there is no run ${JSON.stringify(id)}`)
+
+/**
+ * Below `/osm/api` a queued run is shown as `pending`, because the Osmedeus dashboard fails on an unknown status. The
+ * filter `status=pending` includes queued runs.
+ */
+export const shownRun = <R extends { readonly status: RunStatus }>(root: string, run: R): R =>
+  root === '/osm/api' && run.status === 'queued' ? { ...run, status: 'pending' } : run
+
+export const listRuns = route(
+  {
+    method: 'get',
+    path: '/runs',
+    tag: 'Runs',
+    summary: 'List runs, newest first',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        status: Type.Optional(RunStatus),
+        outcome: List(`Of ended runs: ${RunOutcome.enum.join(', ')}; separated by commas`),
+        workflow_name: Type.Optional(Type.String()),
+        workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
+        target: Type.Optional(Type.String({ description: 'Exact' })),
+        workspace: Type.Optional(Type.String()),
+        run_mode: Type.Optional(RunMode),
+        job_id: Type.Optional(Type.String()),
+        run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
+        ...orgQuery,
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(Run) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query, http }) => {
+    const { status, target, workspace, run_mode: runMode } = query
+    const workflowName = aliased(query, 'workflow_name', 'workflow')
+    const jobId = aliased(query, 'job_id', 'run_group_id')
+    const request = pageRequest(query)
+    const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
+    const org = await orgOf(store, query.org)
+    const filter = { status, outcomes, workflowName, target, workspace, runMode, jobId, org }
+    const found = await store.runs.list(filter, request)
+    return pageBody({ ...found, data: found.data.map((run) => shownRun(http.root, run)) }, request)
+  },
+)
+
+const MORE = 'The list reached its size limit:'
+
+const WithParts = Type.Object({
+  ...RunDetail.properties,
+  steps: Type.Optional(Type.Array(Step)),
+  artifacts: Type.Optional(Type.Array(Artifact)),
+  steps_truncated: Type.Optional(Type.Literal(true, { description: `${MORE} GET /runs/{id}/steps has all` })),
+  artifacts_truncated: Type.Optional(
+    Type.Literal(true, { description: `${MORE} GET /runs/{id}/artifacts has all` }),
+  ),
+})
+
+export const getRun = route(
+  {
+    method: 'get',
+    path: '/runs/{id}',
+    tag: 'Runs',
+    summary: 'Read one run',
+    role: 'viewer',
+    params: RunPath,
+    query: Type.Object(
+      {
+        include_steps: Type.Optional(Type.Boolean({ description: 'Add the steps as `steps`' })),
+        include_artifacts: Type.Optional(Type.Boolean({ description: 'Add the artifacts as `artifacts`' })),
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: Type.Object({ data: WithParts }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params, query, http }) => {
+    const run = await store.runs.find(params.id)
+    if (run === undefined) throw noRun(params.id)
+    const steps = query.include_steps ? await store.runs.steps(params.id) : undefined
+    const artifacts = query.include_artifacts ? await store.runs.artifacts(params.id) : undefined
+    return {
+      data: {
+        ...shownRun(http.root, run),
+        ...(steps && { steps: steps.data }),
+        ...(steps?.truncated && { steps_truncated: true as const }),
+        ...(artifacts && { artifacts: artifacts.data }),
+        ...(artifacts?.truncated && { artifacts_truncated: true as const }),
+      },
+    }
+  },
+)

@@ -1,0 +1,44 @@
+import { page, StepResult, type StepStatus } from '@scanfarm/contracts'
+import { NEWEST_RUNS } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { aliased, List, nameList, wordsOf } from '../query.ts'
+
+const WORDS = ['pending', 'running', 'completed', 'success', 'failed', 'skipped', 'cancelled'] as const
+const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
+  wordsOf('status', text, WORDS)?.map((word) => (word === 'success' ? 'completed' : word))
+
+export const listStepResults = route(
+  {
+    method: 'get',
+    path: '/step-results',
+    tag: 'Runs',
+    summary: 'List the steps of several runs',
+    description: `Newest runs first, with the steps of the latest attempt in order. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
+    role: 'viewer',
+    query: Type.Object(
+      {
+        workspace: List('Exact names, separated by commas'),
+        status: List(`One or more of ${WORDS.join(', ')}; success is an alias of completed`),
+        step_type: List('Exact types, for example bash, separated by commas'),
+        run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
+        run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(StepResult) },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const filter = {
+      workspaces: nameList(query.workspace),
+      statuses: statusesOf(query.status),
+      types: nameList(query.step_type),
+      run: aliased(query, 'run_uuid', 'run_id'),
+    }
+    return pageBody(await store.runs.stepResults(filter, request), request)
+  },
+)

@@ -1,0 +1,262 @@
+import {
+  AppError,
+  paramsProblems,
+  type ChangeSchedule,
+  type CreateSchedule,
+  type Schedule,
+  type Warnings,
+  type WorkflowKind,
+} from '@scanfarm/contracts'
+import type { ScheduledRun, ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
+import { checkParams } from '@scanfarm/engine'
+import { parseDuration } from '@scanfarm/language'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { refuse } from '../../http/refusal.ts'
+import { priorityOf } from '../../submission/plan-job.ts'
+import { targetTypeProblems } from '../../submission/gather-targets.ts'
+import { timeoutOf, timeoutProblems } from '../../submission/field-rules.ts'
+import { upcomingTime } from '../../triggers/cron-times.ts'
+import { planExecution } from '../../triggers/plan-execution.ts'
+import { triggerOfSchedule } from '../../triggers/read-trigger.ts'
+import type { EventReceiver } from '../../triggers/event-receiver.ts'
+import { scheduledEvent } from '../../triggers/plan-scheduled.ts'
+import { triggerEvent } from '../../triggers/plan-event.ts'
+import { DEDUPE_WINDOW_MS, MISSED_WINDOW_MS, SETTLE_MS, type ReadyTrigger } from '../../triggers/trigger.ts'
+
+const msOf = (field: string, text: string): number => {
+  const ms = parseDuration(text)
+  if (ms === undefined)
+    refuse([{ path: `/${field}`, message: `"${text}" is not a duration; for example: 30s, 5m, 1h30m` }])
+  return ms ?? 0
+}
+
+const specOf = (body: ChangeSchedule, base: ScheduleSpec): ScheduleSpec => ({
+  ...base,
+  ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
+  ...(body.missed === undefined ? {} : { missed: body.missed }),
+  ...(body.missed_window === undefined ? {} : { missedWindowMs: msOf('missed_window', body.missed_window) }),
+  ...(body.overlap === undefined ? {} : { overlap: body.overlap }),
+  ...(body.filters === undefined ? {} : { filters: body.filters }),
+  ...(body.dedupe_key === undefined ? {} : { dedupeKey: body.dedupe_key || undefined }),
+  ...(body.dedupe_window === undefined ? {} : { dedupeWindowMs: msOf('dedupe_window', body.dedupe_window) }),
+  ...(body.debounce === undefined ? {} : { settleMs: msOf('debounce', body.debounce) }),
+  ...(body.input === undefined ? {} : { input: body.input }),
+  ...(body.run_mode === undefined ? {} : { runMode: body.run_mode }),
+  ...(body.priority === undefined ? {} : { priority: priorityOf(body) }),
+  ...targetsOf(body, base),
+  run: { ...base.run, ...runOf(body) },
+})
+
+/** A single target replaces several, and the reverse. */
+const targetsOf = (
+  { target = '', targets }: ChangeSchedule,
+  base: ScheduleSpec,
+): Pick<ScheduleSpec, 'targets'> => {
+  const several = targets ?? (target.trim() === '' ? (base.targets ?? []) : [])
+  if (several.length > 0 && target.trim() !== '')
+    refuse([{ path: '/targets', message: 'cannot be combined with target: send one of them' }])
+  return { targets: several.length === 0 ? undefined : several.map((one) => one.trim()) }
+}
+
+/** A new runner discards the image or host of the previous one. */
+const runOf = (body: ChangeSchedule): ScheduledRun => ({
+  ...(body.runner_type === undefined
+    ? {}
+    : {
+        runner_type: body.runner_type,
+        docker_image: undefined,
+        docker_network: undefined,
+        ssh_host: undefined,
+      }),
+  ...(body.docker_image === undefined ? {} : { docker_image: body.docker_image }),
+  ...(body.docker_network === undefined ? {} : { docker_network: body.docker_network }),
+  ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
+  ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
+  ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
+})
+
+const NEEDED = { cron: 'schedule', event: 'event_topic', watch: 'watch_path' } as const
+
+export const newDraft = async (
+  catalog: Pick<Catalog, 'find' | 'pin'>,
+  body: CreateSchedule,
+): Promise<ScheduleDraft> => draftOf(catalog, body, undefined)
+
+export const changedDraft = async (
+  catalog: Pick<Catalog, 'find' | 'pin'>,
+  base: StoredSchedule,
+  body: ChangeSchedule,
+): Promise<ScheduleDraft> => draftOf(catalog, body, base)
+
+/** The schedule of a manual one, which is never enabled. */
+const ANY_TIME = '@yearly'
+
+/** Forms always send `flow`. If both kinds have a workflow with the name, the requested kind is used. */
+const kindOf = async (
+  catalog: Pick<Catalog, 'find' | 'pin'>,
+  name: string,
+  asked: WorkflowKind | undefined,
+): Promise<WorkflowKind> => {
+  const { kind } = await catalog.find(name)
+  if (asked === undefined || asked === kind) return kind
+  const hasBoth = await catalog.pin(name, asked).then(
+    () => true,
+    () => false,
+  )
+  return hasBoth ? asked : kind
+}
+
+/** Warnings for fields that had no effect. `now`: the stored schedule. */
+export const scheduleWarnings = (body: ChangeSchedule, now: Schedule): Warnings => [
+  ...(body.workflow_kind === undefined || body.workflow_kind === now.workflow_kind
+    ? []
+    : [{ field: 'workflow_kind', message: `${now.workflow_name} is a ${now.workflow_kind}` }]),
+  ...(body.trigger_type === 'manual'
+    ? [
+        {
+          field: 'trigger_type',
+          message: 'the schedule is disabled: start it with POST /schedules/{id}/trigger',
+        },
+      ]
+    : []),
+  ...READ_ONLY.flatMap((field) =>
+    body[field] === undefined || body[field] === now[field] ? [] : [{ field, message: 'is read-only' }],
+  ),
+]
+
+/** Other fields may change between a read and a write. */
+const READ_ONLY = ['id', 'created_at'] as const
+
+const draftOf = async (
+  catalog: Pick<Catalog, 'find' | 'pin'>,
+  body: ChangeSchedule,
+  base: ScheduleDraft | undefined,
+): Promise<ScheduleDraft> => {
+  const workflowName = body.workflow_name ?? base?.workflowName ?? ''
+  const sameWorkflow = body.workflow_name === undefined ? base?.workflowKind : undefined
+  const workflowKind = await kindOf(catalog, workflowName, body.workflow_kind ?? sameWorkflow)
+  await catalog.pin(workflowName, workflowKind)
+  refuse([
+    ...paramsProblems(body.params ?? {}),
+    ...paramsProblems(body.input ?? {}, '/input'),
+    ...timeoutProblems(body),
+  ])
+  const { trigger_type: type } = body
+  const byHand = type === 'manual'
+  const draft: ScheduleDraft = {
+    name: body.name ?? base?.name ?? '',
+    workflowName,
+    workflowKind,
+    target: (body.target ?? ((body.targets ?? []).length > 0 ? '' : base?.target) ?? '').trim(),
+    workspace: body.workspace ?? base?.workspace ?? '',
+    params: body.params ?? base?.params ?? {},
+    triggerType: (type === 'manual' ? undefined : type) ?? base?.triggerType ?? 'cron',
+    schedule: (body.schedule ?? base?.schedule ?? '').trim() || (byHand ? ANY_TIME : ''),
+    eventTopic: body.event_topic ?? base?.eventTopic ?? '',
+    watchPath: body.watch_path ?? base?.watchPath ?? '',
+    spec: specOf(body, base?.spec ?? {}),
+    enabled: !byHand && (body.enabled ?? base?.enabled ?? true),
+  }
+  const needed = NEEDED[draft.triggerType]
+  const given = { schedule: draft.schedule, event_topic: draft.eventTopic, watch_path: draft.watchPath }
+  if (given[needed] === '')
+    refuse([{ path: `/${needed}`, message: `is required for trigger_type ${draft.triggerType}` }])
+  return draft
+}
+
+/**
+ * Converts a schedule to its trigger and validates it as far as possible now: if the run needs no event, the whole run
+ * is planned once.
+ */
+export const checkedTrigger = async (
+  receiver: EventReceiver,
+  draft: ScheduleDraft,
+): Promise<ReadyTrigger> => {
+  const trigger = triggerOfSchedule({
+    id: 'sch_new',
+    lastRun: null,
+    runCount: 0,
+    createdAt: '',
+    updatedAt: '',
+    ...draft,
+  })
+  if ('problem' in trigger) {
+    refuse(trigger.fields)
+    throw new AppError('invalid_input', trigger.problem)
+  }
+  const { resolved } = await receiver.planning.catalog.pin(draft.workflowName, draft.workflowKind)
+  const given = { target: draft.target, targets: draft.spec.targets }
+  if (draft.triggerType === 'cron') {
+    const at = new Date()
+    const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
+    const signal = AbortSignal.timeout(CHECK_MS)
+    const { targets } = await planExecution(
+      receiver.planning,
+      trigger,
+      triggerEvent(event, at.toISOString()),
+      signal,
+    )
+    const planned = targets.map(({ target }) => target)
+    refuse(targetTypeProblems(resolved, planned, given))
+  } else {
+    refuse(targetTypeProblems(resolved, given.targets ?? [given.target], given))
+    const isGiven = (path: string) => Object.keys(draft.params).some((name) => path === `/params/${name}`)
+    // Missing params may come from the event.
+    refuse(checkParams(resolved, draft.params).filter(({ path }) => isGiven(path)))
+  }
+  return trigger
+}
+
+const CHECK_MS = 10_000
+
+const durationText = (ms: number): string => (ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`)
+
+/** The API form of a schedule. `decidedUntil`: its clock, once the scheduler has started it. */
+export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined): Schedule => {
+  const { spec } = schedule
+  const timezone = spec.timezone ?? 'UTC'
+  const fires = schedule.enabled && schedule.triggerType === 'cron'
+  return {
+    id: schedule.id,
+    name: schedule.name,
+    workflow_name: schedule.workflowName,
+    workflow_kind: schedule.workflowKind,
+    target: schedule.target,
+    ...(spec.targets === undefined ? {} : { targets: [...spec.targets] }),
+    workspace: schedule.workspace,
+    params: { ...schedule.params },
+    input_config: { ...schedule.params, ...(schedule.target === '' ? {} : { target: schedule.target }) },
+    trigger_name: schedule.name,
+    trigger_type: schedule.triggerType,
+    schedule: schedule.schedule,
+    timezone,
+    event_topic: schedule.eventTopic,
+    watch_path: schedule.watchPath,
+    missed: spec.missed ?? 'once',
+    missed_window: durationText(spec.missedWindowMs ?? MISSED_WINDOW_MS),
+    overlap: spec.overlap ?? 'allow',
+    filters: [...(spec.filters ?? [])],
+    dedupe_key: spec.dedupeKey ?? '',
+    dedupe_window: durationText(spec.dedupeWindowMs ?? DEDUPE_WINDOW_MS),
+    debounce: durationText(spec.settleMs ?? SETTLE_MS),
+    input: { ...spec.input },
+    ...(spec.runMode === undefined ? {} : { run_mode: spec.runMode }),
+    priority: spec.priority ?? 'normal',
+    ...shownRun(spec.run),
+    is_enabled: schedule.enabled,
+    last_run: schedule.lastRun,
+    next_run: fires ? upcomingTime({ schedule: schedule.schedule, timezone }, decidedUntil) : null,
+    run_count: schedule.runCount,
+    created_at: schedule.createdAt,
+    updated_at: schedule.updatedAt,
+  }
+}
+
+const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
+  ...(run.runner_type === undefined ? {} : { runner_type: run.runner_type }),
+  ...(run.docker_image === undefined ? {} : { docker_image: run.docker_image }),
+  ...(run.docker_network === undefined ? {} : { docker_network: run.docker_network }),
+  ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
+  ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
+  ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),
+})

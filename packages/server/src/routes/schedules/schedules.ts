@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import {
+  AppError,
+  ChangeSchedule,
+  CreateSchedule,
+  page,
+  Schedule,
+  Warnings,
+  wrapped,
+} from '@scanfarm/contracts'
+import { tooManySchedules, type StoredSchedule } from '@scanfarm/store'
+import { Type } from 'typebox'
+import type { ServerContext } from '../../context.ts'
+import { json } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { planScheduled } from '../../triggers/plan-scheduled.ts'
+import { changedDraft, checkedTrigger, newDraft, scheduleWarnings, shown } from './schedule-body.ts'
+import { refuseMode } from '../../submission/plan-job.ts'
+import { readScheduleForm } from '../../submission/read-forms.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+
+const SchedulePath = Type.Object({ id: Type.String() })
+const Changed = Type.Object({
+  message: Type.String(),
+  data: Schedule,
+  warnings: Type.Optional(Warnings),
+})
+
+const shownAll = async (
+  { store }: Pick<ServerContext, 'store'>,
+  schedules: readonly StoredSchedule[],
+): Promise<Schedule[]> => {
+  const clocks = await store.triggers.clocks(schedules.map(({ id }) => id))
+  return schedules.map((schedule) => shown(schedule, clocks.get(schedule.id)))
+}
+
+const shownOne = async (
+  context: Pick<ServerContext, 'store'>,
+  schedule: StoredSchedule,
+): Promise<Schedule> => {
+  const clocks = await context.store.triggers.clocks([schedule.id])
+  return shown(schedule, clocks.get(schedule.id))
+}
+
+const changed = async (
+  context: Pick<ServerContext, 'store'>,
+  message: string,
+  schedule: StoredSchedule,
+  body: ChangeSchedule,
+) => {
+  const data = await shownOne(context, schedule)
+  const warnings = scheduleWarnings(body, data)
+  return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
+}
+
+const noSchedule = (id: string): AppError =>
+  new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
+
+const found = async ({ store }: Pick<ServerContext, 'store'>, id: string): Promise<StoredSchedule> => {
+  const schedule = await store.schedules.find(id)
+  if (schedule === undefined) throw noSchedule(id)
+  return schedule
+}
+
+export const listSchedules = route(
+  {
+    method: 'get',
+    path: '/schedules',
+    tag: 'Schedules',
+    summary: 'List the schedules, newest first',
+    role: 'viewer',
+    query: Type.Object(pageQuery, { additionalProperties: false }),
+    responses: { 200: page(Schedule) },
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const { data, ...rest } = await store.schedules.list(request)
+    return pageBody({ ...rest, data: await shownAll({ store }, data) }, request)
+  },
+)
+
+export const createSchedule = route(
+  {
+    method: 'post',
+    path: '/schedules',
+    tag: 'Schedules',
+    summary: 'Start a workflow on a schedule, on events or on file changes',
+    description:
+      'The same triggers as in workflow files. The default of `trigger_type` is cron; cron requires `schedule`, event `event_topic` and watch `watch_path`. Forms of existing clients are accepted: fields that are null count as missing, target and params may be in `input_config`, and fields that have no effect are reported in `warnings`.',
+    role: 'admin',
+    body: CreateSchedule,
+    reads: readScheduleForm,
+    responses: { 201: Changed },
+    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'conflict'],
+  },
+  async (context, { body }) => {
+    if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
+    const draft = await newDraft(context.catalog, body)
+    await checkedTrigger(context.receiver, draft)
+    const data = await context.store.schedules.add(draft)
+    if (data === undefined) throw tooManySchedules()
+    await context.receiver.registry.current()
+    return await changed(context, 'Schedule created', data, body)
+  },
+)
+
+export const getSchedule = route(
+  {
+    method: 'get',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Read one schedule',
+    role: 'viewer',
+    params: SchedulePath,
+    responses: { 200: wrapped(Schedule) },
+    errors: ['not_found'],
+  },
+  async (context, { params }) => ({ data: await shownOne(context, await found(context, params.id)) }),
+)
+
+export const changeSchedule = route(
+  {
+    method: 'put',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Change fields of a schedule; takes effect immediately',
+    role: 'admin',
+    params: SchedulePath,
+    body: ChangeSchedule,
+    reads: readScheduleForm,
+    responses: { 200: Changed },
+    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'not_found'],
+  },
+  async (context, { params, body }) => {
+    if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
+    const draft = await changedDraft(context.catalog, await found(context, params.id), body)
+    await checkedTrigger(context.receiver, draft)
+    const data = await context.store.schedules.replace(params.id, draft)
+    if (data === undefined) throw noSchedule(params.id)
+    await context.receiver.registry.current()
+    return await changed(context, 'Schedule updated', data, body)
+  },
+)
+
+export const removeSchedule = route(
+  {
+    method: 'delete',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Delete a schedule; its runs are kept',
+    role: 'admin',
+    params: SchedulePath,
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    if (!(await store.schedules.remove(params.id))) throw noSchedule(params.id)
+    return { message: 'Schedule deleted', id: params.id }
+  },
+)
+
+const switching = (word: 'enable' | 'disable') =>
+  route(
+    {
+      method: 'post',
+      path: `/schedules/{id}/${word}`,
+      tag: 'Schedules',
+      summary: word === 'enable' ? 'Enable a schedule from now on' : 'Disable a schedule',
+      role: 'admin',
+      params: SchedulePath,
+      responses: { 200: Changed },
+      errors: ['not_found'],
+    },
+    async (context, { params }) => {
+      const schedule = await found(context, params.id)
+      const data = await context.store.schedules.replace(params.id, {
+        ...schedule,
+        enabled: word === 'enable',
+      })
+      if (data === undefined) throw noSchedule(params.id)
+      await context.receiver.registry.current()
+      return { message: `Schedule ${word}d`, data: await shownOne(context, data) }
+    },
+  )
+
+export const enableSchedule = switching('enable')
+export const disableSchedule = switching('disable')
+
+export const triggerSchedule = route(
+  {
+    method: 'post',
+    path: '/schedules/{id}/trigger',
+    tag: 'Schedules',
+    summary: 'Start a schedule now, even if it is disabled',
+    role: 'operator',
+    params: SchedulePath,
+    responses: {
+      202: Type.Object({
+        message: Type.String(),
+        schedule: Type.String(),
+        workflow: Type.String(),
+        job_id: Type.String(),
+        poll_url: Type.String(),
+      }),
+    },
+    errors: ['not_found', 'invalid_input', 'wrong_state'],
+  },
+  async (context, { params, http }) => {
+    const { receiver, store, notifier } = context
+    const schedule = await found(context, params.id)
+    const trigger = await checkedTrigger(receiver, schedule)
+    const fireContext = { fireKey: `now:${randomUUID()}`, at: new Date(), data: { asked: 'true' } }
+    const fire = await planScheduled(receiver.planning, trigger, fireContext, http.signal())
+    if (fire.firing === undefined) throw new AppError('invalid_input', fire.error)
+    const fired = await store.triggers.fireNow(fire)
+    await receiver.settle(fired)
+    notifier.notify()
+    const [{ outcome, error, jobId } = { outcome: 'failed', error: 'no run was created', jobId: '' }] = fired
+    if (outcome === 'skipped' || outcome === 'deduped')
+      throw new AppError(
+        'wrong_state',
+        'the runs of the previous execution have not ended, and the overlap of the schedule is skip',
+      )
+    if (jobId === '') throw new Error(`a schedule could not be started: ${error}`)
+    return json(202, {
+      message: 'Schedule triggered',
+      schedule: schedule.name,
+      workflow: schedule.workflowName,
+      job_id: jobId,
+      poll_url: `${http.root}/jobs/${jobId}`,
+    })
+  },
+)

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto'
+import { AppError, NullableTimestamp, page, Timestamp, wrapped, type FieldError } from '@scanfarm/contracts'
+import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@scanfarm/store'
+import { Type, type Static } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { topicProblem } from '../../triggers/topics.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { rowId } from '../query.ts'
+
+const Secret = Type.String({ minLength: 16, maxLength: 256 })
+const IdPath = Type.Object({ id: Type.String() })
+const SECRET_BYTES = 32
+
+const nothing = (what: string, id: string): AppError =>
+  new AppError('not_found', `there is no ${what} ${JSON.stringify(id)}`)
+
+const Format = Type.Enum(['json', 'slack', 'discord'])
+const Subscribed = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    url: Type.String(),
+    topics: Type.Array(Type.String()),
+    filters: Type.Array(Type.String()),
+    format: Format,
+    enabled: Type.Boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'WebhookSubscription' },
+)
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  url: Type.String({ minLength: 1, maxLength: 2048, description: 'http or https' }),
+  topics: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+    minItems: 1,
+    maxItems: 64,
+    description: 'Topics or shell globs',
+  }),
+}
+const options = {
+  filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 16 })),
+  format: Type.Optional(Format),
+  secret: Type.Optional(Secret),
+  enabled: Type.Optional(Type.Boolean()),
+}
+const CreateSubscription = Type.Object({ ...fields, ...options }, { additionalProperties: false })
+const ChangeSubscription = Type.Object(
+  {
+    name: Type.Optional(fields.name),
+    url: Type.Optional(fields.url),
+    topics: Type.Optional(fields.topics),
+    ...options,
+  },
+  { additionalProperties: false, minProperties: 1 },
+)
+
+const shown = (one: Subscription): Static<typeof Subscribed> => ({
+  id: one.id,
+  name: one.name,
+  url: one.url,
+  topics: [...one.topics],
+  filters: [...one.filters],
+  format: one.format,
+  enabled: one.enabled,
+  created_at: one.createdAt,
+  updated_at: one.updatedAt,
+})
+
+const checked = (draft: SubscriptionDraft): SubscriptionDraft => {
+  const problems: FieldError[] = []
+  const url = URL.parse(draft.url)
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    problems.push({ path: '/url', message: 'must be an http or https URL' })
+  else if (url.username !== '' || url.password !== '')
+    problems.push({ path: '/url', message: 'must not contain a password: requests are signed instead' })
+  for (const [index, topic] of draft.topics.entries()) {
+    const message = topicProblem(topic)
+    if (message !== undefined) problems.push({ path: `/topics/${index}`, message })
+  }
+  refuse(problems)
+  return draft
+}
+
+export const createSubscription = route(
+  {
+    method: 'post',
+    path: '/webhook-subscriptions',
+    tag: 'Webhooks',
+    summary: 'Subscribe a URL to events',
+    description:
+      'Requests are signed like incoming ones. Private addresses are refused when a request is sent, unless the settings allow them. The secret is returned only in this answer.',
+    role: 'admin',
+    body: CreateSubscription,
+    responses: { 201: Type.Object({ message: Type.String(), data: Subscribed, secret: Type.String() }) },
+    errors: ['invalid_input', 'conflict'],
+  },
+  async ({ store }, { body }) => {
+    const secret = body.secret ?? randomBytes(SECRET_BYTES).toString('hex')
+    const { name, url, topics, filters = [], format = 'json', enabled = true } = body
+    const made = await store.webhooks.subscribe(
+      checked({ name, url, topics, filters, format, secret, enabled }),
+    )
+    if (made === undefined)
+      throw new AppError('conflict', `there are already ${MAX_SUBSCRIPTIONS} subscriptions: delete one first`)
+    return { message: 'Subscription created', data: shown(made), secret }
+  },
+)
+
+export const listSubscriptions = route(
+  {
+    method: 'get',
+    path: '/webhook-subscriptions',
+    tag: 'Webhooks',
+    summary: 'List the subscriptions',
+    role: 'admin',
+    responses: { 200: Type.Object({ data: Type.Array(Subscribed) }) },
+  },
+  async ({ store }) => ({ data: (await store.webhooks.subscriptions()).map(shown) }),
+)
+
+export const changeSubscription = route(
+  {
+    method: 'patch',
+    path: '/webhook-subscriptions/{id}',
+    tag: 'Webhooks',
+    summary: 'Change a subscription',
+    role: 'admin',
+    params: IdPath,
+    body: ChangeSubscription,
+    responses: { 200: Type.Object({ message: Type.String(), data: Subscribed }) },
+    errors: ['invalid_input', 'not_found'],
+  },
+  async ({ store }, { params, body }) => {
+    const id = rowId(params.id)
+    const known = id === undefined ? undefined : await store.webhooks.subscription(id)
+    if (id === undefined || known === undefined) throw nothing('subscription', params.id)
+    const { name, url, topics, filters, format, secret, enabled } = { ...known, ...body }
+    const draft = checked({ name, url, topics, filters, format, secret, enabled })
+    const data = await store.webhooks.changeSubscription(id, draft)
+    if (data === undefined) throw nothing('subscription', params.id)
+    return { message: 'Subscription changed', data: shown(data) }
+  },
+)
+
+export const removeSubscription = route(
+  {
+    method: 'delete',
+    path: '/webhook-subscriptions/{id}',
+    tag: 'Webhooks',
+    summary: 'Delete a subscription and its deliveries',
+    role: 'admin',
+    params: IdPath,
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const id = rowId(params.id)
+    if (id === undefined || !(await store.webhooks.unsubscribe(id))) throw nothing('subscription', params.id)
+    return { message: 'Subscription removed', id }
+  },
+)
+
+const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
+const Delivery = Type.Object(
+  {
+    id: Type.Integer(),
+    subscription_id: Type.Integer(),
+    event_id: Type.String(),
+    topic: Type.String(),
+    status: DeliveryStatus,
+    attempts: Type.Integer(),
+    next_at: Timestamp,
+    last_status: Type.Integer({ description: 'HTTP status of the last answer; 0 if there was none' }),
+    last_error: Type.String(),
+    created_at: Timestamp,
+    delivered_at: NullableTimestamp,
+  },
+  { $id: 'WebhookDelivery' },
+)
+
+export const listDeliveries = route(
+  {
+    method: 'get',
+    path: '/webhook-deliveries',
+    tag: 'Webhooks',
+    summary: 'List deliveries, newest first; failed ones have the status dead',
+    role: 'admin',
+    query: Type.Object(
+      {
+        status: Type.Optional(DeliveryStatus),
+        subscription_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+        ...pageQuery,
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: page(Delivery) },
+  },
+  async ({ store }, { query }) => {
+    const request = pageRequest(query)
+    const { status, subscription_id: subscriptionId } = query
+    const filter = {
+      ...(status === undefined ? {} : { status }),
+      ...(subscriptionId === undefined ? {} : { subscriptionId }),
+    }
+    return pageBody(await store.webhooks.deliveries(filter, request), request)
+  },
+)
+
+export const redeliver = route(
+  {
+    method: 'post',
+    path: '/webhook-deliveries/{id}/redeliver',
+    tag: 'Webhooks',
+    summary: 'Send a delivery again',
+    role: 'admin',
+    params: IdPath,
+    responses: { 202: wrapped(Delivery) },
+    errors: ['not_found'],
+  },
+  async ({ store, notifier }, { params }) => {
+    const id = rowId(params.id)
+    const data = id === undefined ? undefined : await store.webhooks.redeliver(id)
+    if (data === undefined) throw nothing('delivery', params.id)
+    notifier.notify()
+    return { data }
+  },
+)

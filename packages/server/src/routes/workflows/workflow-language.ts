@@ -1,0 +1,68 @@
+import { hasErrors, workflowJsonSchema } from '@scanfarm/language'
+import { buffer } from 'node:stream/consumers'
+import { Type } from 'typebox'
+import { checkWorkflow, MAX_PROBLEMS, workflowFile, workflowText } from './check-upload.ts'
+import { text } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { receiveBody } from '../../http/receive-file.ts'
+import { MAX_WORKFLOW_BYTES } from './upload-workflow.ts'
+
+const WorkflowProblem = Type.Object(
+  {
+    file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
+    line: Type.Integer({ description: 'From 1; 0: unknown' }),
+    column: Type.Integer({ description: 'From 1; 0: unknown' }),
+    rule: Type.String({ description: 'Stable name of the rule, for example `unknown-key`' }),
+    severity: Type.Enum(['error', 'warning', 'info']),
+    message: Type.String(),
+    hint: Type.String({ description: 'How to fix it, or empty' }),
+  },
+  { $id: 'WorkflowProblem' },
+)
+
+export const lintWorkflow = route(
+  {
+    method: 'post',
+    path: '/workflows/lint',
+    tag: 'Workflows',
+    summary: 'Check a workflow file without adding it',
+    description: `The file is the body, or the field \`file\` of a form. It is checked on its own, like an upload: workflows that it refers to are not loaded. The first ${MAX_PROBLEMS} problems are returned, and one more that counts the rest.`,
+    role: 'viewer',
+    file: { description: 'A workflow in YAML, at most 1 MiB' },
+    responses: {
+      200: Type.Object({
+        valid: Type.Boolean({ description: 'False: the file has errors, and an upload would be refused' }),
+        problems: Type.Array(WorkflowProblem),
+      }),
+    },
+    errors: [
+      'invalid_input',
+      'invalid_workflow',
+      'payload_too_large',
+      'unsupported_media_type',
+      'unavailable',
+    ],
+  },
+  async ({ checker }, { http }) =>
+    receiveBody(http.stream, MAX_WORKFLOW_BYTES, async (body, filename) => {
+      const text = workflowText(await buffer(body))
+      const { problems } = await checkWorkflow(checker, workflowFile(filename), text)
+      return { valid: !hasErrors(problems), problems: [...problems] }
+    }),
+)
+
+let made: string | undefined
+const schemaText = (): string => (made ??= JSON.stringify(workflowJsonSchema()))
+
+export const workflowSchema = route(
+  {
+    method: 'get',
+    path: '/workflow.schema.json',
+    tag: 'Workflows',
+    summary: 'Read the JSON Schema of the workflow language, for editors',
+    role: 'public',
+    bare: true,
+    responses: { 200: { media: ['application/schema+json'], description: 'The schema' } },
+  },
+  async () => text(200, 'application/schema+json; charset=utf-8', schemaText()),
+)

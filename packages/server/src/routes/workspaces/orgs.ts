@@ -1,0 +1,216 @@
+import { AppError, FINDING_LIMITS, Org, OrgStats, wrapped } from '@scanfarm/contracts'
+import { DEFAULT_ORG, MAX_ORGS, type Store } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+
+const MAX_ASSIGNED = 10_000
+
+const OrgPath = Type.Object({ org: Type.String({ description: 'uuid or name' }) })
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 128, pattern: '^\\S(.*\\S)?$' }),
+  description: Type.String({ maxLength: 4096 }),
+  tags: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }),
+}
+
+const found = async ({ orgs }: Pick<Store, 'orgs'>, ref: string): Promise<Org> => {
+  const org = await orgs.find(ref)
+  if (org === undefined) throw noOrg(ref)
+  return org
+}
+const noOrg = (ref: string): AppError =>
+  new AppError('not_found', `there is no organisation ${JSON.stringify(ref)}; see GET /orgs`)
+
+const TAKEN = [{ path: '/name', message: 'another organisation has this name or uuid' }]
+
+export const listOrgs = route(
+  {
+    method: 'get',
+    path: '/orgs',
+    tag: 'Workspaces',
+    summary: 'List the organisations with counts of their records',
+    description: `An organisation is a named set of workspaces; there are at most ${MAX_ORGS}. The default one has all workspaces without another organisation. Counts above 10,000 may be a few seconds old; the first 100 workspaces of each are listed.`,
+    role: 'viewer',
+    responses: {
+      200: Type.Object({
+        data: Type.Array(Type.Object({ ...Org.properties, stats: OrgStats })),
+        total: Type.Integer({ minimum: 0 }),
+      }),
+    },
+  },
+  async ({ store }) => {
+    const data = (await store.orgs.list()).map(({ org, stats }) => ({ ...org, stats }))
+    return { data, total: data.length }
+  },
+)
+
+export const createOrg = route(
+  {
+    method: 'post',
+    path: '/orgs',
+    tag: 'Workspaces',
+    summary: 'Create an organisation',
+    role: 'admin',
+    body: Type.Object(
+      {
+        name: fields.name,
+        uuid: Type.Optional(Type.Union([Type.String({ format: 'uuid' }), Type.Literal('')])),
+        description: Type.Optional(fields.description),
+        tags: Type.Optional(fields.tags),
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 201: wrapped(Org) },
+    errors: ['invalid_input', 'conflict'],
+  },
+  async ({ store }, { body: { name, uuid, description = '', tags = [] } }) => {
+    const data = await store.orgs.create({ name, description, tags, ...(uuid ? { uuid } : {}) })
+    if (data === 'full')
+      throw new AppError('conflict', `there are already ${MAX_ORGS} organisations: delete one first`)
+    if (data === 'taken') throw new AppError('invalid_input', 'name: is taken', { details: TAKEN })
+    return { data }
+  },
+)
+
+export const getOrg = route(
+  {
+    method: 'get',
+    path: '/orgs/{org}',
+    tag: 'Workspaces',
+    summary: 'Read one organisation',
+    role: 'viewer',
+    params: OrgPath,
+    responses: { 200: wrapped(Org) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => ({ data: await found(store, params.org) }),
+)
+
+export const getOrgStats = route(
+  {
+    method: 'get',
+    path: '/orgs/{org}/stats',
+    tag: 'Workspaces',
+    summary: 'Count the records of an organisation',
+    description: 'The first 10,000 workspaces are listed.',
+    role: 'viewer',
+    params: OrgPath,
+    responses: { 200: wrapped(OrgStats) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => ({ data: await store.orgs.stats(await found(store, params.org)) }),
+)
+
+export const changeOrg = route(
+  {
+    method: 'put',
+    path: '/orgs/{org}',
+    tag: 'Workspaces',
+    summary: 'Change an organisation, or assign workspaces to it',
+    description:
+      'Missing and empty fields are not changed. `workspaces` are moved from their current organisations; assigning them to the default one removes them from theirs.',
+    role: 'admin',
+    params: OrgPath,
+    body: Type.Object(
+      {
+        name: Type.Optional(Type.Union([fields.name, Type.Literal('')])),
+        description: Type.Optional(fields.description),
+        tags: Type.Optional(fields.tags),
+        workspaces: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }), {
+            maxItems: MAX_ASSIGNED,
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        data: Org,
+        assigned: Type.Optional(
+          Type.Object({
+            workspaces: Type.Integer({ description: 'Number of workspaces whose organisation changed' }),
+          }),
+        ),
+      }),
+    },
+    errors: ['invalid_input', 'forbidden', 'not_found'],
+  },
+  async ({ store }, { params, body: { name, description, tags, workspaces = [] } }) => {
+    const org = await found(store, params.org)
+    const renamed = name !== undefined && name !== '' && name !== org.name
+    if (renamed && org.is_default)
+      throw new AppError('forbidden', 'the default organisation cannot be renamed')
+    const change = {
+      ...(renamed ? { name } : {}),
+      ...(description ? { description } : {}),
+      ...(tags === undefined ? {} : { tags }),
+    }
+    const data = Object.keys(change).length === 0 ? org : await store.orgs.change(org.uuid, change)
+    if (data === 'taken') refuse(TAKEN)
+    if (data === undefined || data === 'taken') throw noOrg(params.org)
+    if (workspaces.length === 0) return { data }
+    return { data, assigned: { workspaces: await store.orgs.assign(org.uuid, workspaces) } }
+  },
+)
+
+export const removeOrg = route(
+  {
+    method: 'delete',
+    path: '/orgs/{org}',
+    tag: 'Workspaces',
+    summary: 'Delete an organisation',
+    description: 'Its workspaces move to the default organisation; their records are kept.',
+    role: 'admin',
+    params: OrgPath,
+    query: Type.Object(
+      {
+        purge: Type.Optional(
+          Type.Boolean({ description: 'Only false: an organisation is deleted without its records' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        message: Type.String(),
+        uuid: Type.String(),
+        name: Type.String(),
+        purged: Type.Literal(false),
+      }),
+    },
+    errors: ['invalid_input', 'forbidden', 'not_found'],
+  },
+  async ({ store }, { params, query }) => {
+    if (query.purge === true)
+      refuse([
+        {
+          path: '/purge',
+          message: 'is not supported: retention deletes runs, assets and vulnerabilities',
+        },
+      ])
+    const { uuid, name } = await found(store, params.org)
+    if (uuid === DEFAULT_ORG) throw new AppError('forbidden', 'the default organisation cannot be deleted')
+    if (!(await store.orgs.remove(uuid))) throw noOrg(params.org)
+    return { message: 'Organisation deleted', uuid, name, purged: false as const }
+  },
+)
+
+/** Query parameter of lists that can be filtered by organisation. */
+export const orgQuery = {
+  org: Type.Optional(
+    Type.String({ maxLength: 256, description: 'uuid or name of the organisation that has the workspace' }),
+  ),
+}
+
+/** The uuid of the organisation. Existing clients send an empty text for no filter. */
+export const orgOf = async (
+  { orgs }: Pick<Store, 'orgs'>,
+  ref: string | undefined,
+): Promise<string | undefined> => {
+  if (ref === undefined || ref.trim() === '') return undefined
+  const org = await orgs.find(ref.trim())
+  if (org === undefined)
+    refuse([{ path: '/org', message: `there is no organisation ${JSON.stringify(ref)}; see GET /orgs` }])
+  return org?.uuid
+}

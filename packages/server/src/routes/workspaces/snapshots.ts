@@ -1,0 +1,107 @@
+import { AppError } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import type { ServerContext } from '../../context.ts'
+import { attachment, bytes, type Answer } from '../../http/answer.ts'
+import { route, unsupportedRoute } from '../../http/route.ts'
+import { entriesOf } from './snapshot-entries.ts'
+import { zipOf } from './zip-stream.ts'
+
+const DESCRIPTION =
+  'Created while it is sent: `runs.jsonl`, `assets.jsonl` and `vulnerabilities.jsonl` with all records, the newest artifact of each path below `files/`, and `snapshot.json` with the counts.'
+const NONE: object[] = []
+const ZIP = { 200: { media: ['application/zip'], description: 'The snapshot' } } as const
+
+const send = async (
+  { store, artifacts, snapshots }: Pick<ServerContext, 'store' | 'artifacts' | 'snapshots'>,
+  workspace: string,
+): Promise<Answer> => {
+  if (!(await store.workspaces.exists(workspace)))
+    throw new AppError('not_found', `there is no workspace ${JSON.stringify(workspace)}; see GET /workspaces`)
+  const slot = snapshots.acquire()
+  const zip = zipOf(entriesOf({ store, artifacts }, workspace))
+  zip.once('close', () => slot[Symbol.dispose]())
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+  return bytes(200, zip, {
+    'Content-Type': 'application/zip',
+    'Content-Disposition': attachment(`${workspace}_${time}Z.zip`),
+  })
+}
+
+export const downloadSnapshot = route(
+  {
+    method: 'get',
+    path: '/snapshot-download/{workspace}',
+    tag: 'Workspaces',
+    summary: 'Download all records and files of a workspace as a zip file',
+    description: DESCRIPTION,
+    role: 'viewer',
+    params: Type.Object({ workspace: Type.String() }),
+    responses: ZIP,
+    errors: ['not_found', 'unavailable'],
+  },
+  (context, { params }) => send(context, params.workspace),
+)
+
+export const exportSnapshot = route(
+  {
+    method: 'post',
+    path: '/snapshots/export',
+    tag: 'Workspaces',
+    summary: 'Download all records and files of a workspace as a zip file',
+    description: DESCRIPTION,
+    role: 'viewer',
+    body: Type.Object({ workspace: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+    responses: ZIP,
+    errors: ['not_found', 'unavailable'],
+  },
+  (context, { body }) => send(context, body.workspace),
+)
+
+export const listSnapshots = route(
+  {
+    method: 'get',
+    path: '/snapshots',
+    tag: 'Workspaces',
+    summary: 'List stored snapshots',
+    description: 'Always empty: a snapshot is created for each download and not stored.',
+    role: 'viewer',
+    responses: {
+      200: Type.Object({
+        data: Type.Array(Type.Object({})),
+        count: Type.Integer({ minimum: 0 }),
+        path: Type.Literal(''),
+      }),
+    },
+  },
+  async () => ({ data: NONE, count: 0, path: '' as const }),
+)
+
+export const importSnapshot = unsupportedRoute({
+  method: 'post',
+  path: '/snapshots/import',
+  tag: 'Workspaces',
+  summary: 'Import a snapshot (not supported)',
+  role: 'operator',
+  description:
+    'snapshots cannot be imported: runs belong to the farm that executed them; import findings with POST /vulnerabilities/import',
+})
+
+export const removeSnapshot = route(
+  {
+    method: 'delete',
+    path: '/snapshots/{name}',
+    tag: 'Workspaces',
+    summary: 'Delete a stored snapshot',
+    description: 'Always 404, because no snapshot is stored.',
+    role: 'operator',
+    params: Type.Object({ name: Type.String() }),
+    responses: {},
+    errors: ['not_found'],
+  },
+  async (_context, { params }) => {
+    throw new AppError(
+      'not_found',
+      `there is no snapshot ${JSON.stringify(params.name)}: snapshots are created for each download and not stored`,
+    )
+  },
+)

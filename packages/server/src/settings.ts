@@ -1,0 +1,156 @@
+import { artifactSettings } from '@scanfarm/artifacts/settings'
+import { cloudSettings } from '@scanfarm/cloud/settings'
+import { flag, integer, list, paths, platformSettings, secret, type ConfigOf } from '@scanfarm/platform'
+import { queueSettings } from '@scanfarm/queue/settings'
+import { runnerSettings } from '@scanfarm/runners/settings'
+import { storeSettings } from '@scanfarm/store/settings'
+import { workerSettings } from '@scanfarm/worker/settings'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const GIB = 1024 * MIB
+const HOUR_MS = 3_600_000
+
+const serverSettings = {
+  http: {
+    ...workerSettings.http,
+    port: integer('Port of the API. 0: any free port.', { default: 8002, min: 0, max: 65_535 }),
+    jsonBytes: integer('Largest JSON body, in bytes. Most routes have a lower limit.', {
+      default: 16 * MIB,
+      min: KIB,
+      max: GIB,
+    }),
+    bodyIdleMs: integer('A request whose body makes no progress for this long is answered with 408.', {
+      default: 15_000,
+      min: 100,
+      max: HOUR_MS,
+    }),
+    maxConnections: integer('Maximum number of simultaneous connections of a server.', {
+      default: 2_000,
+      min: 10,
+      max: 1_000_000,
+    }),
+    maxConnectionsPerAddress: integer(
+      'Maximum number of simultaneous connections of one address, unless it is a proxy of `http.trust_proxy`.',
+      { default: 500, min: 1, max: 1_000_000 },
+    ),
+    trustProxy: list('Addresses or CIDR blocks of proxies whose `X-Forwarded-*` headers are trusted.', {
+      default: [],
+    }),
+    filesKey: secret(
+      'Key of links to artifacts that need no token: `/ws/<key>/<workspace>/<path>`. At least 20 characters. Not set: these links are disabled.',
+    ),
+    corsOrigins: list('Origins from which browsers may call the API. `*`: any origin.', { default: [] }),
+  },
+  server: {
+    master: flag('Accept distributed runs and hand them to workers (`--master`).', {
+      default: false,
+      env: ['SCANFARM_MASTER'],
+    }),
+    drainMs: integer(
+      'How long a stopping server waits for requests and local runs before it hands the runs back.',
+      {
+        default: 25_000,
+        min: 0,
+        max: HOUR_MS,
+      },
+    ),
+  },
+  uploads: {
+    maxBytes: integer('Largest uploaded file, in bytes.', { default: 256 * MIB, min: KIB, max: 1024 * GIB }),
+  },
+  targetFile: {
+    folders: paths('Folders on the server from which `target_file` may be read, in addition to uploads.', {
+      default: [],
+    }),
+  },
+  jobs: {
+    maxTargets: integer('Maximum number of targets in one request.', {
+      default: 10_000_000,
+      min: 1,
+      max: 100_000_000,
+    }),
+  },
+  auth: {
+    initialToken: secret(
+      'Administrator token that is created on the first start. Not set: a random token, which is written to `admin-token` in the data folder.',
+    ),
+    sessionHours: integer('Lifetime of a login.', { default: 24, min: 1, max: 24 * 365 }),
+    loginAttempts: integer(
+      'Failed logins of one user from one address without a delay. After that, the delay doubles with each failure.',
+      {
+        default: 5,
+        min: 1,
+        max: 1_000,
+      },
+    ),
+    loginWaitMs: integer('Longest delay after a failed login.', { default: 60_000, min: 100, max: HOUR_MS }),
+  },
+  scheduler: {
+    enabled: flag('Execute cron triggers.', { default: true }),
+  },
+  eventReceiver: {
+    enabled: flag('Accept events and start workflows on them.', {
+      default: (lookup) => lookup('scheduler.enabled') === true,
+      defaultText: '`scheduler.enabled`',
+    }),
+    dataBytes: integer('Largest JSON data of an event from the API or a webhook, in bytes.', {
+      default: 64 * KIB,
+      min: KIB,
+      max: MIB,
+    }),
+  },
+  webhooks: {
+    allowPrivate: flag('Allow webhooks to private addresses, like those of the local network.', {
+      default: false,
+    }),
+  },
+  retention: {
+    runDays: integer(
+      'Days after which ended runs are deleted, with their steps, logs and artifacts. Findings and assets are kept. 0: never.',
+      { default: 0, min: 0, max: 36_500 },
+    ),
+    ...workerSettings.retention,
+    uploadDays: integer('Days after which uploaded target files are deleted. 0: never.', {
+      default: 0,
+      min: 0,
+      max: 36_500,
+    }),
+    eventDays: integer('Days after which event-log entries are deleted. 0: never.', {
+      default: 30,
+      min: 0,
+      max: 36_500,
+    }),
+  },
+}
+
+const { dataDir, log } = platformSettings
+const { workflows, folders, llm, notify, local, worker, runs } = workerSettings
+const { http, server, uploads, targetFile, jobs, auth, ...rest } = serverSettings
+
+/** Every setting of a server, in the order of the documentation. */
+export const SETTINGS = {
+  dataDir,
+  http,
+  server,
+  ...storeSettings,
+  ...queueSettings,
+  workflows,
+  folders,
+  uploads,
+  targetFile,
+  jobs,
+  ...artifactSettings,
+  llm,
+  notify,
+  local,
+  worker,
+  runs,
+  ...runnerSettings,
+  auth,
+  ...cloudSettings,
+  ...rest,
+  log,
+}
+
+export type Config = ConfigOf<typeof SETTINGS>

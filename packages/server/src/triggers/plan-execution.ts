@@ -1,0 +1,120 @@
+import { AppError, type CreateRuns } from '@scanfarm/contracts'
+import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
+import { needsTarget, type Json } from '@scanfarm/language'
+import { errorText } from '@scanfarm/platform'
+import type { Firing } from '@scanfarm/store'
+import type { Catalog, Pinned } from '../catalog/catalog.ts'
+import { refuse } from '../http/refusal.ts'
+import { fieldProblems } from '../submission/field-rules.ts'
+import { planJob } from '../submission/plan-job.ts'
+import { targetOf, TargetList } from '../submission/target-list.ts'
+import { workspaceFor } from '../submission/workspace-name.ts'
+import type { ReadyTrigger } from './trigger.ts'
+
+/** Maximum targets of one trigger execution. */
+const MAX_TARGETS = 10_000
+
+export interface PlanContext {
+  readonly catalog: Pick<Catalog, 'pin'>
+  readonly language: TriggerLanguage
+  readonly master: boolean
+  /** Whether an event trigger started the run. */
+  startedByEvent(runUuid: string): Promise<boolean>
+}
+
+/** Plans the job that a trigger starts for an event. Rejects if it is invalid; writes nothing. */
+export async function planExecution(
+  { catalog, language, master }: PlanContext,
+  trigger: ReadyTrigger,
+  event: TriggerEvent,
+  signal: AbortSignal,
+): Promise<Firing> {
+  const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
+  const { name, kind } = trigger.workflow
+  const pinned = await catalog.pin(name, kind)
+  const targets = targetsOf(trigger, target ?? null, event, pinned)
+  const body: CreateRuns = {
+    [kind]: name,
+    targets,
+    params: paramsOf(trigger, inputs),
+    run_mode: trigger.runMode ?? (master ? 'distributed' : 'local'),
+    ...(trigger.priority === undefined ? {} : { priority: trigger.priority }),
+    ...(trigger.workspace === '' ? {} : { workspace: trigger.workspace }),
+    ...trigger.run,
+  }
+  refuse(fieldProblems(body))
+  if (body.run_mode === 'distributed' && !master)
+    throw new Error('its runs are distributed, but this server was started without --master')
+  const draft = planJob(body, pinned)
+  return {
+    triggerKey: trigger.key,
+    overlap: trigger.overlap,
+    dedupe: trigger.event?.dedupe && {
+      key: language.text(trigger.event.dedupe.key, event),
+      windowMs: trigger.event.dedupe.windowMs,
+    },
+    draft: {
+      ...draft,
+      triggerType: trigger.type,
+      triggerName: trigger.name,
+      scheduleId: trigger.scheduleId,
+      eventEnvelope: JSON.stringify({ ...event, data_raw: JSON.stringify(event.data) }),
+    },
+    targets: targets.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) })),
+  }
+}
+
+/** The message of an error, with all fields of an `AppError`. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof AppError && error.details.length > 0)
+    return error.details.map(({ path, message }) => `${path.slice(1)}: ${message}`).join(', ')
+  return errorText(error)
+}
+
+const inputsOf = async (
+  language: TriggerLanguage,
+  { input }: ReadyTrigger,
+  event: TriggerEvent,
+  signal: AbortSignal,
+): Promise<Record<string, Json>> => {
+  const values: [string, Json][] = []
+  for (const [name, expression] of Object.entries(input))
+    values.push([name, await language.input(expression, event, signal)])
+  return Object.fromEntries(values)
+}
+
+const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Inputs that the event lacks fall back to the schedule, and then to "", for which the workflow uses its defaults. */
+const paramsOf = (
+  { params }: ReadyTrigger,
+  inputs: Readonly<Record<string, Json>>,
+): Record<string, string> => ({
+  ...params,
+  ...Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [
+      name,
+      value === null ? (params[name] ?? '') : textOf(value),
+    ]),
+  ),
+})
+
+/**
+ * The distinct targets: from the trigger, then the schedule, then the event. If there are none, the run has no target
+ * if its workflow allows that.
+ */
+const targetsOf = (
+  trigger: ReadyTrigger,
+  mapped: Json,
+  { data }: TriggerEvent,
+  { resolved }: Pinned,
+): string[] => {
+  const own = Object.hasOwn(data, 'target') ? (data['target'] ?? null) : null
+  const fixed = trigger.targets.length > 0 ? [...trigger.targets] : trigger.target
+  const named = mapped ?? (fixed === '' ? own : fixed)
+  const texts = (Array.isArray(named) ? named : named === null ? [] : [named]).map(textOf)
+  if (texts.every((text) => targetOf(text) === undefined) && !needsTarget(resolved)) return ['']
+  const list = new TargetList({ maxTargets: MAX_TARGETS, maxHeld: MAX_TARGETS })
+  for (const text of texts) list.add(text, () => ({ path: '/target', prefix: '' }))
+  return [...(list.finish('target').targets ?? [])]
+}

@@ -1,0 +1,100 @@
+import { lookup } from 'node:dns/promises'
+import { request as requestHttp, type RequestOptions } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { BlockList, isIP } from 'node:net'
+
+/** Networks that are not part of the public internet: private, cloud metadata, documentation, multicast. */
+const PRIVATE_V4 = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const
+/** Exceptions within the global unicast range; all other IPv6 addresses are not public. Some embed an IPv4 address. */
+const PRIVATE_V6 = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const
+
+const blocked = new BlockList()
+for (const [network, prefix] of PRIVATE_V4) blocked.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of PRIVATE_V6) blocked.addSubnet(network, prefix, 'ipv6')
+const globalV6 = new BlockList()
+globalV6.addSubnet('2000::', 3, 'ipv6')
+
+/** Whether an IP address is public. */
+export const isPublic = (address: string): boolean => {
+  const version = isIP(address)
+  if (version === 4) return !blocked.check(address, 'ipv4')
+  return version === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
+}
+
+/**
+ * The address to connect to. Rejects if any address of the host is private, so that DNS answers cannot be used to reach
+ * internal services by retrying.
+ */
+export async function addressOf(
+  host: string,
+  allowPrivate: boolean,
+): Promise<{ address: string; family: number }> {
+  const name = host.replace(/^\[|\]$/g, '')
+  const found = isIP(name) === 0 ? await lookup(name, { all: true }) : [{ address: name, family: isIP(name) }]
+  const hidden = allowPrivate ? undefined : found.find(({ address }) => !isPublic(address))
+  if (hidden !== undefined)
+    throw new Error(
+      `${host} is the private address ${hidden.address}; set webhooks.allow_private to permit that`,
+    )
+  const [first] = found
+  if (first === undefined) throw new Error(`the host ${host} has no address`)
+  return first
+}
+
+/** From the DNS lookup to the end of the answer. */
+const PATIENCE_MS = 10_000
+/** Only the status is used; this much of the body is read so that the connection can end cleanly. */
+const MAX_ANSWER = 64 * 1024
+
+/** Sends a body to a URL and returns the status of the answer. Redirects are not followed. */
+export async function postTo(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  options: { allowPrivate: boolean; signal: AbortSignal },
+): Promise<number> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(PATIENCE_MS)])
+  const { address, family } = await addressOf(url.hostname, options.allowPrivate)
+  const settings: RequestOptions = {
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+    agent: false,
+    signal,
+    // Connect to the address that was checked, whatever DNS answers now.
+    lookup: (_host, lookupOptions, done) =>
+      lookupOptions.all === true ? done(null, [{ address, family }]) : done(null, address, family),
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, settings, (response) => {
+    let size = 0
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > MAX_ANSWER) response.destroy()
+    })
+    response.on('close', () => resolve(response.statusCode ?? 0))
+    response.on('error', () => resolve(response.statusCode ?? 0))
+  })
+  request.on('error', reject)
+  request.end(body)
+  return await promise
+}

@@ -1,0 +1,136 @@
+import { errorText, type Logger } from '@scanfarm/platform'
+import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
+import { triggerEvent } from '../triggers/plan-event.ts'
+import type { EventReceiver } from '../triggers/event-receiver.ts'
+import { topicMatcher } from '../triggers/topics.ts'
+import { bodyOf } from './delivery-body.ts'
+import { postTo } from './post.ts'
+import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
+
+/** Events read in one turn. */
+const PAGE = 500
+/** Concurrent requests. */
+const BATCH = 20
+/** How long a master that died keeps its deliveries; longer than a request takes. */
+const LEASE_MS = 30_000
+/** Attempts before a delivery is given up, over about five hours. */
+export const MAX_ATTEMPTS = 10
+const FIRST_RETRY_MS = 10_000
+const LONGEST_RETRY_MS = 3_600_000
+
+export interface WebhookSenderParts {
+  readonly webhooks: Store['webhooks']
+  readonly feed: Store['feed']
+  readonly receiver: Pick<EventReceiver, 'planning'>
+  readonly allowPrivate: boolean
+  readonly log: Logger
+}
+
+/**
+ * Delivers events to subscribers at least once, in no particular order. An event becomes one delivery for each
+ * subscription that matches; any master sends it.
+ */
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts
+
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = parts
+  }
+
+  /** One turn: creates deliveries for new events. Returns true if there are more. */
+  async fanOutOnce(signal: AbortSignal): Promise<boolean> {
+    const { webhooks, feed } = this.#parts
+    const wanting = (await webhooks.subscriptions()).filter(({ enabled }) => enabled)
+    if (wanting.length === 0) return false
+    const from = await webhooks.cursor()
+    const { entries, next, more } = await feed.read({ after: from, limit: PAGE })
+    // No event was read, so the cursor need not move.
+    if (entries.length === 0) return false
+    const made: { subscriptionId: number; event: EventLogEntry }[] = []
+    for (const subscription of wanting) {
+      const matches = subscription.topics.map(topicMatcher)
+      for (const event of entries) {
+        if (event.created_at < subscription.since || !matches.some((match) => match(event.topic))) continue
+        signal.throwIfAborted()
+        if (await this.#passes(subscription, event, signal))
+          made.push({ subscriptionId: subscription.id, event })
+      }
+    }
+    await webhooks.advance(from, next, made)
+    return more
+  }
+
+  async #passes(subscription: Subscription, event: EventLogEntry, signal: AbortSignal): Promise<boolean> {
+    const about = triggerEvent(
+      {
+        topic: event.topic,
+        eventId: event.event_id,
+        name: event.name,
+        source: event.source,
+        dataType: event.data_type,
+        data: event.data,
+        workspace: event.workspace,
+        runId: event.run_id,
+        workflowName: event.workflow_name,
+      },
+      event.created_at,
+    )
+    try {
+      for (const filter of subscription.filters)
+        if (!(await this.#parts.receiver.planning.language.value(filter, about, signal))) return false
+      return true
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#parts.log.warn('the filter of a webhook subscription failed', {
+        subscription: subscription.id,
+        event: event.event_id,
+        error,
+      })
+      return false
+    }
+  }
+
+  /** One turn: sends deliveries that are due. Returns true if there may be more. */
+  async deliverOnce(signal: AbortSignal): Promise<boolean> {
+    const due = await this.#parts.webhooks.due({ limit: BATCH, leaseMs: LEASE_MS })
+    await Promise.all(due.map((delivery) => this.#deliver(delivery, signal)))
+    return due.length === BATCH
+  }
+
+  async #deliver({ id, attempts, subscription, event }: DueDelivery, signal: AbortSignal): Promise<void> {
+    const { webhooks, allowPrivate } = this.#parts
+    if (event === undefined)
+      return webhooks.settle(id, {
+        status: 0,
+        error: 'the event is no longer in the event log',
+        retryMs: null,
+      })
+    const body = bodyOf(event, subscription.format)
+    const timestamp = String(Math.trunc(Date.now() / 1_000))
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Scanfarm',
+      'X-Scanfarm-Event': event.topic.replaceAll(/[^\x20-\x7e]/g, '?'),
+      'X-Scanfarm-Delivery': String(id),
+      [TIMESTAMP_HEADER]: timestamp,
+      [SIGNATURE_HEADER]: signatureOf(subscription.secret, timestamp, body),
+    }
+    let status = 0
+    let problem = ''
+    try {
+      status = await postTo(new URL(subscription.url), body, headers, { allowPrivate, signal })
+      if (status < 200 || status > 299) problem = `the endpoint answered ${status}`
+    } catch (error) {
+      // Aborted: another master retries after the lease.
+      if (signal.aborted) return
+      problem = errorText(error)
+    }
+    if (problem === '') return webhooks.settle(id, { status })
+    const retryMs = attempts >= MAX_ATTEMPTS ? null : retryAfter(attempts)
+    await webhooks.settle(id, { status, error: problem.slice(0, 500), retryMs })
+  }
+}
+
+/** Doubles with every attempt; the jitter spreads deliveries that failed together. */
+const retryAfter = (attempts: number): number =>
+  Math.trunc(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2))

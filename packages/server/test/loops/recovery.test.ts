@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { createMetrics, silentLogger } from '@scanfarm/platform'
+import { until } from '@scanfarm/testing'
+import { Dispatcher } from '../../src/loops/dispatcher.ts'
+import { LostMessages } from '../../src/loops/lost-messages.ts'
+import { createLoopMetrics } from '../../src/loops/metrics.ts'
+import { KEEP_WORKERS_MS, pruneOnce } from '../../src/loops/prune.ts'
+import { forceCancels, repairSlots } from '../../src/loops/recovery.ts'
+import { startLoops } from '../../src/loops/start-loops.ts'
+import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
+
+const never = new AbortController().signal
+const log = silentLogger
+
+let harness: LoopHarness
+beforeAll(async () => {
+  harness = await openLoopHarness()
+})
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]()
+})
+afterEach(async () => {
+  await harness.reset()
+})
+
+const dispatchAll = async (): Promise<void> => {
+  const { outbox, workers } = harness.store
+  const dispatcher = new Dispatcher({ outbox, workers, queue: harness.queue })
+  while (await dispatcher.dispatchOnce());
+}
+
+const finder = (found: string[] = []) =>
+  new LostMessages({
+    recovery: harness.store.recovery,
+    queue: harness.queue,
+    onFound: (count, reason) => found.push(`${count} ${reason}`),
+  })
+
+/** The shortest lease that the settings allow; a reaper that starts waits for one lease. */
+const LEASE_MS = 3_000
+
+const start = () =>
+  startLoops({
+    store: harness.store,
+    queue: harness.queue,
+    log,
+    metrics: createMetrics(),
+    config: {
+      worker: { leaseMs: LEASE_MS },
+      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+    },
+  })
+
+test('the search for lost messages finds nothing if nothing is lost', async () => {
+  await harness.join()
+  await harness.submit(5)
+  await dispatchAll()
+  await harness.submit(5)
+  const found: string[] = []
+  await finder(found).findOnce(never)
+  expect(found).toEqual([])
+})
+
+test('the search finds every message lost in a flush, and none of a claimed run', async () => {
+  const workerId = await harness.join()
+  const { messages } = await harness.submit(2_500)
+  await dispatchAll()
+  const found: string[] = []
+  const lost = finder(found)
+  await lost.findOnce(never)
+  await using consumer = harness.queue.consumer({ serves: () => true })
+  const taken = await consumer.take(100, never)
+  await harness.runStore.claim(workerId, taken)
+  await Promise.all(taken.map((message) => message.ack()))
+
+  await harness.redis.flush()
+  await lost.findOnce(never)
+  await dispatchAll()
+  const claimed = new Set(taken.map(({ runId }) => runId))
+  expect(await harness.queue.has(messages)).toEqual(messages.map(({ runId }) => !claimed.has(runId)))
+  expect(found.every((line) => line.endsWith('generation'))).toBe(true)
+  const before = found.length
+  await lost.findOnce(never)
+  expect(found).toHaveLength(before)
+})
+
+test('the search finds a single lost message after its run has waited for a minute', async () => {
+  await harness.join()
+  const { messages } = await harness.submit(3)
+  await dispatchAll()
+  const found: string[] = []
+  const lost = finder(found)
+  await lost.findOnce(never)
+  await harness.queue.remove(messages.slice(1, 2))
+  await harness.sql("update runs set updated_at = now() - interval '61 seconds'")
+  await lost.findOnce(never)
+  expect(found).toEqual(['1 age'])
+  await dispatchAll()
+  expect(await harness.queue.has(messages)).toEqual([true, true, true])
+})
+
+test('the search repeats a pass that was interrupted', async () => {
+  await harness.join()
+  const { messages } = await harness.submit(3)
+  await dispatchAll()
+  const lost = finder()
+  await lost.findOnce(never)
+  await harness.redis.kill()
+  await expect(lost.findOnce(never)).rejects.toThrow()
+  await harness.redis.restart()
+  await until(() =>
+    lost.findOnce(never).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await dispatchAll()
+  expect(await harness.queue.has(messages)).toEqual([true, true, true])
+})
+
+test('the loops restore all messages within seconds after a flush', async () => {
+  await harness.join()
+  await using loops = start()
+  const { messages } = await harness.submit(1_100)
+  loops.wake()
+  await until(async () => (await harness.queue.has(messages)).every(Boolean))
+  await harness.redis.flush()
+  const flushed = performance.now()
+  await until(async () => (await harness.queue.has(messages)).every(Boolean))
+  // By their age alone they would be found after a minute.
+  expect(performance.now() - flushed).toBeLessThan(45_000)
+})
+
+test('the reaper requeues the runs of a lost worker with the next epoch', async () => {
+  const lost = await harness.join()
+  await using loops = start()
+  const { messages } = await harness.submit(1)
+  loops.wake()
+  await using consumer = harness.queue.consumer({ serves: () => true })
+  const [first] = await consumer.take(1, never)
+  if (!first) throw new Error('nothing was taken')
+  expect(await harness.runStore.claim(lost, [first])).toHaveLength(1)
+  await first.ack()
+  await harness.join()
+  await harness.sql(`update workers set lease_until = now() where id = '${lost}'`)
+  const [second] = await consumer.take(1, AbortSignal.timeout(60_000))
+  expect(second).toMatchObject({ runId: messages[0]?.runId, epoch: first.epoch + 1 })
+  await second?.ack()
+})
+
+test('a cancel that the worker does not answer is forced', async () => {
+  const workerId = await harness.join()
+  const { messages } = await harness.submit(1)
+  const runId = messages[0]?.runId ?? 0
+  await dispatchAll()
+  await harness.runStore.claim(workerId, messages)
+  await harness.store.runs.requestCancel(String(runId))
+  const metrics = createLoopMetrics(createMetrics())
+  const parts = { recovery: harness.store.recovery, cancelGraceMs: 60_000, metrics, log }
+  await forceCancels(parts)
+  expect((await harness.store.runs.find(String(runId)))?.status).toBe('running')
+  await harness.sql("update runs set cancel_requested_at = now() - interval '65 seconds'")
+  await forceCancels(parts)
+  expect((await harness.store.runs.find(String(runId)))?.status).toBe('cancelled')
+  expect((await metrics.repairs.get()).values).toContainEqual({
+    labels: { repair: 'cancel_forced' },
+    value: 1,
+  })
+})
+
+test('a slot without a run is freed', async () => {
+  const { messages } = await harness.submit(4, { concurrency: 2 })
+  const [first] = messages
+  await harness.sql(`delete from slots where run_id = ${first?.runId}`)
+  const metrics = createLoopMetrics(createMetrics())
+  await repairSlots({ recovery: harness.store.recovery, metrics, log })
+  expect(await harness.sql('select count(*)::int as slots from slots')).toEqual([{ slots: 2 }])
+  expect(await harness.sql('select count(*)::int as ready from outbox where ready')).toEqual([{ ready: 2 }])
+})
+
+test('workers that were lost a day ago are deleted and others are kept', async () => {
+  const [gone, recent, alive] = [await harness.join(), await harness.join(), await harness.join()]
+  const hours = KEEP_WORKERS_MS / 3_600_000
+  const lose = (id: string, ago: number) =>
+    harness.sql(
+      `update workers set lost_at = now() - interval '${ago} hours', lease_until = now() - interval '${ago} hours' where id = '${id}'`,
+    )
+  await lose(gone, hours + 1)
+  await lose(recent, hours - 1)
+  await pruneOnce({ store: harness.store, log })
+  const left = (await harness.store.workers.list()).data.map(({ id }) => id)
+  expect(left.sort()).toEqual([recent, alive].sort())
+})
+
+test('a server without a queue runs its loops and stops them in order', async () => {
+  const loops = startLoops({
+    store: harness.store,
+    queue: undefined,
+    log,
+    metrics: createMetrics(),
+    config: {
+      worker: { leaseMs: LEASE_MS },
+      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+    },
+  })
+  loops.wake()
+  await loops[Symbol.asyncDispose]()
+  await harness.submit(1)
+  expect(await harness.sql('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 1 }])
+})

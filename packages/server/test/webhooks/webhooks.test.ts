@@ -1,0 +1,209 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { silentLogger } from '@scanfarm/platform'
+import type { SubscriptionDraft } from '@scanfarm/store'
+import { until } from '@scanfarm/testing'
+import { isPublic } from '../../src/webhooks/post.ts'
+import { bodyOf } from '../../src/webhooks/delivery-body.ts'
+import { signatureOf } from '../../src/webhooks/signature.ts'
+import { MAX_ATTEMPTS, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
+import { NEVER, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
+
+interface Request {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+let harness: TriggerHarness
+let listener: Server
+let url = ''
+let answer = 200
+const requests: Request[] = []
+
+beforeAll(async () => {
+  harness = await openTriggerHarness({})
+  listener = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      requests.push({ headers: request.headers, body })
+      response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/hook`
+})
+afterAll(async () => {
+  listener.close()
+  await harness[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await harness.sql('truncate webhook_subscriptions cascade')
+  requests.length = 0
+  answer = 200
+})
+
+const SECRET = 'a-secret-of-some-length'
+const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
+  harness.store.webhooks.subscribe({
+    name: 'listener',
+    url,
+    topics: ['custom.*'],
+    filters: [],
+    format: 'json',
+    secret: SECRET,
+    enabled: true,
+    ...changes,
+  })
+const senderOf = async (allowPrivate = true): Promise<WebhookSender> => {
+  const receiver = await harness.master()
+  const { webhooks, feed } = receiver.store
+  return new WebhookSender({ webhooks, feed, receiver, allowPrivate, log: silentLogger })
+}
+const record = (topic: string, data: object = {}) =>
+  harness.store.triggers.record({
+    topic,
+    eventId: `evt_${randomUUID()}`,
+    name: topic,
+    source: 'api',
+    dataType: 'custom',
+    data: JSON.stringify(data),
+    workspace: '',
+    runId: '',
+    workflowName: '',
+  })
+const deliveries = async () => (await harness.store.webhooks.deliveries({}, { offset: 0, limit: 50 })).data
+/** Events are read once no older transaction is open, those of other databases on the server included. */
+const fanOut = (senders: readonly WebhookSender[]) =>
+  until(async () => {
+    await Promise.all(senders.map((sender) => sender.fanOutOnce(NEVER)))
+    return (await deliveries()).length > 0
+  })
+const dueNow = () => harness.sql('update webhook_deliveries set next_at = now()')
+
+describe('webhooks', () => {
+  test('a delivery is sent once for each event that matches a subscription, and is signed', async () => {
+    await record('custom.before')
+    await subscribe({ filters: ['event.data.level > 3'] })
+    await record('custom.low', { level: 1 })
+    await record('custom.high', { level: 9, text: `it's "quoted"` })
+    await record('other.high', { level: 9 })
+    const senders = await Promise.all([senderOf(), senderOf()])
+    await fanOut(senders)
+    await Promise.all(senders.map((sender) => sender.deliverOnce(NEVER)))
+    await senders[0].deliverOnce(NEVER)
+    expect(requests).toHaveLength(1)
+    const [{ headers, body } = { headers: {}, body: '' }] = requests
+    expect(JSON.parse(body)).toMatchObject({
+      topic: 'custom.high',
+      data: { level: 9, text: `it's "quoted"` },
+    })
+    expect(headers['x-scanfarm-event']).toBe('custom.high')
+    const timestamp = String(headers['x-scanfarm-timestamp'])
+    expect(headers['x-scanfarm-signature']).toBe(signatureOf(SECRET, timestamp, body))
+    expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 200 }])
+  })
+
+  test('a failed delivery is retried with growing delays, given up, and sent again on request', async () => {
+    await subscribe()
+    const sender = await senderOf()
+    await record('custom.retry')
+    await fanOut([sender])
+    answer = 500
+    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce(NEVER)
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', attempts: 1, last_status: 500, last_error: 'the endpoint answered 500' },
+    ])
+    for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
+      await dueNow()
+      await sender.deliverOnce(NEVER)
+    }
+    const [dead] = await deliveries()
+    expect(dead).toMatchObject({ status: 'dead', attempts: MAX_ATTEMPTS })
+    answer = 204
+    await harness.store.webhooks.redeliver(dead?.id ?? 0)
+    await sender.deliverOnce(NEVER)
+    expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 204 }])
+    expect(requests).toHaveLength(MAX_ATTEMPTS + 1)
+  })
+
+  test('a delivery does not follow redirects', async () => {
+    await subscribe()
+    const sender = await senderOf()
+    await record('custom.redirect')
+    await fanOut([sender])
+    answer = 302
+    await sender.deliverOnce(NEVER)
+    expect(requests).toHaveLength(1)
+    expect(await deliveries()).toMatchObject([{ status: 'pending', last_status: 302 }])
+  })
+
+  test.each([
+    ['by number', (given: string) => given],
+    ['by name', (given: string) => given.replace('127.0.0.1', 'localhost')],
+    ['by another spelling', (given: string) => given.replace('127.0.0.1', '2130706433')],
+  ])('a delivery is never sent to a private address given %s', async (_, spelled) => {
+    await subscribe({ url: spelled(url) })
+    const sender = await senderOf(false)
+    await record('custom.inside')
+    await fanOut([sender])
+    await sender.deliverOnce(NEVER)
+    expect(requests).toEqual([])
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', last_status: 0, last_error: expect.stringContaining('private address') },
+    ])
+  })
+
+  test.each([
+    ['8.8.8.8', true],
+    ['2606:4700::1111', true],
+    ['10.1.2.3', false],
+    ['100.64.0.1', false],
+    ['127.9.9.9', false],
+    ['169.254.169.254', false],
+    ['172.31.0.1', false],
+    ['192.168.1.1', false],
+    ['0.0.0.0', false],
+    ['255.255.255.255', false],
+    ['::1', false],
+    ['::', false],
+    ['fe80::1', false],
+    ['fd00::1', false],
+    ['::ffff:127.0.0.1', false],
+    ['64:ff9b::7f00:1', false],
+    ['2002:7f00:1::', false],
+    ['nonsense', false],
+  ])('the address %s is public: %s', (address, wanted) => {
+    expect(isPublic(address)).toBe(wanted)
+  })
+
+  test('deliveries to Slack and Discord escape markup in the data', () => {
+    const event = {
+      id: 1,
+      topic: 'vuln.found',
+      event_id: 'evt_1',
+      name: 'vuln.found',
+      source: 'executor',
+      data_type: 'vulnerability',
+      data: JSON.stringify({ severity: 'high', vuln_title: '<!channel> @everyone *x*' }),
+      workspace: 'w',
+      run_id: '',
+      workflow_name: 'probe',
+      processed: true,
+      processed_at: null,
+      error: '',
+      created_at: '2026-01-01T00:00:00.000Z',
+    }
+    expect(JSON.parse(bodyOf(event, 'slack'))).toEqual({
+      text: 'vuln.found | severity: high, vuln_title: &lt;!channel&gt; @everyone *x*',
+    })
+    expect(JSON.parse(bodyOf(event, 'discord'))).toEqual({
+      content: 'vuln.found \\| severity: high, vuln\\_title: \\<!channel\\> @everyone \\*x\\*',
+      allowed_mentions: { parse: [] },
+    })
+  })
+})
