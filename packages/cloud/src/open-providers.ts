@@ -1,58 +1,41 @@
 import type { CloudProviderName } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
-import { keptFor } from './providers/kept.ts'
 import { CloudError, type CloudProvider, type MachineKind } from './provider.ts'
-import type { AwsSettings } from './providers/aws/index.ts'
-import type { AzureSettings } from './providers/azure/index.ts'
-import type { DigitalOceanSettings } from './providers/digitalocean/index.ts'
-import type { GcpSettings } from './providers/gcp/index.ts'
-import type { HetznerSettings } from './providers/hetzner/index.ts'
-import type { LinodeSettings } from './providers/linode/index.ts'
-import type { LocalSettings } from './providers/local/index.ts'
-
-/** Settings of the providers that may be used; what is missing is not configured. */
-export interface ProviderSettings {
-  readonly aws?: AwsSettings
-  readonly gcp?: GcpSettings
-  readonly azure?: AzureSettings
-  readonly digitalocean?: DigitalOceanSettings
-  readonly linode?: LinodeSettings
-  readonly hetzner?: HetznerSettings
-  readonly local?: LocalSettings
-}
+import { cached } from './providers/calls.ts'
+import type { ProviderSettings } from './providers/settings.ts'
 
 export interface CloudProviders extends AsyncDisposable {
   /** In the order of the settings. */
   readonly configured: readonly CloudProviderName[]
-  /** Its library is loaded on the first call. Rejects with a `CloudError` (`credentials`) when it is not configured. */
+  /** Loads the provider's library on first use. Rejects with `credentials` when the provider is not configured. */
   get(name: CloudProviderName): Promise<CloudProvider>
-  /** `check` of the provider; a good answer is believed for a minute. */
+  /** Checks the credentials; success is cached for a minute. */
   check(name: CloudProviderName, signal: AbortSignal): Promise<void>
-  /** US dollars an hour: the operator's own price, else the provider's; undefined: not known. */
+  /** US dollars an hour: the operator's own price, otherwise the provider's; undefined: not known. */
   price(name: CloudProviderName, kind: MachineKind, signal: AbortSignal): Promise<number | undefined>
 }
 
-const CHECK_KEPT_MS = 60_000
+const CHECK_TTL_MS = 60_000
 
-type Makers = Partial<Record<CloudProviderName, () => Promise<CloudProvider>>>
+type Factories = Partial<Record<CloudProviderName, () => Promise<CloudProvider>>>
 
-/** Nothing is loaded and nobody is called until a provider is used. */
+/** Loads and calls nothing until a provider is used. */
 export function openProviders(settings: ProviderSettings, log: Logger): CloudProviders {
   const prices = Object.fromEntries(
     Object.entries(settings).map(([name, own]) => [name, 'prices' in own ? own.prices : {}]),
   )
-  return providersFrom(makersOf(settings), prices, log)
+  return providersFrom(factoriesOf(settings), prices, log)
 }
 
-/** The same from providers that the caller makes. */
+/** Like `openProviders`, with providers that the caller creates. */
 export function providersFrom(
-  makers: Makers,
+  factories: Factories,
   prices: Readonly<Record<string, Readonly<Record<string, number>>>>,
   log: Logger,
 ): CloudProviders {
   const opened = new Map<CloudProviderName, Opened>()
   const open = (name: CloudProviderName): Opened => {
-    const make = makers[name]
+    const make = factories[name]
     if (make === undefined)
       throw new CloudError(
         'credentials',
@@ -61,7 +44,7 @@ export function providersFrom(
     const known = opened.get(name)
     if (known !== undefined) return known
     const provider = make()
-    const checked = keptFor(CHECK_KEPT_MS, async (signal) => (await provider).check(signal))
+    const checked = cached(CHECK_TTL_MS, async (signal) => (await provider).check(signal))
     const entry = { provider, check: checked }
     opened.set(name, entry)
     provider.then(
@@ -72,7 +55,7 @@ export function providersFrom(
     return entry
   }
   return {
-    configured: namesOf(makers),
+    configured: namesOf(factories),
     get: async (name) => await open(name).provider,
     check: async (name, signal) => await open(name).check(signal),
     async price(name, kind, signal) {
@@ -101,9 +84,10 @@ const NAMES: readonly CloudProviderName[] = [
   'local',
 ]
 
-const namesOf = (makers: Makers): CloudProviderName[] => NAMES.filter((name) => makers[name] !== undefined)
+const namesOf = (factories: Factories): CloudProviderName[] =>
+  NAMES.filter((name) => factories[name] !== undefined)
 
-function makersOf(settings: ProviderSettings): Makers {
+function factoriesOf(settings: ProviderSettings): Factories {
   const { aws, gcp, azure, digitalocean, linode, hetzner, local } = settings
   return {
     aws: aws && (async () => (await import('./providers/aws/index.ts')).createAwsProvider(aws)),
@@ -111,8 +95,7 @@ function makersOf(settings: ProviderSettings): Makers {
     azure: azure && (async () => (await import('./providers/azure/index.ts')).createAzureProvider(azure)),
     digitalocean:
       digitalocean &&
-      (async () =>
-        (await import('./providers/digitalocean/index.ts')).createDigitalOceanProvider(digitalocean)),
+      (async () => (await import('./providers/digitalocean.ts')).createDigitalOceanProvider(digitalocean)),
     linode:
       linode && (async () => (await import('./providers/linode/index.ts')).createLinodeProvider(linode)),
     hetzner:

@@ -1,16 +1,19 @@
 import type { CloudProviderName } from '@scanfarm/contracts'
 
-/** Written by the very call that makes a machine, so that nothing is ever made that cannot be found again. */
+/** Set by the create call itself, so that every machine can be found by them. */
 export interface MachineLabels {
-  /** Id of the farm: machines of other farms in the same account are never touched. */
+  /** Id of the farm. Farms may share an account: machines of other farms are never touched. */
   readonly farm: string
   readonly infra: string
-  /** Unix time in seconds after which anybody may destroy it. */
+  /** Unix time in seconds after which any server of the farm may destroy the machine. */
   readonly expires: number
 }
 
 export interface MachineRequest {
-  /** Unique in the farm: lower-case letters, digits and hyphens, at most 60. Asking twice for one name must not make two where the provider can tell. */
+  /**
+   * Unique in the farm: at most 60 lower-case letters, digits and hyphens. Where the provider allows it, a second call with
+   * the same name creates no second machine.
+   */
   readonly name: string
   readonly labels: MachineLabels
   readonly region: string
@@ -18,7 +21,7 @@ export interface MachineRequest {
   readonly spot: boolean
   /** cloud-init user data: a `#cloud-config` document, not encoded. */
   readonly userData: string
-  /** User with the key below; providers that insist on one of their own to create it get it here. */
+  /** User with the key below, for providers that create a user themselves. */
   readonly sshUser: string
   /** `ssh-ed25519 AAAA…` */
   readonly publicKey: string
@@ -27,17 +30,17 @@ export interface MachineRequest {
 export type MachineState = 'starting' | 'running' | 'stopping' | 'gone'
 
 export interface Machine {
-  /** All that `describe` and `destroy` need, region included. */
+  /** Sufficient for `describe` and `destroy`: contains the region where the provider needs it. */
   readonly id: string
   readonly name: string
-  /** `stopping` and `gone` also for machines that the provider takes away (spot). */
+  /** `stopping` and `gone` include interrupted spot machines. */
   readonly state: MachineState
-  /** Public address, or the private one where the settings say so; undefined while there is none. */
+  /** Public address, or the private one with `private_address`; undefined while there is none. */
   readonly address: string | undefined
   /** Of sshd. */
   readonly port: number
   readonly labels: Partial<MachineLabels>
-  /** The provider's words on the state, or "". */
+  /** The provider's message about the state, or "". */
   readonly message: string
 }
 
@@ -48,42 +51,42 @@ export interface MachineKind {
 }
 
 /**
- * A cloud. Every method rejects with a `CloudError`, or with the signal's reason. Calls have a time limit of their own;
- * what is safe to repeat (all but `create`) is repeated inside after 429 and 5xx, honouring `Retry-After` up to a bound.
+ * A cloud. Every method rejects with a `CloudError` or with the signal's reason. Calls have time limits. All methods but
+ * `create` retry after 429 and 5xx and respect `Retry-After` up to a limit.
  */
 export interface CloudProvider extends AsyncDisposable {
   readonly name: CloudProviderName
-  /** Used where neither caller nor settings say otherwise. `sshUser`: exists or is made by cloud-init. */
+  /** Defaults of region and type. `sshUser` exists in the image or is created by cloud-init. */
   readonly defaults: { readonly region: string; readonly type: string; readonly sshUser: string }
-  /** Rejects with `credentials` unless the provider lets us in. Makes nothing. */
+  /** Rejects with `credentials` unless the provider accepts the credentials. Creates nothing. */
   check(signal: AbortSignal): Promise<void>
-  /** One machine. After `unavailable` nobody knows whether it was made: look for its name in `list`. */
+  /** Creates one machine. After `unavailable` the outcome is unknown: search its name in `list`. */
   create(request: MachineRequest, signal: AbortSignal): Promise<Machine>
-  /** Undefined: the provider knows no such machine (any more, or not yet). */
+  /** Undefined when the provider has no such machine, or does not show it yet. */
   describe(id: string, signal: AbortSignal): Promise<Machine | undefined>
-  /** With everything that was made for it. One that is gone already is fine. Returns when the provider has accepted. */
+  /** Destroys the machine and everything that was created with it; succeeds if it is gone. Returns when the provider has accepted. */
   destroy(id: string, signal: AbortSignal): Promise<void>
-  /** All machines with the farm's label, of all regions in use, whatever their state but `gone`; all pages. */
+  /** All machines with the farm's label in all regions in use, in any state but `gone`. */
   list(farm: string, signal: AbortSignal): Promise<Machine[]>
   /** US dollars an hour; undefined: not known. */
   price(kind: MachineKind, signal: AbortSignal): Promise<number | undefined>
 }
 
 export type CloudProblem =
-  /** The provider does not let us in. */
+  /** The provider does not accept the credentials. */
   | 'credentials'
-  /** A quota, a bad size or image: the same call will be refused again. */
+  /** An exceeded quota, an unknown type or image: the same call will be refused again. */
   | 'refused'
-  /** Nothing of that kind is free there now. */
+  /** No machine of this kind is available in the region now. */
   | 'capacity'
-  /** Unreachable, overloaded, broken; the outcome of a create is not known. */
+  /** Unreachable, overloaded or failing. The outcome of a create call is unknown. */
   | 'unavailable'
 
-/** `message` has the provider's own words. */
+/** `message` contains the provider's own message. */
 export class CloudError extends Error {
   override readonly name = 'CloudError'
   readonly problem: CloudProblem
-  /** Time after which the provider would like to be asked again. */
+  /** Delay that the provider asks for. */
   readonly retryAfterMs: number | undefined
 
   constructor(

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { openProviders, providersFrom } from '../src/open-providers.ts'
 import { CloudError, type CloudProvider } from '../src/provider.ts'
-import { openTestCloud } from './life/test-cloud.ts'
+import { openFakeCloud } from './fake-cloud.ts'
 
 const signal = new AbortController().signal
 const kind = { region: 'here', type: 'small', spot: false }
 
 describe('The providers of a farm', () => {
-  test('are those that the settings name', async () => {
+  test('are those with settings', async () => {
     const local = { dockerSocket: '/nowhere.sock', image: undefined, prices: {} }
     await using providers = openProviders({ local }, silentLogger)
     expect(providers.configured).toEqual(['local'])
@@ -19,8 +19,8 @@ describe('The providers of a farm', () => {
     })
   })
 
-  test('are made on first use and only once', async () => {
-    const cloud = await openTestCloud()
+  test('are created on first use and only once', async () => {
+    const cloud = await openFakeCloud()
     let made = 0
     const make = async (): Promise<CloudProvider> => {
       made += 1
@@ -34,8 +34,8 @@ describe('The providers of a farm', () => {
     await cloud.close()
   })
 
-  test('are made anew after a failure', async () => {
-    const cloud = await openTestCloud()
+  test('are created again after a failure', async () => {
+    const cloud = await openFakeCloud()
     let tries = 0
     const make = async (): Promise<CloudProvider> => {
       tries += 1
@@ -48,8 +48,8 @@ describe('The providers of a farm', () => {
     await cloud.close()
   })
 
-  test('are believed for a while once they have let us in, never after a refusal', async () => {
-    const cloud = await openTestCloud()
+  test('cache a successful check of the credentials for a minute, and never a failed one', async () => {
+    const cloud = await openFakeCloud()
     const answers = [new CloudError('credentials', 'the token is revoked'), undefined]
     let asked = 0
     cloud.check = async () => {
@@ -64,8 +64,8 @@ describe('The providers of a farm', () => {
     await cloud.close()
   })
 
-  test("have the operator's own prices, and their own for the rest", async () => {
-    const cloud = await openTestCloud()
+  test("have the operator's prices before their own", async () => {
+    const cloud = await openFakeCloud()
     await using providers = providersFrom({ local: async () => cloud }, { local: { big: 3 } }, silentLogger)
     expect(await providers.price('local', { ...kind, type: 'big' }, signal)).toBe(3)
     expect(await providers.price('local', kind, signal)).toBe(0.01)

@@ -1,5 +1,5 @@
-/** Programs that a workflow may declare whose Debian and Ubuntu package has another name. */
-const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
+/** Debian and Ubuntu packages of programs whose package has another name. */
+const PACKAGES: Readonly<Record<string, string>> = {
   ab: 'apache2-utils',
   aws: 'awscli',
   cc: 'gcc',
@@ -30,8 +30,8 @@ const NAMED_OTHERWISE: Readonly<Record<string, string>> = {
   xz: 'xz-utils',
 }
 
-/** Programs whose package has their name. */
-const NAMED_ALIKE: ReadonlySet<string> = new Set(
+/** Programs whose package has the same name. */
+const SAME_NAME: ReadonlySet<string> = new Set(
   [
     'arp-scan bash bc binwalk bzip2 curl dirb dnsrecon ffuf file fping gawk gcc git',
     'gobuster grep gzip hping3 httpie hydra ike-scan jq john lynx make masscan medusa moreutils mtr nbtscan ncat',
@@ -41,11 +41,11 @@ const NAMED_ALIKE: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 
-/** Debian packages for declared programs. What is not in the lists must come from the image or the setup commands. */
+/** Debian packages of these programs. Other programs must come from the image or the setup commands. */
 export function packagesFor(tools: readonly string[]): string[] {
   const packages = tools.flatMap((tool) => {
-    const other = Object.hasOwn(NAMED_OTHERWISE, tool) ? NAMED_OTHERWISE[tool] : undefined
-    return other ?? (NAMED_ALIKE.has(tool) ? tool : [])
+    const other = Object.hasOwn(PACKAGES, tool) ? PACKAGES[tool] : undefined
+    return other ?? (SAME_NAME.has(tool) ? tool : [])
   })
   return [...new Set(packages)].sort()
 }

@@ -1,35 +1,34 @@
 import { stringify } from 'yaml'
-import type { SshKeyPair } from '../keys.ts'
+import type { SshKeyPair } from './ssh-keys.ts'
+import { quote } from '@scanfarm/runners'
 import { packagesFor } from './packages.ts'
-import { makeWorkFolder } from './work-folder.ts'
 
-/** Says that a new machine has done all it was told; the first word is `ok`, or `failed` with a code. */
+/** Written at the end of the setup: `ok`, or `failed` with the exit code. */
 export const MARKER_FILE = '/var/lib/scanfarm/ready'
-/** What the setup commands printed. */
+/** Output of the setup commands. */
 export const SETUP_LOG = '/var/lib/scanfarm/setup.log'
 const SETUP_FILE = '/var/lib/scanfarm/setup'
 const LAST_FILE = '/var/lib/scanfarm/finish'
 
 export interface MachineSetup {
-  /** User that runs work as; made with sudo unless it is `root`. */
+  /** User as which runs execute. Created with sudo rights unless it is `root`. */
   readonly user: string
-  /** `ssh-ed25519 AAAA…` that opens it. */
+  /** `ssh-ed25519 AAAA…`, authorized for the user. */
   readonly publicKey: string
-  /** What the machine shows to those who connect. */
   readonly hostKey: SshKeyPair
-  /** Programs that shall be there. */
+  /** Programs to install, as far as their packages are known. */
   readonly tools: readonly string[]
-  /** The operator's own shell commands, run as root in this order until one fails. */
+  /** The operator's shell commands, run as root in this order until one fails. */
   readonly commands: readonly string[]
-  /** Where servers keep the folders of runs; missing: they make it themselves, which needs sudo. */
+  /** Folder of the runs. Missing: runs create it themselves, which needs sudo. */
   readonly workFolder?: string
 }
 
 /**
- * The `#cloud-config` document of a new machine. Everything comes in as a value of the document; the commands, which are
- * shell text by nature, as a file of their own. Images need cloud-init, and for the tools apt.
+ * The `#cloud-config` document of a new machine. Commands are files in it, so that nothing is interpolated into shell text.
+ * Images need cloud-init, and apt for the tools.
  */
-export function userDataOf(setup: MachineSetup): string {
+export function renderUserData(setup: MachineSetup): string {
   const packages = packagesFor(setup.tools)
   const document = {
     ...accountOf(setup),
@@ -41,7 +40,7 @@ export function userDataOf(setup: MachineSetup): string {
       { path: SETUP_FILE, permissions: '0700', content: scriptOf(setup) },
       { path: LAST_FILE, permissions: '0700', content: LAST_SCRIPT },
     ],
-    // Runs when packages are installed, and nothing of ours comes after it.
+    // Runs after the packages are installed.
     runcmd: [[LAST_FILE]],
   }
   return `#cloud-config\n${stringify(document, { lineWidth: 0 })}`
@@ -67,16 +66,32 @@ function accountOf({ user, publicKey }: MachineSetup): object {
 }
 
 function scriptOf({ user, commands, workFolder }: MachineSetup): string {
-  const folder = workFolder === undefined ? [] : [makeWorkFolder(user, workFolder)]
-  return ['#!/bin/sh', 'set -e', ...SETTING, ...folder, ...commands, ''].join('\n')
+  const folder = workFolder === undefined ? [] : [createWorkFolder(user, workFolder)]
+  return ['#!/bin/sh', 'set -e', ...ENVIRONMENT, ...folder, ...commands, ''].join('\n')
 }
 
-/** cloud-init sets neither, and installers miss both. */
-const SETTING = ['export HOME=/root', 'export DEBIAN_FRONTEND=noninteractive']
+/** Installers need both; cloud-init sets neither. */
+const ENVIRONMENT = ['export HOME=/root', 'export DEBIAN_FRONTEND=noninteractive']
 
-/** The marker appears in one piece: whoever sees it sees all of it. */
+/** Renames the marker into place, so that readers see all of it or nothing. */
 const LAST_SCRIPT = `#!/bin/sh
 if ${SETUP_FILE} </dev/null >${SETUP_LOG} 2>&1; then echo ok >${MARKER_FILE}.new; else echo "failed $?" >${MARKER_FILE}.new; fi
 chmod 644 ${MARKER_FILE}.new ${SETUP_LOG}
 mv ${MARKER_FILE}.new ${MARKER_FILE}
 `
+
+/**
+ * Shell text for root: creates the folder for its user, who gets access to all parent folders. Paths of run folders are the
+ * same on machines as on the server, where their parents may be closed to other users.
+ */
+const createWorkFolder = (user: string, folder: string): string => `d=${quote(folder)}
+install -d -o ${quote(user)} -- "$d"
+while [ "$d" != / ]; do d=$(dirname -- "$d"); chmod a+x -- "$d"; done`
+
+/** Shell text for the user: uses sudo only if the folder is missing or not usable. */
+export const ensureWorkFolder = (user: string, folder: string): string => {
+  const test = `[ -d ${quote(folder)} ] && [ -w ${quote(folder)} ] && [ -x ${quote(folder)} ]`
+  return `if ${test}; then exit 0; fi
+mkdir -p -- ${quote(folder)} 2>/dev/null && ${test} && exit 0
+exec sudo -n /bin/sh -ec ${quote(createWorkFolder(user, folder))}`
+}

@@ -1,33 +1,32 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { errorText } from '@scanfarm/platform'
-import { CloudError, type CloudProblem } from '../provider.ts'
+import { backoffMs, pause } from '@scanfarm/platform'
+import { CloudError } from '../provider.ts'
 
-/** One call to a provider, all of its bytes included. */
+/** Of one call, its response body included. */
 export const CALL_TIMEOUT_MS = 30_000
 /** Calls in all, the first one included. */
 export const CALL_TRIES = 4
-/** A provider that wants to be left alone for longer gets its will, and the caller the error. */
+/** If the provider asks for a longer delay, the caller gets the error instead. */
 export const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 500
 
-/** Of the provider; what is left out has the values above. */
+/** Limits of the calls to a provider. Defaults are the constants above. */
 export interface CallLimits {
   readonly timeoutMs?: number
   readonly tries?: number
-  /** Of the waits; also the longest `retryAfterMs` that is waited for. */
+  /** Of the waits between calls; also the longest `retryAfterMs` that is respected. */
   readonly longestWaitMs?: number
   readonly firstWaitMs?: number
 }
 
 export interface CallOptions extends CallLimits {
   readonly signal: AbortSignal
-  /** What went wrong, as the farm sees it. Gets all that the call rejected with, but never the signal's own reason. */
+  /** Converts whatever the call rejects with, except the reason of the signal. */
   readonly problemOf: (error: unknown) => CloudError
 }
 
 /**
- * One call with a time limit, for what must not be repeated. The call gets a signal that ends it; one that does not listen is
- * left to itself. Rejects with a CloudError (`unavailable` when the time is over) or the signal's reason.
+ * One call with a time limit, for calls that must not be repeated. The signal passed to the call aborts it; a call that ignores
+ * the signal is abandoned. Rejects with a CloudError (`unavailable` after the time limit) or the signal's reason.
  */
 export async function callOnce<T>(
   call: (signal: AbortSignal) => Promise<T>,
@@ -55,10 +54,10 @@ export async function callOnce<T>(
 }
 
 /**
- * `callOnce`, again after `unavailable`: for all that makes nothing. Waits as long as the provider says, else twice as long each
- * time. Where it says more than `longestWaitMs` its error is passed on at once, with its `retryAfterMs`.
+ * `callOnce`, repeated after `unavailable`, for calls that create nothing. Waits as long as the provider asks for, otherwise with
+ * exponential back-off. A provider that asks for more than `longestWaitMs` ends the retries at once.
  */
-export async function repeatSafe<T>(
+export async function callWithRetry<T>(
   call: (signal: AbortSignal) => Promise<T>,
   options: CallOptions,
 ): Promise<T> {
@@ -68,48 +67,29 @@ export async function repeatSafe<T>(
       return await callOnce(call, options)
     } catch (error) {
       if (!(error instanceof CloudError) || error.problem !== 'unavailable' || made >= tries) throw error
-      const backoffMs = Math.min(firstWaitMs * 2 ** (made - 1), longestWaitMs)
-      // Many machines are asked about at once: without the spread they would all come back at once.
-      const waitMs = error.retryAfterMs ?? backoffMs * (0.5 + Math.random() / 2)
+      const backoff = backoffMs(made, { firstMs: firstWaitMs, mostMs: longestWaitMs })
+      // Jitter: calls about many machines would otherwise all be repeated at the same moment.
+      const waitMs = error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2)
       if (waitMs > longestWaitMs) throw error
-      await waitUnlessAborted(waitMs, options.signal)
+      await pause(waitMs, options.signal)
+      options.signal.throwIfAborted()
     }
   }
 }
 
-async function waitUnlessAborted(waitMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(waitMs, undefined, { signal })
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
+export const PRICES_TTL_MS = 3_600_000
+
+/** `load`, called again only when its last result is older than `ttlMs`. Failures are not cached. */
+export function cached<T>(
+  ttlMs: number,
+  load: (signal: AbortSignal) => Promise<T>,
+  now: () => number = Date.now,
+): (signal: AbortSignal) => Promise<T> {
+  let kept: { readonly value: T; readonly untilMs: number } | undefined
+  return async (signal) => {
+    if (kept && now() < kept.untilMs) return kept.value
+    const value = await load(signal)
+    kept = { value, untilMs: now() + ttlMs }
+    return value
   }
-}
-
-/** What an HTTP status says by itself; providers refine it with their own codes. */
-export function problemOfStatus(status: number): CloudProblem {
-  if (status === 401 || status === 403) return 'credentials'
-  if (status === 408 || status === 429 || status >= 500) return 'unavailable'
-  return 'refused'
-}
-
-/** For what came without an answer: resets, refused connections, names that do not resolve, broken answers. */
-export function unreachable(provider: string, error: unknown): CloudError {
-  return new CloudError('unavailable', `${provider} cannot be reached: ${errorText(error)}`, { cause: error })
-}
-
-/**
- * Milliseconds after which to ask again, of `Retry-After` (seconds or a date) or else of `RateLimit-Reset` (Unix time in
- * seconds, as DigitalOcean, Linode and Hetzner send it). Undefined where there is neither.
- */
-export function retryAfterMs(
-  header: (name: string) => string | null | undefined,
-  nowMs: number = Date.now(),
-): number | undefined {
-  const after = header('retry-after')
-  if (after && /^\d+$/.test(after)) return Number(after) * 1000
-  const at = after ? Date.parse(after) : Number.NaN
-  if (!Number.isNaN(at)) return Math.max(0, at - nowMs)
-  const reset = header('ratelimit-reset') ?? header('x-ratelimit-reset')
-  return reset && /^\d+$/.test(reset) ? Math.max(0, Number(reset) * 1000 - nowMs) : undefined
 }

@@ -10,38 +10,37 @@ import {
 } from '@scanfarm/contracts'
 import { dirname } from 'node:path'
 import type { Logger } from '@scanfarm/platform'
-import { createSshRunners, type SshRunnersOptions } from '@scanfarm/runners'
-import type { CloudStore, RunPlace } from '@scanfarm/store'
-import { quote } from '../machine/quote.ts'
-import { askOverSsh } from '../machine/ssh-question.ts'
-import { ensureWorkFolder } from '../machine/work-folder.ts'
+import { createSshRunners, quote, type SshRunnersOptions } from '@scanfarm/runners'
+import type { CloudStore, RunMachine } from '@scanfarm/store'
+import { runOverSsh } from '../machine/run-over-ssh.ts'
+import { ensureWorkFolder } from '../machine/user-data.ts'
 import type { CloudProviders } from '../open-providers.ts'
-import { KeyFiles, type HeldFiles } from './key-files.ts'
-import { whyGone } from './machine-fate.ts'
+import { diagnoseLostMachine } from './diagnose-lost-machine.ts'
+import { KeyFiles, type HeldKeyFiles } from './key-files.ts'
 
 export interface CloudRunnersOptions {
-  readonly store: Pick<CloudStore, 'placeOf' | 'instanceLost'>
+  readonly store: Pick<CloudStore, 'machineOfRun' | 'loseInstance'>
   readonly providers: Pick<CloudProviders, 'get'>
   readonly log: Logger
-  /** Keys of machines are kept here while runs use them, mode 0600. */
+  /** Folder for the key files of machines that are in use, mode 0600. */
   readonly keyFolder: string
-  /** For steps that name an ssh host of their own; missing: there are none in cloud runs. Closed by its owner. */
+  /** For steps that name their own ssh host. Missing: such steps fail. Disposed by the caller. */
   readonly ssh?: RunnerProvider
-  /** Of connections to machines; what is left out is as for ssh hosts. */
+  /** Of connections to machines. Defaults: those of ssh hosts. */
   readonly connections?: Pick<
     SshRunnersOptions,
     'graceMs' | 'keepAlive' | 'timeoutMs' | 'attempts' | 'idleMs'
   >
-  /** How long the fate of a machine that fell silent is looked into; default 10 s. */
-  readonly judgeMs?: number
-  /** A run moves because its machine is gone. */
+  /** Time limit for the diagnosis of a machine that does not respond; default 10 s. */
+  readonly diagnoseMs?: number
+  /** Called when runs are queued again because their machine is gone. */
   onLost?(infraNo: number, instanceNo: number): void
 }
 
 const PREPARE_TIMEOUT_MS = 20_000
-const MOST_REMEMBERED = 10_000
+const MOST_PREPARED = 10_000
 
-/** Takes the commands of cloud runs to their machines. Close the opened runners before it. */
+/** Executes the commands of cloud runs on their machines, over ssh. Dispose the opened runners first. */
 export function createCloudRunners(options: CloudRunnersOptions): RunnerProvider {
   const machines = createSshRunners(options.connections)
   const keys = new KeyFiles(options.keyFolder)
@@ -50,12 +49,12 @@ export function createCloudRunners(options: CloudRunnersOptions): RunnerProvider
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type === 'docker')
         throw new RunnerUnavailableError(
-          'cloud runs work on their machine itself: docker steps need another run mode',
+          'cloud runs execute on the machine itself: docker steps need another run mode',
         )
-      if (spec.type === 'ssh') return await openOwn(options.ssh, spec, context)
-      const place = await options.store.placeOf(context.runUuid, context.attempt)
-      if (place === undefined) throw new RunnerUnavailableError('the run has no machine any more')
-      return await openThere(place, context)
+      if (spec.type === 'ssh') return await openSshHost(options.ssh, spec, context)
+      const machine = await options.store.machineOfRun(context.runUuid, context.attempt)
+      if (machine === undefined) throw new RunnerUnavailableError('the run has no machine any more')
+      return await openMachine(machine, context)
     },
     async [Symbol.asyncDispose]() {
       await using _ = keys
@@ -63,32 +62,36 @@ export function createCloudRunners(options: CloudRunnersOptions): RunnerProvider
     },
   }
 
-  async function openThere(place: RunPlace, context: RunnerContext): Promise<Runner> {
-    const files = await keys.hold(place)
+  async function openMachine(machine: RunMachine, context: RunnerContext): Promise<Runner> {
+    const files = await keys.hold(machine)
     try {
-      await prepare(place, context, prepared)
-      const runner = await machines.open(sshSpec(place, files), context)
-      return new MachineRunner(runner, place, files, context, options)
+      await prepare(machine, context, prepared)
+      const runner = await machines.open(sshSpec(machine, files), context)
+      return new MachineRunner(runner, machine, files, context, options)
     } catch (error) {
       await files.release()
       if (!(error instanceof RunnerUnavailableError)) throw error
-      const reason = await reportIfGone(place, options, context.signal)
+      const reason = await reportIfGone(machine, options, context.signal)
       if (reason === undefined) throw error
       throw new RunnerUnavailableError(`the machine of the run is gone: ${reason}`, { cause: error })
     }
   }
 }
 
-async function openOwn(
+async function openSshHost(
   ssh: RunnerProvider | undefined,
   spec: RunnerSpec,
   context: RunnerContext,
 ): Promise<Runner> {
-  if (ssh === undefined) throw new RunnerUnavailableError('ssh commands are switched off here')
+  if (ssh === undefined)
+    throw new RunnerUnavailableError('ssh steps are not available in cloud runs of this server')
   return await ssh.open(spec, context)
 }
 
-const sshSpec = ({ address, port, sshUser }: RunPlace, { keyFile, knownHosts }: HeldFiles): RunnerSpec => ({
+const sshSpec = (
+  { address, port, sshUser }: RunMachine,
+  { keyFile, knownHosts }: HeldKeyFiles,
+): RunnerSpec => ({
   type: 'ssh',
   host: address,
   port,
@@ -98,42 +101,43 @@ const sshSpec = ({ address, port, sshUser }: RunPlace, { keyFile, knownHosts }: 
   hostKeys: 'strict',
 })
 
-/** The user of the machine may make the folders of runs there; once for each machine. */
-async function prepare(place: RunPlace, context: RunnerContext, prepared: Set<string>): Promise<void> {
-  if (place.sshUser === 'root') return
+/** Creates the parent folders of run folders, once for each machine. */
+async function prepare(machine: RunMachine, context: RunnerContext, prepared: Set<string>): Promise<void> {
+  const { sshUser, instanceNo } = machine
+  if (sshUser === 'root') return
   const parents = new Set([context.folder, context.workspace ?? context.folder].map((path) => dirname(path)))
   for (const folder of parents) {
-    const key = `${place.instanceNo} ${folder}`
+    const key = `${instanceNo} ${folder}`
     if (prepared.has(key)) continue
-    const line = `exec /bin/sh -c ${quote(ensureWorkFolder(place.sshUser, folder))}`
+    const line = `exec /bin/sh -c ${quote(ensureWorkFolder(sshUser, folder))}`
     const { signal } = context
-    const answer = await askOverSsh({ ...place, user: place.sshUser }, line, {
+    const result = await runOverSsh({ ...machine, user: sshUser }, line, {
       timeoutMs: PREPARE_TIMEOUT_MS,
       signal,
     })
-    if (answer.kind === 'silent')
-      throw new RunnerUnavailableError(`the machine of the run does not answer: ${answer.reason}`)
-    if (answer.code !== 0)
+    if (result.kind === 'unreachable')
+      throw new RunnerUnavailableError(`the machine of the run does not respond: ${result.reason}`)
+    if (result.code !== 0)
       throw new RunnerUnavailableError(
-        `the folder ${folder} cannot be made on the machine: its user ${place.sshUser} has no sudo there`,
+        `the folder ${folder} cannot be created on the machine: its user ${sshUser} has no sudo rights`,
       )
-    if (prepared.size >= MOST_REMEMBERED) prepared.clear()
+    if (prepared.size >= MOST_PREPARED) prepared.clear()
     prepared.add(key)
   }
 }
 
-/** Tells the store that a machine is gone if it is: its runs move. Resolves with why. */
+/** If the machine is gone, records it, so that its runs are queued again. Resolves with the reason. */
 async function reportIfGone(
-  place: RunPlace,
+  machine: RunMachine,
   options: CloudRunnersOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (signal.aborted) return undefined
-  const reason = await whyGone(place, options, signal)
+  const reason = await diagnoseLostMachine(machine, options, signal)
   if (reason === undefined) return undefined
-  const { moved } = await options.store.instanceLost(place.instanceNo, reason)
-  options.log.warn('the machine of a run is gone', { infra_id: place.infraId, reason, runs_moved: moved })
-  options.onLost?.(place.infraNo, place.instanceNo)
+  const { moved } = await options.store.loseInstance(machine.instanceNo, reason)
+  options.log.warn('the machine of a run is gone', { infra_id: machine.infraId, reason, runs_moved: moved })
+  options.onLost?.(machine.infraNo, machine.instanceNo)
   return reason
 }
 
@@ -143,40 +147,40 @@ class MachineRunner implements Runner {
   readonly facts: Readonly<Record<string, string>>
   readonly sharesFiles: boolean
   readonly #runner: Runner
-  readonly #place: RunPlace
-  readonly #files: HeldFiles
+  readonly #machine: RunMachine
+  readonly #files: HeldKeyFiles
   readonly #context: RunnerContext
   readonly #options: CloudRunnersOptions
 
   constructor(
     runner: Runner,
-    place: RunPlace,
-    files: HeldFiles,
+    machine: RunMachine,
+    files: HeldKeyFiles,
     context: RunnerContext,
     options: CloudRunnersOptions,
   ) {
     this.#runner = runner
-    this.#place = place
+    this.#machine = machine
     this.#files = files
     this.#context = context
     this.#options = options
     this.sharesFiles = runner.sharesFiles
-    this.facts = { ...runner.facts, cloud_infra: place.infraId, cloud_machine: place.resourceId }
+    this.facts = { ...runner.facts, cloud_infra: machine.infraId, cloud_machine: machine.resourceId }
   }
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
     const outcome = await this.#runner.run(command, io)
     if (outcome.kind !== 'lost') return outcome
-    const reason = await this.#whyGone(io.signal)
+    const reason = await this.#diagnoseLostMachine(io.signal)
     return reason === undefined ? outcome : { kind: 'lost', reason: `the machine is gone: ${reason}` }
   }
 
   push(path: string, signal: AbortSignal): Promise<void> {
-    return this.#moving(() => this.#runner.push(path, signal), signal)
+    return this.#transfer(() => this.#runner.push(path, signal), signal)
   }
 
   pull(path: string, signal: AbortSignal): Promise<void> {
-    return this.#moving(() => this.#runner.pull(path, signal), signal)
+    return this.#transfer(() => this.#runner.pull(path, signal), signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -187,17 +191,17 @@ class MachineRunner implements Runner {
     }
   }
 
-  /** Files get lost with machines as commands do. */
-  async #moving(move: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** A transfer of files may fail because the machine is gone, too. */
+  async #transfer(transfer: () => Promise<void>, signal: AbortSignal): Promise<void> {
     try {
-      await move()
+      await transfer()
     } catch (error) {
-      if (!signal.aborted) await this.#whyGone(signal)
+      if (!signal.aborted) await this.#diagnoseLostMachine(signal)
       throw error
     }
   }
 
-  #whyGone(signal: AbortSignal): Promise<string | undefined> {
-    return reportIfGone(this.#place, this.#options, AbortSignal.any([signal, this.#context.signal]))
+  #diagnoseLostMachine(signal: AbortSignal): Promise<string | undefined> {
+    return reportIfGone(this.#machine, this.#options, AbortSignal.any([signal, this.#context.signal]))
   }
 }

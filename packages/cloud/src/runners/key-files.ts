@@ -1,55 +1,55 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { RunPlace } from '@scanfarm/store'
+import type { RunMachine } from '@scanfarm/store'
 
-/** Paths of what an ssh client needs for one machine. */
-export interface HeldFiles {
+/** The files that an ssh client needs for one machine. */
+export interface HeldKeyFiles {
   readonly keyFile: string
   readonly knownHosts: string
-  /** The files go with the last run of the infrastructure here. */
+  /** Deletes the files with the last run of the infrastructure in this process. */
   release(): Promise<void>
 }
 
 const SSH_PORT = 22
 
 /**
- * Keys of machines on disk, readable for this user alone, for as long as runs of this process use them. Equal machines get
- * equal paths, so that connections can be shared.
+ * Keys of machines on disk while runs of this process use them, readable for this user only. The paths are the same for all
+ * runs of a machine, so that they share connections.
  */
 export class KeyFiles implements AsyncDisposable {
   readonly #base: string
   readonly #holders = new Map<string, number>()
   #folder: string | undefined
-  /** One change at a time: a folder must not go while another run writes into it. */
+  /** Changes are serialised: a folder must not be deleted while another run writes into it. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `base`: may be shared by processes; what dead ones of this machine have left there is removed. */
+  /** Processes may share `base`. Folders of dead processes of this host are removed. */
   constructor(base: string) {
     this.#base = base
   }
 
-  hold(place: RunPlace): Promise<HeldFiles> {
-    return this.#inTurn(async () => {
-      const folder = join(await this.#open(), place.infraId)
+  hold(machine: RunMachine): Promise<HeldKeyFiles> {
+    return this.#serialised(async () => {
+      const folder = join(await this.#open(), machine.infraId)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const keyFile = join(folder, 'key')
-      const knownHosts = join(folder, `known_hosts-${place.instanceNo}`)
-      await writeWhole(keyFile, place.privateKey)
-      await writeWhole(knownHosts, knownHostsLine(place))
+      const knownHosts = join(folder, `known_hosts-${machine.instanceNo}`)
+      await writeAtomically(keyFile, machine.privateKey)
+      await writeAtomically(knownHosts, knownHostsLine(machine))
       this.#holders.set(folder, (this.#holders.get(folder) ?? 0) + 1)
       return { keyFile, knownHosts, release: () => this.#release(folder) }
     })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#serialised(async () => {
       if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true })
     })
   }
 
   #release(folder: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialised(async () => {
       const left = (this.#holders.get(folder) ?? 1) - 1
       if (left > 0) return void this.#holders.set(folder, left)
       this.#holders.delete(folder)
@@ -60,29 +60,29 @@ export class KeyFiles implements AsyncDisposable {
   async #open(): Promise<string> {
     if (this.#folder !== undefined) return this.#folder
     await mkdir(this.#base, { recursive: true, mode: 0o700 })
-    await removeOfTheDead(this.#base)
+    await removeStaleFolders(this.#base)
     return (this.#folder = await mkdtemp(join(this.#base, `${ownPrefix()}${process.pid}-`)))
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work)
-    this.#last = turn.catch(() => {})
-    return turn
+  #serialised<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
   }
 }
 
-/** Another run may be reading it: it sees the old file or the new one. */
-async function writeWhole(file: string, content: string): Promise<void> {
+/** Readers see the old file or the new one. */
+async function writeAtomically(file: string, content: string): Promise<void> {
   await writeFile(`${file}.new`, content, { mode: 0o600 })
   await rename(`${file}.new`, file)
 }
 
 const ownPrefix = (): string => `keys-${hostname()}-`
 
-const knownHostsLine = ({ address, port, hostKey }: RunPlace): string =>
+const knownHostsLine = ({ address, port, hostKey }: RunMachine): string =>
   `${port === SSH_PORT ? address : `[${address}]:${port}`} ${hostKey}\n`
 
-async function removeOfTheDead(base: string): Promise<void> {
+async function removeStaleFolders(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     if (!name.startsWith(ownPrefix())) continue
     const pid = Number(name.slice(ownPrefix().length).split('-')[0])

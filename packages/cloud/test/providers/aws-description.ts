@@ -19,10 +19,10 @@ interface Tree {
   [name: string]: Tree | string
 }
 
-/** Newer than the description may be; the server knows which there are. */
+/** Values may be newer than the description; the server knows them. */
 const OPEN_WORDS = new Set(['InstanceType'])
 
-/** Says in what way the form of one call to EC2 breaks the description: unknown or missing fields, wrong types and words. */
+/** Deviations of an EC2 request from the description: unknown or missing fields, wrong types and enum values. */
 export function ec2Checker(description: string): (form: URLSearchParams) => string[] {
   const { operations, shapes }: Description = JSON.parse(description)
 
@@ -71,7 +71,7 @@ export function ec2Checker(description: string): (form: URLSearchParams) => stri
   }
 }
 
-/** As the `ec2` protocol has it: `queryName`, or else the location with a capital. */
+/** By the rules of the `ec2` protocol: `queryName`, otherwise the capitalised location. */
 function wireName(name: string, { queryName, locationName }: Member): string {
   const wire = locationName ?? name
   return queryName ?? wire.charAt(0).toUpperCase() + wire.slice(1)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Fault, Sort } from './conformance.ts'
 
-/** EC2 may give fewer than it was asked for. */
+/** EC2 may return fewer items than requested. */
 const LARGEST_PAGE = 10
 
 export interface FaultyEc2 extends AsyncDisposable {
@@ -102,7 +102,7 @@ export async function startFaultyEc2(
   }
 }
 
-/** A dry run of RunInstances makes nothing: it reads whether we may. */
+/** A dry run of RunInstances creates nothing and counts as a read. */
 function sortOf(form: URLSearchParams): Sort {
   const action = form.get('Action')
   if (action === 'RunInstances' && form.get('DryRun') !== 'true') return 'create'

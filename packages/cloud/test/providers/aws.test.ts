@@ -1,3 +1,4 @@
+// long
 import {
   DescribeInstanceAttributeCommand,
   DescribeInstancesCommand,
@@ -9,24 +10,20 @@ import {
   type Instance,
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { MOTO_INSTALL_MS } from '@scanfarm/testing'
 import { inspect } from 'node:util'
-import { createAwsProvider, type AwsSettings } from '../../src/providers/aws/index.ts'
+import { createAwsProvider } from '../../src/providers/aws/index.ts'
+import type { AwsSettings } from '../../src/providers/settings.ts'
 import type { MachineRequest } from '../../src/provider.ts'
 import { ec2Checker } from './aws-description.ts'
 import { startFaultyEc2, WORDS } from './aws-faults.ts'
-import {
-  describedCalls,
-  INSTALL_DEADLINE_MS,
-  startEc2Server,
-  type Ec2Image,
-  type Ec2Server,
-} from './aws-server.ts'
+import { describedCalls, startEc2Server, type Ec2Image, type Ec2Server } from './aws-server.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 
-// The server (moto) enforces what EC2 does with instances: images, subnets, states, filters, pages by reservation. The requests
-// are held against Amazon's own description of the calls (names, types, words, required fields). Client tokens are
-// remembered by the stand-in in front. Signatures and permissions are checked in the test that says so.
+// The server (moto) implements images, subnets, states, filters and pages of EC2. Requests are validated with Amazon's API
+// description (names, types, enums, required fields). The proxy in front of it implements client tokens. One test checks
+// signatures and permissions.
 
 const CANONICAL = '099720109477'
 const noble = (id: string, made: string, over: Partial<Ec2Image> = {}): Ec2Image => ({
@@ -82,11 +79,11 @@ let check: (form: URLSearchParams) => string[]
 beforeAll(async () => {
   server = await startEc2Server(IMAGES)
   check = ec2Checker(await describedCalls())
-  // What the server loads at the first call of a region takes longer than calls may below.
+  // The first call for a region takes longer than the time limits below.
   await using provider = createAwsProvider({ ...SETTINGS, endpoint: server.endpoint })
   await provider.check(AbortSignal.timeout(60_000))
   await provider.list(FARM, AbortSignal.timeout(60_000))
-}, INSTALL_DEADLINE_MS)
+}, MOTO_INSTALL_MS)
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
@@ -169,7 +166,7 @@ providerConformance('aws', (limits) => openWorld({}, limits), {
 })
 
 describe('aws', () => {
-  test('takes the newest image of Canonical for the processor of the type', async () => {
+  test('uses the newest image of Canonical for the processor of the type', async () => {
     await using world = await openWorld()
     await world.provider.create(REQUEST, signal())
     await world.provider.create({ ...REQUEST, name: 'arm', type: 't4g.small' }, signal())
@@ -177,7 +174,7 @@ describe('aws', () => {
     expect((await world.instance('arm'))?.ImageId).toBe(ARM)
   })
 
-  test('labels the disk, wants signed metadata requests, and ends the machine when it shuts down', async () => {
+  test('tags the disk, requires metadata tokens, and terminates the machine when it shuts down', async () => {
     await using world = await openWorld()
     const { id } = await world.provider.create(REQUEST, signal())
     const [, InstanceId] = id.split('/')
@@ -200,7 +197,7 @@ describe('aws', () => {
     expect(ending.InstanceInitiatedShutdownBehavior?.Value).toBe('terminate')
   })
 
-  test('makes one machine of two calls for one name, also when its user data changed between them', async () => {
+  test('creates one machine for two calls with one name, also if the user data has changed', async () => {
     await using world = await openWorld()
     const first = await world.provider.create(REQUEST, signal())
     const second = await world.provider.create(REQUEST, signal())
@@ -210,14 +207,14 @@ describe('aws', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('makes spot machines that end when they are interrupted', async () => {
+  test('creates spot machines that are terminated when they are interrupted', async () => {
     await using world = await openWorld()
     await world.provider.create({ ...REQUEST, spot: true }, signal())
     expect((await world.instance(REQUEST.name))?.InstanceLifecycle).toBe('spot')
     expect(world.violations()).toEqual([])
   })
 
-  test('finds machines in all its regions, and makes none in others', async () => {
+  test('finds machines in all configured regions, and creates none in others', async () => {
     await using world = await openWorld()
     const here = await world.provider.create(REQUEST, signal())
     const there = await world.provider.create({ ...REQUEST, name: 'abroad', region: 'eu-west-1' }, signal())
@@ -230,12 +227,11 @@ describe('aws', () => {
 
     await expect(world.provider.create({ ...REQUEST, region: 'sa-east-1' }, signal())).rejects.toMatchObject({
       problem: 'refused',
-      message:
-        'machines are made and looked for in us-east-1, eu-west-1; add sa-east-1 to the regions in the settings of aws',
+      message: 'machines are created only in us-east-1, eu-west-1: add sa-east-1 to cloud.aws.regions',
     })
   })
 
-  test('puts machines into the subnet and the groups of the settings', async () => {
+  test('creates machines in the configured subnet and security groups', async () => {
     await using finding = await openWorld()
     const { Subnets = [] } = await finding.direct.send(new DescribeSubnetsCommand({}))
     const { SecurityGroups = [] } = await finding.direct.send(new DescribeSecurityGroupsCommand({}))
@@ -257,7 +253,7 @@ describe('aws', () => {
     expect(finding.violations()).toEqual([])
   })
 
-  test('passes on what EC2 says about a subnet and an image there are not', async () => {
+  test('reports the errors of EC2 for an unknown subnet and image', async () => {
     await using subnet = await openWorld({ subnet: 'subnet-0123456789abcdef0', securityGroups: ['sg-1'] })
     await expect(subnet.provider.create(REQUEST, signal())).rejects.toMatchObject({
       problem: 'refused',
@@ -271,14 +267,14 @@ describe('aws', () => {
     })
   })
 
-  test('knows no machine of an id that EC2 does not know', async () => {
+  test('returns undefined for an unknown id', async () => {
     await using world = await openWorld()
     expect(await world.provider.describe('us-east-1/i-0123456789abcdef0', signal())).toBeUndefined()
     await world.provider.destroy('us-east-1/i-0123456789abcdef0', signal())
     await expect(world.provider.describe('nonsense', signal())).rejects.toMatchObject({ problem: 'refused' })
   })
 
-  test('asks for spot prices, rounds distant regions up, and believes the operator before all', async () => {
+  test('reads spot prices, overestimates other regions, and prefers prices of the operator', async () => {
     await using world = await openWorld({ prices: { 'm5.large': 0.07 } })
     const price = (type: string, spot: boolean, region = 'us-east-1') =>
       world.provider.price({ region, type, spot }, signal())
@@ -289,7 +285,7 @@ describe('aws', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('is let in by its signature and six permissions, and not as somebody who may only read', async () => {
+  test('is accepted with a signature and six permissions, and refused with read permissions only', async () => {
     await server.reset()
     const all = ['RunInstances', 'CreateTags', 'TerminateInstances', 'DescribeInstances', 'DescribeImages']
     const actions = [...all, 'DescribeSpotPriceHistory'].map((action) => `ec2:${action}`)
@@ -321,7 +317,7 @@ describe('aws', () => {
     }
   })
 
-  test('keeps the secret key out of its errors', async () => {
+  test('keeps the secret key out of error messages', async () => {
     await using world = await openWorld({ secretKey: 'the-secret-of-the-account' })
     for (const kind of ['cut', 'quota', 'denied'] as const) {
       world.fault('create', { kind })
@@ -331,7 +327,7 @@ describe('aws', () => {
     }
   })
 
-  test('wants both keys or neither', async () => {
+  test('requires both keys or neither', async () => {
     await using world = await openWorld({ secretKey: undefined })
     await expect(world.provider.check(signal())).rejects.toMatchObject({
       problem: 'credentials',
@@ -339,7 +335,7 @@ describe('aws', () => {
     })
   })
 
-  test('says that the cloud cannot be reached', async () => {
+  test('reports an unreachable endpoint', async () => {
     await using provider = createAwsProvider(
       { ...SETTINGS, endpoint: 'http://127.0.0.1:1' },
       { ...CALL_LIMITS, tries: 2 },

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { inspect } from 'node:util'
 import type { MachineRequest } from '../../src/provider.ts'
-import { createAzureProvider, type AzureSettings } from '../../src/providers/azure/index.ts'
-import { azureCloud, GROUP, SUBSCRIPTION, TOKEN, WORDS, type AzureCloud } from './azure-cloud.ts'
+import { createAzureProvider } from '../../src/providers/azure/index.ts'
+import type { AzureSettings } from '../../src/providers/settings.ts'
+import { azureCloud, GROUP, SUBSCRIPTION, TOKEN, WORDS, type AzureCloud } from './fake-azure.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
-import { openStandIn, type StandIn } from './stand-in.ts'
+import { openFakeApi, type FakeApi } from './fake-api.ts'
 import { openTlsFront, trustedCertificate, type Certificate } from './tls-front.ts'
 import { openTokenServer, type TokenServer } from './token-server.ts'
 
@@ -33,7 +34,7 @@ afterAll(async () => {
   await certificate?.[Symbol.asyncDispose]()
 })
 
-type AzureWorld = World & StandIn & { readonly cloud: AzureCloud; readonly tokens: TokenServer }
+type AzureWorld = World & FakeApi & { readonly cloud: AzureCloud; readonly tokens: TokenServer }
 
 async function openWorld(
   over: Partial<AzureSettings> = {},
@@ -41,7 +42,7 @@ async function openWorld(
 ): Promise<AzureWorld> {
   const tokens = await openTokenServer(TOKEN)
   const cloud = azureCloud()
-  const standIn = await openStandIn(cloud)
+  const standIn = await openFakeApi(cloud)
   const fronts = [await openTlsFront(tokens.url, certificate), await openTlsFront(standIn.url, certificate)]
   const provider = createAzureProvider(
     {
@@ -91,7 +92,7 @@ providerConformance('azure', (limits) => openWorld({}, limits), {
 })
 
 describe('azure', () => {
-  test('labels machine, card and address in the call that makes them, and has them deleted together', async () => {
+  test('creates and tags machine, card and address in one call and deletes them together', async () => {
     await using world = await openWorld()
     const { id } = await world.provider.create(REQUEST, signal())
     const sent = world.cloud.sentFor(REQUEST.name)
@@ -117,7 +118,7 @@ describe('azure', () => {
     expect(world.cloud.parts()).toEqual([])
   })
 
-  test('lists a card and an address without a machine as one on its way out, and destroys them', async () => {
+  test('lists a card and an address without a machine as a stopping machine, and destroys them', async () => {
     await using world = await openWorld()
     const { id } = await world.provider.create(REQUEST, signal())
     world.cloud.loseMachine(REQUEST.name)
@@ -131,7 +132,7 @@ describe('azure', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('makes one machine of two calls for one name, and takes no name of another farm', async () => {
+  test('creates one machine for two calls with one name, and never returns a machine of another farm', async () => {
     await using world = await openWorld()
     const first = await world.provider.create(REQUEST, signal())
     const second = await world.provider.create({ ...REQUEST, userData: '#cloud-config\n# other\n' }, signal())
@@ -142,7 +143,7 @@ describe('azure', () => {
     expect(world.cloud.there()).toEqual([REQUEST.name])
   })
 
-  test('says why a machine that was accepted does not come up', async () => {
+  test('reports why an accepted machine does not come up', async () => {
     await using world = await openWorld()
     const { id } = await world.provider.create(REQUEST, signal())
     world.cloud.failMachine(REQUEST.name, 'Allocation failed. We do not have sufficient capacity.')
@@ -152,7 +153,7 @@ describe('azure', () => {
     })
   })
 
-  test('makes spot machines that are deleted when they are evicted', async () => {
+  test('creates spot machines that are deleted when they are evicted', async () => {
     await using world = await openWorld()
     await world.provider.create({ ...REQUEST, spot: true }, signal())
     expect(world.cloud.sentFor(REQUEST.name)?.properties).toMatchObject({
@@ -162,7 +163,7 @@ describe('azure', () => {
     })
   })
 
-  test('takes the image for the processor, or that of the settings', async () => {
+  test('chooses the image by the processor unless the settings name one', async () => {
     const image = async (type: string, named?: string) => {
       await using world = await openWorld({ image: named })
       await world.provider.create({ ...REQUEST, type }, signal())
@@ -181,14 +182,14 @@ describe('azure', () => {
     })
   })
 
-  test('gives machines a private address alone where the settings say so', async () => {
+  test('creates machines without a public address if configured', async () => {
     await using world = await openWorld({ privateAddress: true })
     const { id } = await world.provider.create(REQUEST, signal())
     expect(world.cloud.parts()).toEqual([expect.stringMatching(/^networkInterfaces\//)])
     expect((await world.provider.describe(id, signal()))?.address).toMatch(/^10\./)
   })
 
-  test('signs in once, and says whose credentials are refused', async () => {
+  test('signs in once and names the refused credentials', async () => {
     await using world = await openWorld()
     await world.provider.list(FARM, signal())
     await world.provider.list(FARM, signal())
@@ -201,7 +202,7 @@ describe('azure', () => {
     })
   })
 
-  test('tells an authority that nobody reaches from credentials that it refuses', async () => {
+  test('distinguishes an unreachable authority from refused credentials', async () => {
     await using world = await openWorld({ authority: 'https://127.0.0.1:1' })
     await expect(world.provider.create(REQUEST, signal())).rejects.toMatchObject({
       problem: 'unavailable',
@@ -214,7 +215,7 @@ describe('azure', () => {
     })
   })
 
-  test('names the setting that is missing', async () => {
+  test('names a missing setting', async () => {
     const said = async (over: Partial<AzureSettings>) => {
       await using world = await openWorld(over)
       return await world.provider.check(signal()).catch((error: unknown) => error)
@@ -227,7 +228,7 @@ describe('azure', () => {
       expect(await said({ [name]: undefined })).toEqual(credentials(`azure wants ${name} in the settings`))
   })
 
-  test('keeps token and secret out of its errors', async () => {
+  test('keeps token and secret out of error messages', async () => {
     await using world = await openWorld()
     for (const kind of ['cut', 'quota', 'denied'] as const) {
       world.fault('create', { kind })
@@ -239,7 +240,7 @@ describe('azure', () => {
     }
   })
 
-  test("takes the operator's own prices, and none for regions it does not know", async () => {
+  test("prefers the operator's prices, and has no price for unknown regions", async () => {
     await using world = await openWorld({ prices: { Standard_D2s_v5: 0.05 } })
     const price = (region: string, type: string) =>
       world.provider.price({ region, type, spot: false }, signal())

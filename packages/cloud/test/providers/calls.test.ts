@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
 import { CloudError } from '../../src/provider.ts'
-import { callOnce, problemOfStatus, repeatSafe, retryAfterMs } from '../../src/providers/calls.ts'
-import { baseOf } from '../../src/providers/endpoint.ts'
-import { keptFor } from '../../src/providers/kept.ts'
+import { cached, callOnce, callWithRetry } from '../../src/providers/calls.ts'
+import { problemOfStatus, retryAfterMs } from '../../src/providers/errors.ts'
+import { apiRoot } from '../../src/providers/rest-api.ts'
 
 const problemOf = (error: unknown) => new CloudError('refused', String(error))
 const never = new AbortController().signal
 const options = { signal: never, problemOf, firstWaitMs: 1 }
 const unavailable = (retryAfterMs?: number) => new CloudError('unavailable', 'later', { retryAfterMs })
 
-describe('one call', () => {
-  test('ends when its time is over, also one that does not listen', async () => {
+describe('callOnce', () => {
+  test('ends at its time limit, also if the call ignores the signal', async () => {
     let told: AbortSignal | undefined
     const call = (signal: AbortSignal) => {
       told = signal
@@ -23,7 +23,7 @@ describe('one call', () => {
     expect(told?.aborted).toBe(true)
   })
 
-  test('says what went wrong as the provider explains it, and passes on what is explained already', async () => {
+  test('converts errors, and passes CloudErrors through', async () => {
     const explained = unavailable()
     await expect(callOnce(() => Promise.reject(new Error('x')), options)).rejects.toMatchObject({
       problem: 'refused',
@@ -32,7 +32,7 @@ describe('one call', () => {
     await expect(callOnce(() => Promise.reject(explained), options)).rejects.toBe(explained)
   })
 
-  test('is not made for a caller who has gone', async () => {
+  test('makes no call if the signal is aborted', async () => {
     let calls = 0
     const signal = AbortSignal.abort('gone')
     await expect(callOnce(async () => calls++, { ...options, signal })).rejects.toBe('gone')
@@ -40,7 +40,7 @@ describe('one call', () => {
   })
 })
 
-describe('repeating', () => {
+describe('callWithRetry', () => {
   const failing = (times: number, error: Error) => {
     let calls = 0
     const call = async () => {
@@ -50,34 +50,34 @@ describe('repeating', () => {
     return { call, calls: () => calls }
   }
 
-  test('goes on until it works, at most as often as allowed', async () => {
-    expect(await repeatSafe(failing(3, unavailable()).call, options)).toBe(4)
+  test('repeats the call until it succeeds or the tries are used up', async () => {
+    expect(await callWithRetry(failing(3, unavailable()).call, options)).toBe(4)
     const { call, calls } = failing(9, unavailable())
-    await expect(repeatSafe(call, { ...options, tries: 3 })).rejects.toMatchObject({ message: 'later' })
+    await expect(callWithRetry(call, { ...options, tries: 3 })).rejects.toMatchObject({ message: 'later' })
     expect(calls()).toBe(3)
   })
 
-  test('does not insist on what was refused', async () => {
+  test('does not repeat refused calls', async () => {
     const { call, calls } = failing(1, new CloudError('capacity', 'none'))
-    await expect(repeatSafe(call, options)).rejects.toMatchObject({ problem: 'capacity' })
+    await expect(callWithRetry(call, options)).rejects.toMatchObject({ problem: 'capacity' })
     expect(calls()).toBe(1)
   })
 
-  test('waits as long as the provider says, unless that is too long', async () => {
+  test('waits as long as the provider asks for, unless that is too long', async () => {
     const start = performance.now()
-    await repeatSafe(failing(1, unavailable(60)).call, options)
+    await callWithRetry(failing(1, unavailable(60)).call, options)
     expect(performance.now() - start).toBeGreaterThan(55)
     const { call, calls } = failing(1, unavailable(61))
-    await expect(repeatSafe(call, { ...options, longestWaitMs: 60 })).rejects.toMatchObject({
+    await expect(callWithRetry(call, { ...options, longestWaitMs: 60 })).rejects.toMatchObject({
       retryAfterMs: 61,
     })
     expect(calls()).toBe(1)
   })
 
-  test('stops in the middle of a wait when its caller stops', async () => {
+  test('rejects during a wait when the signal aborts', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
-    const waiting = repeatSafe(
+    const waiting = callWithRetry(
       async () => {
         queueMicrotask(() => stop.abort(reason))
         throw unavailable(20_000)
@@ -88,7 +88,7 @@ describe('repeating', () => {
   })
 })
 
-describe('what providers say', () => {
+describe('The response of a provider', () => {
   test.each([
     [{ 'retry-after': '7' }, 7_000],
     [{ 'retry-after': 'Thu, 01 Jan 1970 00:00:12 GMT' }, 2_000],
@@ -117,16 +117,16 @@ describe('what providers say', () => {
 })
 
 test.each(['https://a.example', 'https://a.example/', 'https://a.example/v4', 'https://a.example/v4beta/'])(
-  'the endpoint %s is that of all versions',
+  'the API root of %s has no version',
   (endpoint) => {
-    expect(baseOf(endpoint)).toBe('https://a.example')
+    expect(apiRoot(endpoint)).toBe('https://a.example')
   },
 )
 
-test('what is kept is loaded again when it is old, and never kept when it failed', async () => {
+test('cached loads again after its time to live, and never caches failures', async () => {
   let now = 0
   let loads = 0
-  const kept = keptFor(
+  const kept = cached(
     100,
     async () => {
       if (++loads === 2) throw new Error('not now')

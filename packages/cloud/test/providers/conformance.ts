@@ -5,38 +5,38 @@ import { CloudError, type CloudProvider, type Machine, type MachineRequest } fro
 
 export type Sort = 'read' | 'create' | 'destroy'
 
-/** What the stand-in does to one call. */
+/** A fault of the fake in one call. */
 export type Fault =
-  /** 429, with the wish to be asked again after that many seconds. */
+  /** 429 with a delay in seconds. */
   | { readonly kind: 'throttled'; readonly afterS: number }
-  /** 500; nothing was done. */
+  /** 500 without an effect. */
   | { readonly kind: 'broken' }
-  /** The work is done and the connection cut before the answer. */
+  /** The call takes effect, and the connection is closed before the response. */
   | { readonly kind: 'cut' }
-  /** The work is done and the answer never comes. */
+  /** The call takes effect, and there is no response. */
   | { readonly kind: 'silent' }
-  /** The account may not have more. */
+  /** The quota is exceeded. */
   | { readonly kind: 'quota' }
-  /** Nothing of that kind is free. */
+  /** No machine of the kind is available. */
   | { readonly kind: 'capacity' }
-  /** The credentials are no longer good. */
+  /** The credentials are not valid any more. */
   | { readonly kind: 'denied' }
 
-/** A provider and the stand-in of its cloud, which starts empty. */
+/** A provider and the fake of its cloud, without machines. */
 export interface World extends AsyncDisposable {
-  /** Made with the limits that the world was opened with. */
+  /** With the limits of the world. */
   readonly provider: CloudProvider
-  /** The next call of that sort meets the fault; faults of one sort queue up. */
+  /** Queues a fault for the next call of this sort. */
   fault(sort: Sort, fault: Fault): void
-  /** Names of the machines that the cloud has or is making, not of those it is done with. */
+  /** Names of machines that exist or are being created. */
   there(): Promise<string[]> | string[]
-  /** What the cloud was given for that machine; `userData` decoded. */
+  /** The create request of the machine, with decoded `userData`. */
   given(name: string): Promise<Given> | Given
-  /** Creates that reached the cloud, refused ones too. */
+  /** Create calls that reached the cloud, including refused ones. */
   creates(): number
-  /** Machines that somebody else made, with the label of that farm. */
+  /** Adds machines with the label of this farm. */
   plant(count: number, farm: string): Promise<void> | void
-  /** Ways in which requests or answers broke the provider's own description; the suite wants none. */
+  /** Deviations of requests and responses from the provider's API description; expected to be empty. */
   violations(): readonly string[]
 }
 
@@ -47,20 +47,20 @@ export interface Given {
 export interface Facts {
   readonly region: string
   readonly type: string
-  /** US dollars an hour of that kind, as the stand-in says; undefined where the provider tells none. */
+  /** The fake's price of the kind in US dollars an hour; undefined if the provider has no prices. */
   readonly price: number | undefined
-  /** Machines of one farm that need more than one page. */
+  /** Number of machines that need more than one page. */
   readonly pages: number
   readonly spot: 'refused' | 'offered'
-  /** In the messages of the stand-in. */
+  /** Parts of the fake's error messages. */
   readonly words: { readonly quota: string; readonly capacity: string }
-  /** Faults that the stand-in has no way to play. */
+  /** Faults that the fake does not support. */
   readonly cannot?: readonly Fault['kind'][]
 }
 
-/** For providers under test: no answer that comes is too late, however busy the machine is. */
+/** Long time limits, so that no response is too late on a busy host. */
 export const CALL_LIMITS = { timeoutMs: 60_000, firstWaitMs: 10 } as const
-/** Where no answer comes: short enough to wait for. */
+/** Short time limits, for calls without a response. */
 export const IMPATIENT: CallLimits = { timeoutMs: 1_000, firstWaitMs: 10 }
 
 export const FARM = 'f0e1d2c3b4a59687'
@@ -68,7 +68,7 @@ export const OTHER_FARM = '00000000deadbeef'
 const EXPIRES = 1_900_000_000
 const SETTLED_MS = 60_000
 
-/** What every provider does, whatever cloud it speaks to. */
+/** The behaviour of every provider. */
 export function providerConformance(
   title: string,
   open: (limits: CallLimits) => Promise<World>,
@@ -89,7 +89,7 @@ export function providerConformance(
   const can = (kind: Fault['kind']) => !facts.cannot?.includes(kind)
   const signal = () => AbortSignal.timeout(SETTLED_MS)
 
-  /** One world a test; what the stand-in held against the requests fails it. */
+  /** A world for one test, which fails if the fake found a deviation. */
   const inWorld =
     (story: (world: World) => Promise<void>, limits: CallLimits = CALL_LIMITS) =>
     async () => {
@@ -124,7 +124,7 @@ export function providerConformance(
 
   describe(`${title}, as every provider`, () => {
     test(
-      'is let in with good credentials, and makes nothing to find that out',
+      'accepts valid credentials without creating anything',
       inWorld(async ({ provider, there, creates }) => {
         await provider.check(signal())
         expect(await there()).toEqual([])
@@ -133,7 +133,7 @@ export function providerConformance(
     )
 
     test(
-      'makes a machine that gets an address, keeps its labels, and is listed',
+      'creates a machine that gets an address, keeps its labels and is listed',
       inWorld(async ({ provider, given }) => {
         const asked = request()
         const made = await provider.create(asked, signal())
@@ -156,7 +156,7 @@ export function providerConformance(
     )
 
     test(
-      'destroys a machine until nothing of it is left, and takes a second destroy for granted',
+      'destroys a machine completely, and accepts a second destroy',
       inWorld(async ({ provider, there }) => {
         const { id, name } = await provider.create(request(), signal())
         await listed(provider, (machines) => machines.some((machine) => machine.name === name))
@@ -183,7 +183,7 @@ export function providerConformance(
     )
 
     test(
-      'makes several machines side by side, each with its own name',
+      'creates several machines concurrently, each with its own name',
       inWorld(async ({ provider, there }) => {
         const names = [1, 2, 3].map((n) => `scanfarm-0123456789abcdef-${n}`)
         const made = await Promise.all(names.map((name) => provider.create(request({ name }), signal())))
@@ -195,7 +195,7 @@ export function providerConformance(
 
     if (facts.spot === 'offered')
       test(
-        'makes a spot machine',
+        'creates a spot machine',
         inWorld(async ({ provider, there }) => {
           expect(await provider.create(request({ spot: true }), signal())).toMatchObject({
             name: request().name,
@@ -205,18 +205,18 @@ export function providerConformance(
       )
     else
       test(
-        'refuses a spot machine before it asks',
+        'refuses a spot machine without calling the API',
         inWorld(async ({ provider, creates }) => {
           await expect(provider.create(request({ spot: true }), signal())).rejects.toMatchObject({
             problem: 'refused',
-            message: `${provider.name} has no spot machines; leave cloud_use_spot away`,
+            message: `${provider.name} has no spot machines: leave out cloud_use_spot`,
           })
           expect(creates()).toBe(0)
         }),
       )
 
     test(
-      'knows the price of its kinds and none of kinds there are not',
+      'knows prices of its kinds and none of unknown kinds',
       inWorld(async ({ provider }) => {
         const kind = { region: facts.region, type: facts.type, spot: false }
         const price = await provider.price(kind, signal())
@@ -227,7 +227,7 @@ export function providerConformance(
     )
 
     test(
-      'stops when its caller stops, with the reason of the caller',
+      'rejects with the reason of the signal when it aborts',
       inWorld(async ({ provider, fault }) => {
         const reason = new Error('enough')
         await expect(provider.list(FARM, AbortSignal.abort(reason))).rejects.toBe(reason)
@@ -280,7 +280,7 @@ export function providerConformance(
 
     withFault(
       'throttled',
-      'tells when to try a throttled create again',
+      'reports the delay after a throttled create',
       async ({ provider, fault, creates }) => {
         fault('create', { kind: 'throttled', afterS: 7 })
         const error = await provider.create(request(), signal()).catch((caught: unknown) => caught)

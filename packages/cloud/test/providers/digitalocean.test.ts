@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  createDigitalOceanProvider,
-  type DigitalOceanSettings,
-} from '../../src/providers/digitalocean/index.ts'
+import { createDigitalOceanProvider } from '../../src/providers/digitalocean.ts'
+import type { DigitalOceanSettings } from '../../src/providers/settings.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import {
@@ -13,7 +11,7 @@ import {
   QUOTA,
   TOKEN,
   TYPE,
-} from './digitalocean-cloud.ts'
+} from './fake-digitalocean.ts'
 import { restProviderConformance } from './rest-conformance.ts'
 
 // Enforced by: digitalocean.openapi.json, the provider's own description. Every request (path, method, parameters, body) and
@@ -79,7 +77,7 @@ restProviderConformance('digitalocean', {
 })
 
 describe('digitalocean', () => {
-  test('puts droplets into the VPC of the settings, from an image that may be a number', async () => {
+  test('creates droplets in the configured VPC, from an image given by slug or number', async () => {
     await using world = await open({ vpc: '760e09ef-dc84-11e8-981e-3cfdfeaae000', image: '7555620' })
     await world.provider.create(request, signal())
     expect(world.violations()).toEqual([])
@@ -90,7 +88,7 @@ describe('digitalocean', () => {
     })
   })
 
-  test('waits for a droplet that is busy with something else before it destroys it', async () => {
+  test('retries destroy while another action of the droplet is in progress', async () => {
     await using world = await open()
     const { id } = await world.provider.create(request, signal())
     const body = { id: 'unprocessable_entity', message: 'Droplet already has a pending event.' }
@@ -107,7 +105,7 @@ describe('digitalocean', () => {
     }
   }
 
-  test('takes the public address, the private one where the settings say so, and that of IPv6 for want of others', async () => {
+  test('reports the public address, the private one if configured, and the IPv6 address if there is no other', async () => {
     await using world = await open()
     const { id, address } = await started(world)
     expect(address).toBe('203.0.113.7')
@@ -118,7 +116,7 @@ describe('digitalocean', () => {
     expect(await started(inside)).toMatchObject({ address: '10.135.0.2' })
   })
 
-  test('says of a droplet that is off that it is no use any more', async () => {
+  test('reports a droplet that is powered off as stopping', async () => {
     await using world = await open()
     const { id } = await started(world)
     world.set(request.name, { status: 'off' })
@@ -128,7 +126,7 @@ describe('digitalocean', () => {
     })
   })
 
-  test('would be found out if it asked for what the description does not have', async () => {
+  test('fails the checks of the fake API when it sends fields that are not in the description', async () => {
     await using world = await open()
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'a_b', size: TYPE, image: 1.5, tag: [] })
@@ -146,12 +144,12 @@ describe('digitalocean', () => {
       expect(found).toContain(part)
   })
 
-  test('refuses labels that do not fit into a tag, and asks nobody', async () => {
+  test('refuses labels that are not valid tags without calling the API', async () => {
     await using world = await open()
     const labels = { ...request.labels, infra: 'Ä' }
     await expect(world.provider.create({ ...request, labels }, signal())).rejects.toMatchObject({
       problem: 'refused',
-      message: expect.stringContaining('is no tag'),
+      message: expect.stringContaining('is not a valid tag'),
     })
     expect(world.creates()).toBe(0)
   })

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import type { MachineRequest } from '../../src/provider.ts'
-import { createGcpProvider, type GcpSettings } from '../../src/providers/gcp/index.ts'
+import { createGcpProvider } from '../../src/providers/gcp/index.ts'
+import type { GcpSettings } from '../../src/providers/settings.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
-import { gcpCloud, PROJECT, TOKEN, WORDS, type GcpCloud } from './gcp-cloud.ts'
+import { gcpCloud, PROJECT, TOKEN, WORDS, type GcpCloud } from './fake-gcp.ts'
 import { describeCompute, type Description } from './gcp-description.ts'
-import { openStandIn, type StandIn } from './stand-in.ts'
+import { openFakeApi, type FakeApi } from './fake-api.ts'
 import { openTokenServer, type TokenServer } from './token-server.ts'
 
 const FARM = 'f0e1d2c3b4a59687'
@@ -35,16 +36,16 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-type GcpWorld = World & StandIn & { readonly cloud: GcpCloud; readonly tokens: TokenServer }
+type GcpWorld = World & FakeApi & { readonly cloud: GcpCloud; readonly tokens: TokenServer }
 
-/** Signed in as a workload of another cloud is: with a token of its own, exchanged for one of Google's. */
+/** Authenticated as a workload of another cloud, whose token is exchanged for one of Google's. */
 async function openWorld(
   over: Partial<GcpSettings> = {},
   limits: CallLimits = CALL_LIMITS,
 ): Promise<GcpWorld> {
   const tokens = await openTokenServer(TOKEN)
   const cloud = gcpCloud(description)
-  const standIn = await openStandIn(cloud)
+  const standIn = await openFakeApi(cloud)
   const credentialsFile = join(folder, `${new URL(tokens.url).port}.json`)
   await writeFile(join(folder, 'subject'), 'the-token-of-the-workload')
   await writeFile(
@@ -101,7 +102,7 @@ providerConformance('gcp', (limits) => openWorld({}, limits), {
 })
 
 describe('gcp', () => {
-  test('exchanges the token of the workload once', async () => {
+  test('exchanges the workload token once', async () => {
     await using world = await openWorld()
     await world.provider.list(FARM, signal())
     await world.provider.list(FARM, signal())
@@ -112,7 +113,7 @@ describe('gcp', () => {
     })
   })
 
-  test('says whose credentials are refused, and tries again at the next call', async () => {
+  test('names the refused credentials and tries again at the next call', async () => {
     await using world = await openWorld()
     world.tokens.refuse()
     for (const _ of [1, 2])
@@ -127,7 +128,7 @@ describe('gcp', () => {
     })
   })
 
-  test('waits for the operation, whose words on quota and capacity it passes on', async () => {
+  test('waits for the operation and reports its quota and capacity errors', async () => {
     await using world = await openWorld()
     world.cloud.failNext('QUOTA_EXCEEDED', WORDS.quota, 403)
     await expect(world.provider.create(REQUEST, signal())).rejects.toMatchObject({
@@ -143,7 +144,7 @@ describe('gcp', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('makes one machine of two calls for one name', async () => {
+  test('creates one machine for two calls with one name', async () => {
     await using world = await openWorld()
     const first = await world.provider.create(REQUEST, signal())
     const second = await world.provider.create(REQUEST, signal())
@@ -154,7 +155,7 @@ describe('gcp', () => {
     expect(world.cloud.there()).toEqual([REQUEST.name])
   })
 
-  test('has the cloud delete what outlives its time, and closes the machine to keys of the project', async () => {
+  test('sets a maximum run duration and blocks the keys of the project', async () => {
     await using world = await openWorld({ network: 'farm', image: 'projects/p/global/images/ours' })
     await world.provider.create({ ...REQUEST, spot: true }, signal())
     const inserted = world.cloud.insertedOf(REQUEST.name)
@@ -179,7 +180,7 @@ describe('gcp', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('gives machines a private address alone where the settings say so', async () => {
+  test('creates machines without a public address if configured', async () => {
     await using world = await openWorld({
       privateAddress: true,
       network: 'regions/us-central1/subnetworks/farm',
@@ -191,7 +192,7 @@ describe('gcp', () => {
     expect((await world.provider.describe(id, signal()))?.address).toMatch(/^10\./)
   })
 
-  test('finds the zone of a region in the settings', async () => {
+  test('chooses the zone of a region from the settings', async () => {
     await using world = await openWorld()
     const { id } = await world.provider.create({ ...REQUEST, region: 'europe-west1' }, signal())
     expect(id).toBe(`europe-west1-b/${REQUEST.name}`)
@@ -203,7 +204,7 @@ describe('gcp', () => {
     )
   })
 
-  test('passes on what the cloud says about a type there is not', async () => {
+  test('reports the error of the cloud for an unknown type', async () => {
     await using world = await openWorld()
     await expect(world.provider.create({ ...REQUEST, type: 'no-such-type' }, signal())).rejects.toMatchObject(
       {
@@ -213,7 +214,7 @@ describe('gcp', () => {
     )
   })
 
-  test('keeps the token out of its errors', async () => {
+  test('keeps the token out of error messages', async () => {
     await using world = await openWorld()
     for (const kind of ['cut', 'quota', 'denied'] as const) {
       world.fault('create', { kind })
@@ -223,7 +224,7 @@ describe('gcp', () => {
     }
   })
 
-  test("takes the operator's own prices, and rounds distant regions up", async () => {
+  test("prefers the operator's prices and overestimates those of other regions", async () => {
     await using world = await openWorld({ prices: { 'n2-standard-2': 0.05 } })
     const price = (region: string, type: string) =>
       world.provider.price({ region, type, spot: false }, signal())

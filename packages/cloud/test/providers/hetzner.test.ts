@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { createHetznerProvider, type HetznerSettings } from '../../src/providers/hetzner/index.ts'
+import { createHetznerProvider } from '../../src/providers/hetzner/index.ts'
+import type { HetznerSettings } from '../../src/providers/settings.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
-import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE, type Hetzner } from './hetzner-cloud.ts'
+import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE, type Hetzner } from './fake-hetzner.ts'
 import { restProviderConformance } from './rest-conformance.ts'
 
 // Enforced by: hetzner-description.ts, written after the provider's public documentation, for paths, parameters, orders and
@@ -77,7 +78,7 @@ describe('hetzner', () => {
     }
   }
 
-  test('orders a server that starts, with labels, in the network of the settings', async () => {
+  test('creates a server that starts, with labels, in the configured network', async () => {
     await using world = await open({ network: '4711', privateAddress: true })
     await world.provider.create(request, signal())
     expect(world.given(request.name).order).toMatchObject({
@@ -94,7 +95,7 @@ describe('hetzner', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('takes the public address, the private one where the settings say so, and that of IPv6 for want of others', async () => {
+  test('reports the public address, the private one if configured, and the IPv6 address if there is no other', async () => {
     await using world = await open()
     const { id, address } = await started(world)
     expect(address).toBe('203.0.113.11')
@@ -104,7 +105,7 @@ describe('hetzner', () => {
     expect(await started(inside)).toMatchObject({ address: '10.0.0.3' })
   })
 
-  test('takes a server that is off for one that starts while it is young, and for a lost one later', async () => {
+  test('reports a new server that is off as starting and an old one as stopping', async () => {
     await using world = await open()
     const { id } = await started(world)
     world.set(request.name, { status: 'off' })
@@ -116,7 +117,7 @@ describe('hetzner', () => {
     })
   })
 
-  test('takes a name that is taken for an unknown outcome: the machine may be there already', async () => {
+  test('treats a duplicate name as an unknown outcome, because the machine may exist', async () => {
     await using world = await open()
     await world.provider.create(request, signal())
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({
@@ -126,7 +127,7 @@ describe('hetzner', () => {
     expect(world.there()).toEqual([request.name])
   })
 
-  test('waits for a server that is locked before it destroys it', async () => {
+  test('retries destroy while the server is locked', async () => {
     await using world = await open()
     const { id } = await world.provider.create(request, signal())
     const body = { error: { code: 'locked', message: 'server is locked' } }
@@ -135,7 +136,7 @@ describe('hetzner', () => {
     expect(world.there()).toEqual([])
   })
 
-  test('tells a token that may only read from a full account', async () => {
+  test('distinguishes a read-only token from an exceeded limit', async () => {
     await using world = await open()
     const body = {
       error: { code: 'token_readonly', message: 'token is only allowed to perform GET requests' },
@@ -144,7 +145,7 @@ describe('hetzner', () => {
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({ problem: 'credentials' })
   })
 
-  test('believes no answer that is not as documented', async () => {
+  test('rejects responses that do not match the documentation', async () => {
     await using world = await open()
     world.answerNext('create', { status: 201, body: { server: { id: 'one' } } })
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({
@@ -153,7 +154,7 @@ describe('hetzner', () => {
     })
   })
 
-  test('refuses the name of a network where its id is needed', async () => {
+  test('refuses a network name in place of its id', async () => {
     await using world = await open({ network: 'scans' })
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({
       problem: 'refused',
@@ -162,7 +163,7 @@ describe('hetzner', () => {
     expect(world.creates()).toBe(0)
   })
 
-  test('refuses labels that Hetzner does not take, and asks nobody', async () => {
+  test('refuses invalid label values without calling the API', async () => {
     await using world = await open()
     const labels = { ...request.labels, infra: 'a,b' }
     await expect(world.provider.create({ ...request, labels }, signal())).rejects.toMatchObject({

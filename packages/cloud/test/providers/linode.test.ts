@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLinodeProvider, type LinodeSettings } from '../../src/providers/linode/index.ts'
+import { createLinodeProvider } from '../../src/providers/linode/index.ts'
+import type { LinodeSettings } from '../../src/providers/settings.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import {
@@ -12,7 +13,7 @@ import {
   TOKEN,
   TYPE,
   type Linode,
-} from './linode-cloud.ts'
+} from './fake-linode.ts'
 import { restProviderConformance } from './rest-conformance.ts'
 
 // Enforced by: the provider's own `@linode/validation` for what is ordered, and linode-description.ts, written after its public
@@ -85,7 +86,7 @@ describe('linode', () => {
     }
   }
 
-  test('orders what boots with our key, without backups, under a password that is never the same', async () => {
+  test('creates a machine with our key, without backups, with a random root password', async () => {
     await using world = await open()
     await world.provider.create(request, signal())
     await world.provider.create({ ...request, name: 'another' }, signal())
@@ -100,7 +101,7 @@ describe('linode', () => {
     expect(world.violations()).toEqual([])
   })
 
-  test('takes the public address before the private one, and that of IPv6 for want of others', async () => {
+  test('reports the public address before the private one, and the IPv6 address if there is no other', async () => {
     await using world = await open()
     const { id, address } = await started(world)
     expect(address).toBe('203.0.113.9')
@@ -108,7 +109,7 @@ describe('linode', () => {
     expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8::9' })
   })
 
-  test('takes a machine that is off for one that starts while it is young, and for a lost one later', async () => {
+  test('reports a new machine that is off as starting and an old one as stopping', async () => {
     await using world = await open()
     const { id } = await started(world)
     world.set(request.name, { status: 'offline' })
@@ -122,7 +123,7 @@ describe('linode', () => {
     expect(await world.provider.describe(id, signal())).toMatchObject({ state: 'stopping' })
   })
 
-  test('refuses a region that hands no user data to its machines, before it makes one', async () => {
+  test('refuses a region without the metadata service before it creates a machine', async () => {
     await using world = await open()
     await expect(
       world.provider.create({ ...request, region: REGION_WITHOUT_METADATA }, signal()),
@@ -130,7 +131,7 @@ describe('linode', () => {
     expect(world.creates()).toBe(0)
   })
 
-  test('takes a name that is taken for an unknown outcome: the machine may be there already', async () => {
+  test('treats a duplicate name as an unknown outcome, because the machine may exist', async () => {
     await using world = await open()
     await world.provider.create(request, signal())
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({
@@ -140,7 +141,7 @@ describe('linode', () => {
     expect(world.there()).toEqual([request.name])
   })
 
-  test('knows what a wrong order is without asking the provider', async () => {
+  test('refuses an invalid request without calling the API', async () => {
     await using world = await open()
     await expect(world.provider.create({ ...request, name: 'ab' }, signal())).rejects.toMatchObject({
       problem: 'refused',

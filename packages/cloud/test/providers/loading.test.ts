@@ -19,7 +19,7 @@ const SCRIPT = `
   console.log(JSON.stringify([...loaded]))
 `
 
-test('loading the package loads no library of a provider', async () => {
+test('the package loads no provider library when it is imported', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', SCRIPT])
   const loaded: string[] = JSON.parse(stdout)
   expect(loaded).toContain('typebox')

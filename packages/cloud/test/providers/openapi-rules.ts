@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { Answer, Asked } from './stand-in.ts'
+import type { Answer, Asked } from './fake-api.ts'
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Holds requests and answers against an OpenAPI 3.0 document, which decides about paths, parameters, bodies and statuses. */
+/** Validates the paths, parameters, bodies and statuses of requests and responses with an OpenAPI 3.0 document. */
 export function openApiRules(document: Node): (asked: Asked, answer: Answer) => string[] {
   const ajv = new Ajv({ strict: false, allErrors: true, coerceTypes: false })
   const strings = new Ajv({ strict: false, coerceTypes: true })
@@ -22,7 +22,7 @@ export function openApiRules(document: Node): (asked: Asked, answer: Answer) => 
     for (const key of $ref.slice(2).split('/')) at = isNode(at) ? at[key.replaceAll('~1', '/')] : undefined
     return deref(at)
   }
-  /** Schemas point into the document, whose name their pointers need. */
+  /** Pointers in schemas refer to the document by this name. */
   const absolute = (schema: unknown): unknown =>
     JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/'))
   const problems = (by: Ajv, schema: Node, value: unknown, where: string): string[] => {
@@ -32,13 +32,13 @@ export function openApiRules(document: Node): (asked: Asked, answer: Answer) => 
     return [`${where}: ${by.errorsText(valid.errors)} (${JSON.stringify(value)?.slice(0, 300)})`]
   }
   const boxes = new Map<Node, Node>()
-  /** In a box, so that single values can be coerced too. */
+  /** Wrapped in an object, so that single values can be coerced, too. */
   const boxed = (schema: Node): Node => {
     const box = boxes.get(schema) ?? { type: 'object', properties: { value: schema }, required: ['value'] }
     boxes.set(schema, box)
     return box
   }
-  /** Names that a body may have; the document forbids none, and a misspelt one would go unseen. */
+  /** Field names of a body. The document allows additional fields, which would hide misspelt ones. */
   const names = (schema: unknown): string[] => {
     const { properties, allOf, oneOf, anyOf } = deref(schema)
     const parts = [allOf, oneOf, anyOf].flatMap((some): unknown[] => (Array.isArray(some) ? some : []))

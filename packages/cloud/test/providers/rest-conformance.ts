@@ -3,9 +3,9 @@ import { inspect } from 'node:util'
 import type { CloudProvider, MachineRequest } from '../../src/provider.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { IMPATIENT, type World } from './conformance.ts'
-import type { StandIn } from './stand-in.ts'
+import type { FakeApi } from './fake-api.ts'
 
-/** What tests vary in the settings. */
+/** The settings that tests vary. */
 export interface Varied {
   readonly token?: string | undefined
   readonly endpoint?: string
@@ -13,28 +13,28 @@ export interface Varied {
   readonly prices?: Readonly<Record<string, number>>
 }
 
-export type RestWorld = World & StandIn
+export type RestWorld = World & FakeApi
 
 export interface RestFacts {
   open(over?: Varied, limits?: CallLimits): Promise<RestWorld>
   make(over: Varied): CloudProvider
   readonly token: string
   readonly request: MachineRequest
-  /** Version of the API as a part of the path, which operators may write behind the endpoint. */
+  /** API version in the path, which operators may append to the endpoint. */
   readonly version: string
-  /** In the words of the stand-in about an image that is none. */
+  /** Part of the fake's error message about an unknown image. */
   readonly badImage: string
-  /** What the provider says when it was asked too often. */
+  /** The provider's response to too many requests. */
   readonly limited: unknown
 }
 
-/** What clients of our three providers with plain tokens do besides. */
+/** Further behaviour of the three providers with API tokens. */
 export function restProviderConformance(title: string, facts: RestFacts): void {
   const signal = () => AbortSignal.timeout(60_000)
   const caught = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
   describe(`${title}, over its API`, () => {
-    test('names the setting when there is no token, and asks nobody', async () => {
+    test('names the missing token setting without calling the API', async () => {
       await using world = await facts.open({ token: undefined })
       await expect(world.provider.check(signal())).rejects.toMatchObject({
         problem: 'credentials',
@@ -42,7 +42,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       })
     })
 
-    test('never mixes the tokens and endpoints of two of them in one process', async () => {
+    test('keeps the tokens and endpoints of two instances in one process apart', async () => {
       await using world = await facts.open()
       await using wrong = facts.make({ token: 'wrong', endpoint: world.url })
       await using elsewhere = await facts.open({ token: 'other' })
@@ -55,7 +55,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       expect(await elsewhere.there()).toEqual([])
     })
 
-    test('takes an endpoint with or without the version', async () => {
+    test('accepts an endpoint with or without the version', async () => {
       await using world = await facts.open()
       for (const end of ['/', facts.version, `${facts.version}/`]) {
         await using provider = facts.make({ token: facts.token, endpoint: `${world.url}${end}` })
@@ -64,7 +64,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       expect(world.violations()).toEqual([])
     })
 
-    test('says that nobody listens at the endpoint', async () => {
+    test('reports an endpoint that refuses connections', async () => {
       const world = await facts.open()
       await world[Symbol.asyncDispose]()
       await expect(world.provider.create(facts.request, signal())).rejects.toMatchObject({
@@ -73,7 +73,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       })
     })
 
-    test("takes the operator's own price for it, without asking", async () => {
+    test("prefers the operator's price, without calling the API", async () => {
       await using provider = facts.make({
         endpoint: 'http://127.0.0.1:9',
         prices: { [facts.request.type]: 0.5 },
@@ -82,7 +82,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       expect(await provider.price({ region, type, spot: false }, signal())).toBe(0.5)
     })
 
-    test('asks for prices once an hour', async () => {
+    test('reads prices once an hour', async () => {
       await using world = await facts.open()
       const { region, type } = facts.request
       const price = await world.provider.price({ region, type, spot: false }, signal())
@@ -90,7 +90,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       expect(await world.provider.price({ region, type, spot: false }, signal())).toBe(price)
     })
 
-    test('refuses an image that there is not, in the words of the provider', async () => {
+    test('reports the error of the provider for an unknown image', async () => {
       await using world = await facts.open({ image: 'no-such-image' })
       await expect(world.provider.create(facts.request, signal())).rejects.toMatchObject({
         problem: 'refused',
@@ -98,7 +98,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       })
     })
 
-    test('keeps the token out of its errors', async () => {
+    test('keeps the token out of error messages', async () => {
       for (const kind of ['cut', 'quota', 'silent'] as const) {
         await using world = await facts.open({}, kind === 'silent' ? IMPATIENT : undefined)
         world.fault('create', { kind })
@@ -108,7 +108,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       }
     })
 
-    test('understands the header that says when the limit ends', async () => {
+    test('respects the header with the reset time of the rate limit', async () => {
       await using world = await facts.open()
       const inAnHour = String(Math.ceil(Date.now() / 1_000) + 3_600)
       const headers = { 'ratelimit-reset': inAnHour }
@@ -118,7 +118,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       expect(Reflect.get(Object(error), 'retryAfterMs')).toBeGreaterThan(3_590_000)
     })
 
-    test('gives up after some answers of 503', async () => {
+    test('gives up after several 503 responses', async () => {
       await using world = await facts.open()
       for (let read = 0; read < 4; read++) world.answerNext('read', { status: 503, body: facts.limited })
       world.answerNext('read', { status: 418, body: facts.limited })

@@ -11,7 +11,7 @@ export interface Certificate extends AsyncDisposable {
   readonly cert: string
 }
 
-/** For this machine, and believed by this process until it is disposed of. */
+/** A certificate for localhost, trusted by this process until it is disposed. */
 export async function trustedCertificate(): Promise<Certificate> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-tls-'))
   const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -50,7 +50,7 @@ export interface TlsFront extends AsyncDisposable {
   readonly url: string
 }
 
-/** Speaks TLS in front of a server that does not. A connection cut behind is cut in front. */
+/** A TLS proxy for a plain HTTP server. Closes a connection when the server closes it. */
 export async function openTlsFront(behind: string, { key, cert }: Certificate): Promise<TlsFront> {
   const { hostname, port: portBehind } = new URL(behind)
   const sockets = new Set<Socket>()
@@ -70,7 +70,7 @@ export async function openTlsFront(behind: string, { key, cert }: Certificate): 
     }
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // Of a server that listens on a port, it is always that.
+  // A server that listens on a port always has this type.
   const { port } = server.address() as AddressInfo
   return {
     url: `https://127.0.0.1:${port}`,

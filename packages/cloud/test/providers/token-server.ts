@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers'
 
 export interface TokenServer extends AsyncDisposable {
   readonly url: string
-  /** Forms that were sent. */
+  /** The forms of all requests. */
   readonly asked: readonly URLSearchParams[]
-  /** Refuses from now on. */
+  /** Refuses all further requests. */
   refuse(): void
 }
 
-/** Gives tokens for credentials by OAuth 2: a form in, JSON out. Says where, to those who ask first, as OpenID has it. */
+/** An OAuth 2 token server with OpenID discovery. */
 export async function openTokenServer(token: string): Promise<TokenServer> {
   const asked: URLSearchParams[] = []
   let refusing = false
@@ -30,7 +30,7 @@ export async function openTokenServer(token: string): Promise<TokenServer> {
     )
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // Of a server that listens on a port, it is always that.
+  // A server that listens on a port always has this type.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,

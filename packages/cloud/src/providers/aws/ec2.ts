@@ -1,6 +1,6 @@
 import type { EC2Client } from '@aws-sdk/client-ec2'
 import { CloudError } from '../../provider.ts'
-import type { AwsSettings } from './settings.ts'
+import type { AwsSettings } from '../settings.ts'
 
 export type Sdk = typeof import('@aws-sdk/client-ec2')
 
@@ -9,10 +9,10 @@ export interface Ec2 {
   readonly sdk: Sdk
 }
 
-/** Open connections to one region, besides those that wait. */
+/** Open connections to one region. */
 const MOST_SOCKETS = 20
 
-/** One client a region, made when first asked for; so is the SDK loaded, which takes 90 MB of memory. */
+/** One client for each region. The SDK takes 90 MB of memory and is loaded on first use. */
 export function openEc2(settings: AwsSettings) {
   const clients = new Map<string, EC2Client>()
   return {
@@ -34,7 +34,7 @@ function optionsOf({ accessKey, secretKey, endpoint }: AwsSettings, region: stri
     throw new CloudError('credentials', 'aws wants both an access key and a secret key, or neither')
   return {
     region,
-    // Repetition is the caller's: it knows what is safe to repeat, and for how long.
+    // Callers retry: they know which calls are safe to repeat, and for how long.
     maxAttempts: 1,
     requestHandler: { httpAgent: { maxSockets: MOST_SOCKETS }, httpsAgent: { maxSockets: MOST_SOCKETS } },
     ...(endpoint !== undefined && { endpoint }),
@@ -43,4 +43,39 @@ function optionsOf({ accessKey, secretKey, endpoint }: AwsSettings, region: stri
         credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
       }),
   }
+}
+
+/** Canonical's account. Other accounts may publish images with the same names. */
+const CANONICAL = '099720109477'
+const NAME = 'ubuntu/images/hvm-ssd*/ubuntu-noble-24.04-'
+/** New images are published every few weeks. */
+export const IMAGE_TTL_MS = 3_600_000
+
+/** Instance families with Arm processors have a `g` after the generation (`t4g`, `c7gn`, `im4gn`); `a1` is an exception. */
+export const architectureOf = (type: string): 'arm64' | 'x86_64' =>
+  /^(a1|[a-z]+\d+[a-z]*g[a-z]*)\./.test(type) ? 'arm64' : 'x86_64'
+
+/** The id of the newest Ubuntu image in the client's region. */
+export async function newestImage(
+  { client, sdk }: Ec2,
+  architecture: 'arm64' | 'x86_64',
+  abortSignal: AbortSignal,
+): Promise<string> {
+  const { Images = [] } = await client.send(
+    new sdk.DescribeImagesCommand({
+      Owners: [CANONICAL],
+      Filters: [
+        { Name: 'name', Values: [`${NAME}${architecture === 'arm64' ? 'arm64' : 'amd64'}-server-*`] },
+        { Name: 'architecture', Values: [architecture] },
+        { Name: 'state', Values: ['available'] },
+      ],
+    }),
+    { abortSignal },
+  )
+  const [newest] = Images.toSorted((a, b) => (b.CreationDate ?? '').localeCompare(a.CreationDate ?? ''))
+  if (newest?.ImageId) return newest.ImageId
+  throw new CloudError(
+    'refused',
+    `aws has no Ubuntu 24.04 image for ${architecture} in this region: set cloud.aws.image`,
+  )
 }

@@ -1,19 +1,20 @@
 import type { DescribeInstancesCommandInput, Instance } from '@aws-sdk/client-ec2'
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
-import { callOnce, repeatSafe, type CallLimits } from '../calls.ts'
-import { keptFor } from '../kept.ts'
-import { LABEL_KEYS } from '../label-keys.ts'
-import { openEc2, type Ec2 } from './ec2.ts'
-import { architectureOf, IMAGE_KEPT_MS, newestImage } from './images.ts'
+import { cached, callOnce, callWithRetry, type CallLimits } from '../calls.ts'
+import { LABEL_KEYS } from '../labels.ts'
+import { awsPrice } from '../prices.ts'
+import type { AwsSettings } from '../settings.ts'
+import { architectureOf, IMAGE_TTL_MS, newestImage, openEc2, type Ec2 } from './ec2.ts'
+import { codeOf, problemOf } from './errors.ts'
 import { machineOf, OPEN_STATES, parseId, runInput } from './machines.ts'
-import { onDemandPrice } from './prices.ts'
-import { codeOf, problemOf } from './problems.ts'
-import { DEFAULT_REGION, DEFAULT_TYPE, regionsOf, SSH_USER, type AwsSettings } from './settings.ts'
 
-export type { AwsSettings }
+const DEFAULT_REGION = 'us-east-1'
+const DEFAULT_TYPE = 't3.medium'
+/** The default user of Ubuntu's images. */
+const SSH_USER = 'ubuntu'
 
 const PAGE_SIZE = 1_000
-/** Of one region. A farm with more machines than that is not one of ours. */
+/** Of one farm in one region. */
 const MOST_MACHINES = 10_000
 const MOST_PRICES = 100
 
@@ -21,7 +22,7 @@ const MOST_PRICES = 100
 export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}): CloudProvider {
   const ec2 = openEc2(settings)
   const region = settings.region ?? DEFAULT_REGION
-  const regions = regionsOf(settings)
+  const regions = [...new Set([region, ...settings.regions])]
   const images = new Map<string, (signal: AbortSignal) => Promise<string>>()
 
   const read = async <T>(
@@ -30,20 +31,20 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     call: (at: Ec2, signal: AbortSignal) => Promise<T>,
   ) => {
     const at = await ec2.at(region)
-    return repeatSafe((limited) => call(at, limited), { ...limits, signal, problemOf })
+    return callWithRetry((limited) => call(at, limited), { ...limits, signal, problemOf })
   }
 
   const imageOf = (region: string, type: string, signal: AbortSignal): Promise<string> | string => {
     if (settings.image !== undefined) return settings.image
     const architecture = architectureOf(type)
     const key = `${region} ${architecture}`
-    const look =
+    const load =
       images.get(key) ??
-      keptFor(IMAGE_KEPT_MS, (asking) =>
-        read(region, asking, (at, limited) => newestImage(at, architecture, limited)),
+      cached(IMAGE_TTL_MS, (loading) =>
+        read(region, loading, (at, limited) => newestImage(at, architecture, limited)),
       )
-    images.set(key, look)
-    return look(signal)
+    images.set(key, load)
+    return load(signal)
   }
 
   const instances = async (
@@ -73,8 +74,11 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     return found.map((instance) => machineOf(region, instance, settings.privateAddress))
   }
 
-  /** A call that says "dry run": EC2 checks whether we may, and does nothing. */
-  const mayWe = async (call: (at: Ec2, signal: AbortSignal) => Promise<unknown>, signal: AbortSignal) =>
+  /** For a call with `DryRun`: EC2 checks the permission and does nothing. */
+  const checkPermission = async (
+    call: (at: Ec2, signal: AbortSignal) => Promise<unknown>,
+    signal: AbortSignal,
+  ) =>
     read(region, signal, async (at, limited) => {
       try {
         await call(at, limited)
@@ -94,7 +98,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     )
     const [instance] = answer.Instances ?? []
     if (instance) return machineOf(request.region, instance, settings.privateAddress)
-    throw new CloudError('unavailable', 'aws took the order for a machine and named none')
+    throw new CloudError('unavailable', 'aws accepted the request for a machine but returned none')
   }
 
   return {
@@ -106,7 +110,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     },
 
     async check(signal) {
-      await mayWe(
+      await checkPermission(
         ({ client, sdk }, abortSignal) =>
           client.send(new sdk.DescribeInstancesCommand({ DryRun: true }), { abortSignal }),
         signal,
@@ -114,13 +118,13 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
       try {
         const type = settings.type ?? DEFAULT_TYPE
         const input = runInput(probe(region, type), settings, await imageOf(region, type, signal))
-        await mayWe(
+        await checkPermission(
           ({ client, sdk }, abortSignal) =>
             client.send(new sdk.RunInstancesCommand({ ...input, DryRun: true }), { abortSignal }),
           signal,
         )
       } catch (error) {
-        // A kind that is not to be had here: we were let in, and the kind that is asked for may be another one.
+        // The credentials are valid; requests may name another type than the default one, which is not available.
         if (!(error instanceof CloudError) || !['refused', 'capacity'].includes(error.problem)) throw error
       }
     },
@@ -129,12 +133,12 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
       if (!regions.includes(request.region))
         throw new CloudError(
           'refused',
-          `machines are made and looked for in ${regions.join(', ')}; add ${request.region} to the regions in the settings of aws`,
+          `machines are created only in ${regions.join(', ')}: add ${request.region} to cloud.aws.regions`,
         )
       try {
         return await made(request, signal)
       } catch (error) {
-        // Asked before, with an older image perhaps: the machine is there.
+        // An earlier call with the same token, perhaps with an older image, has created the machine.
         if (!(error instanceof CloudError) || codeOf(error.cause) !== 'IdempotentParameterMismatch')
           throw error
         const filters = [
@@ -172,7 +176,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
       }
     },
 
-    /** A region that does not answer fails the whole: machines left out would look as if they were gone. */
+    /** Rejects when one region does not respond: its machines would otherwise be taken for gone. */
     async list(farm, signal) {
       const filters = [
         { Name: `tag:${LABEL_KEYS.farm}`, Values: [farm] },
@@ -185,7 +189,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     async price({ region, type, spot }, signal) {
       const own = settings.prices[type]
       if (own !== undefined) return own
-      return (spot && (await spotPrice(region, type, signal))) || onDemandPrice(region, type)
+      return (spot && (await spotPrice(region, type, signal))) || awsPrice(region, type)
     },
 
     async [Symbol.asyncDispose]() {
@@ -193,15 +197,15 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     },
   }
 
-  /** The highest one of the region's zones now: EC2 chooses the zone. */
+  /** The highest price among the zones of the region: EC2 chooses the zone. */
   async function spotPrice(region: string, type: string, signal: AbortSignal): Promise<number | undefined> {
     const { SpotPriceHistory = [] } = await read(region, signal, ({ client, sdk }, abortSignal) =>
       client.send(
         new sdk.DescribeSpotPriceHistoryCommand({
-          // A type that is not in the SDK yet: as a filter, it may be any word.
+          // As a filter, because the parameter only accepts types that the SDK knows.
           Filters: [{ Name: 'instance-type', Values: [type] }],
           ProductDescriptions: ['Linux/UNIX'],
-          // From now on: EC2 gives the prices that are in force.
+          // With the present time EC2 returns the prices in force.
           StartTime: new Date(),
           MaxResults: MOST_PRICES,
         }),

@@ -1,26 +1,26 @@
 import type { _InstanceType, Instance, RunInstancesCommandInput, Tag } from '@aws-sdk/client-ec2'
 import { CloudError, type Machine, type MachineRequest, type MachineState } from '../../provider.ts'
-import { labelsOfTags, labelsToTags } from '../label-keys.ts'
-import type { AwsSettings } from './settings.ts'
+import { labelsOfTags, labelsToTags } from '../labels.ts'
+import type { AwsSettings } from '../settings.ts'
 
 const STATES: Readonly<Record<string, MachineState>> = {
   pending: 'starting',
   running: 'running',
   'shutting-down': 'stopping',
   stopping: 'stopping',
-  // A machine that somebody stopped does no work and still costs its disk.
+  // A stopped machine does no work but its disk is charged.
   stopped: 'stopping',
   terminated: 'gone',
 }
 
-/** Of instances that are not gone. */
+/** States of instances that are not terminated. */
 export const OPEN_STATES = ['pending', 'running', 'shutting-down', 'stopping', 'stopped']
 
-/** Of `region/instance`: EC2's own ids do not tell where to ask. */
+/** Ids are `region/instance`: EC2's own ids do not contain the region. */
 export function parseId(id: string): { region: string; instance: string } {
   const [region, instance] = id.split('/')
   if (!region || !instance)
-    throw new CloudError('refused', `"${id}" is no machine of aws: want region/instance`)
+    throw new CloudError('refused', `"${id}" is not the id of an aws machine: expected region/instance`)
   return { region, instance }
 }
 
@@ -33,12 +33,12 @@ export function machineOf(region: string, instance: Instance, privateAddress: bo
     address: (privateAddress ? instance.PrivateIpAddress : instance.PublicIpAddress) || undefined,
     port: 22,
     labels: labelsOfTags(tags),
-    // After an interruption: "Server.SpotInstanceTermination: Spot instance termination".
+    // For example "Server.SpotInstanceTermination: Spot instance termination".
     message: instance.StateReason?.Message || instance.StateTransitionReason || '',
   }
 }
 
-/** One call that makes the machine and labels all that comes into being with it. */
+/** Creates and tags the machine and its volume in one call. */
 export function runInput(
   request: MachineRequest,
   settings: AwsSettings,
@@ -48,12 +48,12 @@ export function runInput(
     ([Key, Value]) => ({ Key, Value }),
   )
   return {
-    // EC2 answers a second call with one token with the machine of the first.
+    // EC2 returns the same machine for a second call with the same token.
     ClientToken: request.name,
     MinCount: 1,
     MaxCount: 1,
     ImageId: image,
-    // Types that are newer than the SDK are EC2's to refuse.
+    // The type may be newer than the SDK.
     InstanceType: request.type as _InstanceType,
     UserData: Buffer.from(request.userData).toString('base64'),
     TagSpecifications: [
@@ -61,7 +61,7 @@ export function runInput(
       { ResourceType: 'volume', Tags: tags },
     ],
     InstanceInitiatedShutdownBehavior: 'terminate',
-    // What a scanned site talks a tool into asking cannot be the role's credentials.
+    // A scanned site must not trick a tool into fetching the role's credentials.
     MetadataOptions: { HttpEndpoint: 'enabled', HttpTokens: 'required', HttpPutResponseHopLimit: 1 },
     ...network(settings),
     ...(request.spot && {
@@ -76,7 +76,7 @@ export function runInput(
   }
 }
 
-/** Without a subnet EC2 takes one of the default VPC, whose own rule gives public addresses. */
+/** Without a subnet, EC2 uses the default VPC, whose subnets assign public addresses. */
 function network({ subnet, securityGroups, privateAddress }: AwsSettings): Partial<RunInstancesCommandInput> {
   const groups = securityGroups.length > 0 ? [...securityGroups] : undefined
   if (subnet === undefined) return { ...(groups && { SecurityGroupIds: groups }) }

@@ -1,16 +1,19 @@
 import type { VirtualMachine } from '@azure/arm-compute'
 import type { CloudProvider, Machine } from '../../provider.ts'
-import { callOnce, repeatSafe, type CallLimits } from '../calls.ts'
-import { LABEL_KEYS } from '../label-keys.ts'
-import { openClients, wanted, type Clients } from './clients.ts'
-import { collected, deleteLeftovers, findNetwork, unlessGone } from './leftovers.ts'
-import { machinePlan, NAME_TAG } from './machine-plan.ts'
-import { leftoversOf, machineOf } from './machines.ts'
-import { onDemandPrice } from './prices.ts'
-import { isNotFound, isTaken, problemOf } from './problems.ts'
-import { DEFAULT_REGION, DEFAULT_TYPE, SSH_USER, type AzureSettings } from './settings.ts'
+import { callOnce, callWithRetry, type CallLimits } from '../calls.ts'
+import { isNotFound } from '../errors.ts'
+import { LABEL_KEYS } from '../labels.ts'
+import { azurePrice } from '../prices.ts'
+import type { AzureSettings } from '../settings.ts'
+import { openClients, required, type Clients } from './clients.ts'
+import { isTaken, problemOf } from './errors.ts'
+import { collected, deleteLeftovers, findNetwork, ignoreNotFound } from './leftovers.ts'
+import { leftoversOf, machineOf, machinePlan, NAME_TAG } from './machines.ts'
 
-export type { AzureSettings }
+const DEFAULT_REGION = 'westeurope'
+const DEFAULT_TYPE = 'Standard_B2s'
+/** Created by the machine's agent. Azure accepts neither `root` nor `admin`. */
+const SSH_USER = 'scanfarm'
 
 /** Machines are virtual machines of one resource group; ids are their names. */
 export function createAzureProvider(settings: AzureSettings, limits: CallLimits = {}): CloudProvider {
@@ -21,7 +24,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
     call: (at: Clients, abortSignal: AbortSignal) => Promise<T>,
   ) => {
     const at = await clients()
-    return repeatSafe((abortSignal) => call(at, abortSignal), { ...limits, signal, problemOf })
+    return callWithRetry((abortSignal) => call(at, abortSignal), { ...limits, signal, problemOf })
   }
 
   const findVm = async (name: string, signal: AbortSignal): Promise<VirtualMachine | undefined> => {
@@ -36,7 +39,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
   }
 
   const find = async (name: string, signal: AbortSignal): Promise<Machine | undefined> => {
-    // In this order: a card that is seen now belongs to a machine that is there then, or no longer.
+    // In this order: the machine of a card that is listed first exists afterwards or is gone.
     const network = await findNetwork(await clients(), { key: NAME_TAG, value: name }, { ...limits, signal })
     const vm = await findVm(name, signal)
     if (vm) return machineOf(vm, network, settings.privateAddress)
@@ -52,7 +55,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
     },
 
     async check(signal) {
-      wanted(settings, 'subnet')
+      required(settings, 'subnet')
       await read(signal, async ({ compute, group }, abortSignal) => {
         for await (const _ of compute.virtualMachines.list(group, { abortSignal }).byPage()) return
       })
@@ -65,7 +68,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
         await callOnce(
           (abortSignal) =>
             compute.virtualMachines
-              // Never changes one that is there.
+              // Never changes an existing machine.
               .createOrUpdate(group, request.name, plan, { ifNoneMatch: '*', abortSignal })
               .submitted(),
           { ...limits, signal, problemOf },
@@ -91,11 +94,11 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
       return find(id, signal)
     },
 
-    /** Card, address and disk go with the machine. Where there is no machine any more, what is left of it goes. */
+    /** Card, address and disk are deleted with the machine. Without a machine, its leftovers are deleted. */
     async destroy(id, signal) {
       if ((await findVm(id, signal)) === undefined)
         return deleteLeftovers(await clients(), id, { ...limits, signal })
-      await unlessGone(
+      await ignoreNotFound(
         read(signal, async ({ compute, group }, abortSignal) => {
           await compute.virtualMachines.delete(group, id, { abortSignal }).submitted()
         }),
@@ -103,7 +106,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
     },
 
     async list(farm, signal) {
-      // In this order, as above: a machine that is being made would look like its leftovers otherwise.
+      // In this order, as above: otherwise a machine that is being created would look like leftovers.
       const ofFarm = { key: LABEL_KEYS.farm, value: farm }
       const network = await findNetwork(await clients(), ofFarm, { ...limits, signal })
       const vms = await read(signal, ({ compute, group }, abortSignal) =>
@@ -116,10 +119,10 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
     },
 
     async price({ region, type }) {
-      return settings.prices[type] ?? onDemandPrice(region, type)
+      return settings.prices[type] ?? azurePrice(region, type)
     },
 
-    /** The clients keep nothing open. */
+    /** The clients hold no connections open. */
     async [Symbol.asyncDispose]() {},
   }
 }

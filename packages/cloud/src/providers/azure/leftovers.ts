@@ -1,19 +1,18 @@
-import type { CallLimits } from '../calls.ts'
-import { callOnce, repeatSafe } from '../calls.ts'
 import { CloudError } from '../../provider.ts'
+import { callOnce, callWithRetry, type CallLimits } from '../calls.ts'
+import { isNotFound } from '../errors.ts'
 import type { Clients } from './clients.ts'
-import { sameId, type Network } from './machines.ts'
-import { NAME_TAG } from './machine-plan.ts'
-import { isNotFound, problemOf } from './problems.ts'
+import { problemOf } from './errors.ts'
+import { NAME_TAG, sameId, type Network } from './machines.ts'
 
-/** Of machines, cards or addresses in the resource group, others' included. */
+/** Of machines, cards or addresses in the resource group, including those of others. */
 const MOST_LISTED = 20_000
-/** Between looks at the deletion of a card. */
-const LOOK_MS = 500
+/** Between polls of the deletion of a card. */
+const POLL_MS = 500
 
 type Limits = CallLimits & { readonly signal: AbortSignal }
 
-/** All of a list, page after page. */
+/** All items of a paged list. */
 export async function collected<T>(pages: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const one of pages) {
@@ -21,13 +20,13 @@ export async function collected<T>(pages: AsyncIterable<T>): Promise<T[]> {
     if (all.length > MOST_LISTED)
       throw new CloudError(
         'refused',
-        `azure lists more than ${MOST_LISTED} of one kind in the resource group`,
+        `azure lists more than ${MOST_LISTED} items of one kind in the resource group`,
       )
   }
   return all
 }
 
-/** The cards and addresses of the resource group with those tags. */
+/** The cards and addresses of the resource group with this tag. */
 export async function findNetwork(
   { network, group }: Clients,
   tag: { readonly key: string; readonly value: string },
@@ -36,9 +35,10 @@ export async function findNetwork(
   const listed = <T extends { tags?: Record<string, string> }>(
     list: (options: { abortSignal: AbortSignal }) => AsyncIterable<T>,
   ) =>
-    repeatSafe(async (abortSignal) => await collected(list({ abortSignal })), { ...limits, problemOf }).then(
-      (all) => all.filter(({ tags }) => tags?.[tag.key] === tag.value),
-    )
+    callWithRetry(async (abortSignal) => await collected(list({ abortSignal })), {
+      ...limits,
+      problemOf,
+    }).then((all) => all.filter(({ tags }) => tags?.[tag.key] === tag.value))
   const [cards, addresses] = await Promise.all([
     listed((options) => network.networkInterfaces.list(group, options)),
     listed((options) => network.publicIPAddresses.list(group, options)),
@@ -46,18 +46,18 @@ export async function findNetwork(
   return { cards, addresses }
 }
 
-/** Deletes what is there of a machine that is not. An address goes only when its card has gone. */
+/** Deletes the cards and addresses of a machine that no longer exists. Azure refuses to delete the address of an existing card. */
 export async function deleteLeftovers(clients: Clients, name: string, limits: Limits): Promise<void> {
   const { cards, addresses } = await findNetwork(clients, { key: NAME_TAG, value: name }, limits)
   const { network, group } = clients
   const deletion = { ...limits, problemOf }
   await Promise.all(
     cards.map((card) =>
-      unlessGone(
+      ignoreNotFound(
         callOnce(async (abortSignal) => {
           const options = {
             abortSignal,
-            updateIntervalInMs: Math.min(LOOK_MS, limits.firstWaitMs ?? LOOK_MS),
+            updateIntervalInMs: Math.min(POLL_MS, limits.firstWaitMs ?? POLL_MS),
           }
           await network.networkInterfaces
             .delete(group, card.name ?? '', options)
@@ -71,8 +71,8 @@ export async function deleteLeftovers(clients: Clients, name: string, limits: Li
   )
   await Promise.all(
     owned.map((address) =>
-      unlessGone(
-        repeatSafe(async (abortSignal) => {
+      ignoreNotFound(
+        callWithRetry(async (abortSignal) => {
           await network.publicIPAddresses.delete(group, address.name ?? '', { abortSignal }).submitted()
         }, deletion),
       ),
@@ -80,11 +80,11 @@ export async function deleteLeftovers(clients: Clients, name: string, limits: Li
   )
 }
 
-/** The id of a card's configuration begins with that of the card. */
+/** The id of a configuration starts with the id of its card. */
 const isOf = (card: string | undefined, configuration: string | undefined): boolean =>
   card !== undefined && sameId(card, configuration?.slice(0, card.length))
 
-export async function unlessGone(call: Promise<void>): Promise<void> {
+export async function ignoreNotFound(call: Promise<void>): Promise<void> {
   try {
     await call
   } catch (error) {

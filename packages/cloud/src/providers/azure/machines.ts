@@ -1,10 +1,16 @@
 import type { VirtualMachine } from '@azure/arm-compute'
 import type { NetworkInterface, PublicIPAddress } from '@azure/arm-network'
-import type { Machine, MachineState } from '../../provider.ts'
-import { labelsOfTags } from '../label-keys.ts'
-import { NAME_TAG } from './machine-plan.ts'
+import type { Machine, MachineRequest, MachineState } from '../../provider.ts'
+import { labelsOfTags, labelsToTags } from '../labels.ts'
+import type { AzureSettings } from '../settings.ts'
+import { required } from './clients.ts'
 
-/** Cards and addresses, of which machines have theirs. */
+/** Azure chooses the names of network cards and addresses itself. */
+export const NAME_TAG = 'scanfarm-name'
+/** API version with which the compute service creates card and address; the newest one that it accepts. */
+const NETWORK_VERSION = '2022-11-01'
+
+/** Network cards and public addresses of machines. */
 export interface Network {
   readonly cards: readonly NetworkInterface[]
   readonly addresses: readonly PublicIPAddress[]
@@ -23,7 +29,7 @@ export function machineOf(vm: VirtualMachine, network: Network, privateAddress: 
   }
 }
 
-/** What is left of machines that were not made, or not deleted, whole: each is a machine on its way out. */
+/** Cards and addresses without a machine, after an incomplete creation or deletion: each is reported as a stopping machine. */
 export function leftoversOf({ cards, addresses }: Network, machines: readonly Machine[]): Machine[] {
   const names = new Set(machines.map(({ name }) => name))
   const left = new Map<string, Machine>()
@@ -37,7 +43,7 @@ export function leftoversOf({ cards, addresses }: Network, machines: readonly Ma
       address: undefined,
       port: 22,
       labels: labelsOfTags(tags),
-      message: 'Only its network card or its address is there',
+      message: 'Only its network card or its address exists',
     })
   }
   return [...left.values()]
@@ -52,7 +58,7 @@ const POWER: Readonly<Record<string, MachineState>> = {
   'PowerState/deallocated': 'stopping',
 }
 
-/** Lists come without the power state: there, what was made is taken to run. */
+/** Lists contain no power state: a machine that was provisioned is assumed to run. */
 function stateOf({ provisioningState, instanceView }: VirtualMachine): MachineState {
   if (provisioningState === 'Deleting' || provisioningState === 'Failed') return 'stopping'
   const power = instanceView?.statuses
@@ -64,10 +70,10 @@ function stateOf({ provisioningState, instanceView }: VirtualMachine): MachineSt
 function messageOf({ provisioningState, instanceView }: VirtualMachine): string {
   const error = instanceView?.statuses?.find(({ level }) => level === 'Error')
   if (error) return error.message ?? error.displayStatus ?? ''
-  return provisioningState === 'Failed' ? 'Azure could not make it' : ''
+  return provisioningState === 'Failed' ? 'Azure could not create the machine' : ''
 }
 
-/** Azure writes one id now in small letters, now in large ones. */
+/** Azure does not keep the case of ids. */
 export const sameId = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && one.toLowerCase() === other?.toLowerCase()
 
@@ -75,4 +81,77 @@ function addressOf({ cards, addresses }: Network, card: string | undefined, priv
   const [config] = cards.find(({ id }) => sameId(id, card))?.ipConfigurations ?? []
   if (privateAddress) return config?.privateIPAddress || undefined
   return addresses.find(({ id }) => sameId(id, config?.publicIPAddress?.id))?.ipAddress || undefined
+}
+
+/** Creates machine, disk, network card and address in one call, tagged, and deleted together with the machine. */
+export function machinePlan(request: MachineRequest, settings: AzureSettings): VirtualMachine {
+  const { name, sshUser } = request
+  const tags = { [NAME_TAG]: name, ...labelsToTags(request.labels) }
+  return {
+    location: request.region,
+    tags,
+    hardwareProfile: { vmSize: request.type },
+    storageProfile: {
+      imageReference: imageOf(request.type, settings.image),
+      osDisk: { createOption: 'FromImage', deleteOption: 'Delete', osType: 'Linux' },
+    },
+    osProfile: {
+      computerName: name,
+      adminUsername: sshUser,
+      customData: Buffer.from(request.userData).toString('base64'),
+      linuxConfiguration: {
+        disablePasswordAuthentication: true,
+        ssh: {
+          publicKeys: [{ path: `/home/${sshUser}/.ssh/authorized_keys`, keyData: request.publicKey }],
+        },
+      },
+    },
+    networkProfile: {
+      networkApiVersion: NETWORK_VERSION,
+      networkInterfaceConfigurations: [
+        {
+          name,
+          tags,
+          primary: true,
+          deleteOption: 'Delete',
+          ipConfigurations: [
+            {
+              name,
+              primary: true,
+              subnet: { id: subnetId(settings) },
+              ...(!settings.privateAddress && {
+                publicIPAddressConfiguration: {
+                  name,
+                  tags,
+                  deleteOption: 'Delete',
+                  sku: { name: 'Standard' },
+                  publicIPAllocationMethod: 'Static',
+                },
+              }),
+            },
+          ],
+        },
+      ],
+    },
+    // Up to the on-demand price: machines are evicted only for lack of capacity.
+    ...(request.spot && { priority: 'Spot', evictionPolicy: 'Delete', billingProfile: { maxPrice: -1 } }),
+  }
+}
+
+function subnetId(settings: AzureSettings): string {
+  const subnet = required(settings, 'subnet')
+  if (subnet.startsWith('/')) return subnet
+  const [network, name] = subnet.split('/')
+  const group = `/subscriptions/${required(settings, 'subscription')}/resourceGroups/${required(settings, 'resourceGroup')}`
+  return `${group}/providers/Microsoft.Network/virtualNetworks/${network}/subnets/${name}`
+}
+
+/** Types with Arm processors have a `p` after the size: `Standard_D2ps_v5`. */
+const isArm = (type: string): boolean => /^Standard_[A-Z]+\d+(-\d+)?[a-z]*p[a-z]*_/.test(type)
+
+function imageOf(type: string, image: string | undefined) {
+  if (image?.startsWith('/')) return { id: image }
+  const sku = isArm(type) ? 'server-arm64' : 'server'
+  const [publisher, offer, named, version] = (image ?? `Canonical:ubuntu-24_04-lts:${sku}:latest`).split(':')
+  return { publisher, offer, sku: named, version: version ?? 'latest' }
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { AuthClient, GoogleAuth } from 'google-auth-library'
 import { CloudError } from '../../provider.ts'
-import { refusalOf, tokenProblemOf } from './problems.ts'
-import type { GcpSettings } from './settings.ts'
+import type { GcpSettings } from '../settings.ts'
+import { responseError, tokenProblemOf } from './errors.ts'
 
 const SCOPES = ['https://www.googleapis.com/auth/compute']
 
@@ -11,7 +11,7 @@ export interface Identity {
   readonly project: string
 }
 
-/** Rejects with `credentials` where there are none; whether they are good shows at the first call. */
+/** Rejects with `credentials` when there are none. The first call shows whether they are valid. */
 export async function identityOf(settings: GcpSettings): Promise<Identity> {
   const library = await import('google-auth-library')
   const file = settings.credentialsFile === undefined ? {} : await readCredentials(settings.credentialsFile)
@@ -22,29 +22,27 @@ export async function identityOf(settings: GcpSettings): Promise<Identity> {
   try {
     await auth.getClient()
     const project = settings.project ?? (file.project_id || (await auth.getProjectId()))
-    return { auth: listening(auth), project }
+    return { auth: withApiErrors(auth), project }
   } catch (error) {
     throw tokenProblemOf(error)
   }
 }
 
-/**
- * The compute library keeps of a refused call neither the headers nor the reason, so they are taken off where every call comes by.
- */
-function listening(auth: GoogleAuth): GoogleAuth {
-  const fetchPlainly: GoogleAuth['fetch'] = auth.fetch.bind(auth)
-  const fetchListening: GoogleAuth['fetch'] = async (...request) => {
+/** The compute library drops headers and reason of a failed response, so they are read here, where every call passes. */
+function withApiErrors(auth: GoogleAuth): GoogleAuth {
+  const plainFetch: GoogleAuth['fetch'] = auth.fetch.bind(auth)
+  const checkedFetch: GoogleAuth['fetch'] = async (...request) => {
     try {
       await auth.getRequestHeaders(addressOf(request[0]))
     } catch (error) {
       throw tokenProblemOf(error)
     }
-    // 401 and 403 reject inside, so that a token that went stale is renewed.
-    const answer = await fetchPlainly<never>(...request).catch(rejected)
+    // For 401 and 403 the library's fetch rejects, after it has renewed an expired token.
+    const answer = await plainFetch<never>(...request).catch(rejected)
     if (answer.ok) return answer
-    throw refusalOf(answer.status, await answer.text(), (name) => answer.headers.get(name))
+    throw responseError(answer.status, await answer.text(), (name) => answer.headers.get(name))
   }
-  auth.fetch = fetchListening
+  auth.fetch = checkedFetch
   return auth
 }
 
@@ -62,10 +60,10 @@ function rejected(error: unknown): never {
   const data = 'data' in response ? response.data : undefined
   const headers =
     'headers' in response && response.headers instanceof Headers ? response.headers : new Headers()
-  throw refusalOf(Number(response.status), bodyOf(data) ?? error.message, (name) => headers.get(name))
+  throw responseError(Number(response.status), bodyOf(data) ?? error.message, (name) => headers.get(name))
 }
 
-/** The body where it came whole; else it is in the error's message. */
+/** Undefined when the body is only in the error's message. */
 function bodyOf(data: unknown): string | undefined {
   if (typeof data === 'string') return data
   return typeof data === 'object' && data !== null && 'error' in data ? JSON.stringify(data) : undefined
@@ -86,20 +84,20 @@ async function readCredentials(path: string): Promise<CredentialsFile> {
     const read: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof read === 'object' && read !== null) return read
   } catch (error) {
-    throw new CloudError('credentials', `the credentials file of gcp, ${path}, cannot be read as JSON`, {
+    throw new CloudError('credentials', `the credentials file of gcp, ${path}, is not readable as JSON`, {
       cause: error,
     })
   }
-  throw new CloudError('credentials', `the credentials file of gcp, ${path}, has no object in it`)
+  throw new CloudError('credentials', `the credentials file of gcp, ${path}, does not contain a JSON object`)
 }
 
-/** No type that runs a program of the file's choice. */
+/** Refuses credential types that execute a program named in the file. */
 function clientOf({ JWT, IdentityPoolClient, AwsClient }: Library, file: CredentialsFile): AuthClient {
   const { type, client_email: email, private_key: key, private_key_id: keyId } = file
   if (type === 'service_account' && email && key) return new JWT({ email, key, keyId, scopes: SCOPES })
   if (type === 'external_account' && file.credential_source && !('executable' in file.credential_source)) {
     const aws = 'environment_id' in file.credential_source
-    // The library checks what is in it.
+    // The library validates the content.
     const client = aws
       ? new AwsClient(file as ConstructorParameters<typeof AwsClient>[0])
       : new IdentityPoolClient(file as ConstructorParameters<typeof IdentityPoolClient>[0])

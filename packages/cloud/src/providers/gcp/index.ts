@@ -1,17 +1,19 @@
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
-import { callOnce, repeatSafe, type CallLimits } from '../calls.ts'
-import { LABEL_KEYS } from '../label-keys.ts'
-import { openCompute, type Compute } from './compute.ts'
-import { instanceOf, machineOf, parseId, requestIdOf, zoneOf, type Place } from './machines.ts'
-import { watchOperation } from './operations.ts'
-import { onDemandPrice } from './prices.ts'
-import { isNotFound, isTaken, problemOf } from './problems.ts'
-import { DEFAULT_TYPE, DEFAULT_ZONE, SSH_USER, type GcpSettings } from './settings.ts'
+import { callOnce, callWithRetry, type CallLimits } from '../calls.ts'
+import { isNotFound } from '../errors.ts'
+import { LABEL_KEYS } from '../labels.ts'
+import { gcpPrice } from '../prices.ts'
+import type { GcpSettings } from '../settings.ts'
+import { openCompute, watchOperation, type Compute } from './compute.ts'
+import { isTaken, problemOf } from './errors.ts'
+import { instanceOf, machineOf, parseId, requestIdOf, zoneOf, type InstanceRef } from './machines.ts'
 
-export type { GcpSettings }
-
+const DEFAULT_ZONE = 'us-central1-a'
+const DEFAULT_TYPE = 'e2-medium'
+/** Created by the machine's agent from the key in its metadata. */
+const SSH_USER = 'scanfarm'
 const PAGE_SIZE = 500
-/** A farm with more machines than that is not one of ours. */
+/** Of one farm. */
 const MOST_MACHINES = 10_000
 
 /** Machines are instances of Compute Engine; regions are zones. */
@@ -21,13 +23,13 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
 
   const read = async <T>(signal: AbortSignal, call: (at: Compute) => Promise<T>): Promise<T> => {
     const at = await compute.get(signal)
-    return repeatSafe(() => call(at), { ...limits, signal, problemOf })
+    return callWithRetry(() => call(at), { ...limits, signal, problemOf })
   }
 
-  const find = async (place: Place, signal: AbortSignal): Promise<Machine | undefined> => {
+  const find = async (ref: InstanceRef, signal: AbortSignal): Promise<Machine | undefined> => {
     try {
       const [instance] = await read(signal, ({ instances, project, options }) =>
-        instances.get({ project, ...place }, options),
+        instances.get({ project, ...ref }, options),
       )
       return machineOf(instance, settings.privateAddress)
     } catch (error) {
@@ -70,18 +72,18 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
 
     async create(request, signal) {
       const at = zoneOf(request.region, settings)
-      const place = { zone: at, instance: request.name }
+      const ref = { zone: at, instance: request.name }
       try {
         await make(request, at, signal)
       } catch (error) {
-        // Asked before, so long ago that the cloud forgot the request's id: the machine is there.
-        const there = isTaken(error) ? await find(place, signal) : undefined
+        // An earlier call has created the machine, so long ago that the cloud has forgotten the request id.
+        const there = isTaken(error) ? await find(ref, signal) : undefined
         if (there?.labels.farm === request.labels.farm && there.labels.infra === request.labels.infra)
           return there
         throw error
       }
       return (
-        (await find(place, signal)) ?? {
+        (await find(ref, signal)) ?? {
           id: `${at}/${request.name}`,
           name: request.name,
           state: 'starting',
@@ -98,10 +100,10 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
     },
 
     async destroy(id, signal) {
-      const place = parseId(id)
+      const ref = parseId(id)
       try {
         await read(signal, ({ instances, project, options }) =>
-          instances.delete({ project, ...place }, options),
+          instances.delete({ project, ...ref }, options),
         )
       } catch (error) {
         if (!isNotFound(error)) throw error
@@ -125,7 +127,7 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
     },
 
     async price({ region, type }) {
-      return settings.prices[type] ?? onDemandPrice(region, type)
+      return settings.prices[type] ?? gcpPrice(region, type)
     },
 
     async [Symbol.asyncDispose]() {

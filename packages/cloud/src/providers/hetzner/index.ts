@@ -1,64 +1,61 @@
 import { Type } from 'typebox'
-import { CloudError, type CloudProvider, type MachineRequest } from '../../provider.ts'
-import { callOnce, repeatSafe, type CallLimits } from '../calls.ts'
-import { baseOf } from '../endpoint.ts'
-import { unlessGone } from '../failed-answer.ts'
-import { keptFor, PRICES_KEPT_MS } from '../kept.ts'
-import { LABEL_KEYS, labelsToTags } from '../label-keys.ts'
-import { OneServer, ServerPage, TypePage } from './answers.ts'
-import { hetznerClient, NAME, problemOf, type HetznerClient } from './client.ts'
-import { machineOf } from './machine.ts'
-
-export interface HetznerSettings {
-  readonly token: string | undefined
-  /** A location such as `fsn1`. */
-  readonly region: string | undefined
-  readonly type: string | undefined
-  /** Name or id. */
-  readonly image: string | undefined
-  /** Id of a private network that machines join too. */
-  readonly network: string | undefined
-  readonly endpoint: string | undefined
-  readonly privateAddress: boolean
-  readonly prices: Readonly<Record<string, number>>
-}
+import {
+  CloudError,
+  type CloudProvider,
+  type Machine,
+  type MachineRequest,
+  type MachineState,
+} from '../../provider.ts'
+import { cached, callOnce, callWithRetry, PRICES_TTL_MS, type CallLimits } from '../calls.ts'
+import { LABEL_KEYS, labelsOfTags, labelsToTags } from '../labels.ts'
+import { allPages, apiRoot, refuseSpot, stateWhenOff, undefinedIfNotFound, uniqueById } from '../rest-api.ts'
+import type { HetznerSettings } from '../settings.ts'
+import {
+  hetznerClient,
+  NAME,
+  OneServer,
+  problemOf,
+  ServerPage,
+  TypePage,
+  type HetznerClient,
+  type Server,
+} from './client.ts'
 
 const ENDPOINT = 'https://api.hetzner.cloud'
 const REGION = 'nbg1'
 const TYPE = 'cx33'
 const IMAGE = 'ubuntu-24.04'
-/** Made by cloud-init: the password of root is one-time here, and stands in the way of its key. */
+/** Created by cloud-init. Hetzner gives root a one-time password, which blocks logins by key. */
 const SSH_USER = 'scanfarm'
-const PAGE_SIZE = 50
-const MOST_PAGES = 200
-/** What Hetzner takes as the value of a label, and we write into selectors. */
+const PAGES = { pageSize: 50, maxPages: 200 }
+/** A valid label value, which is also safe in a label selector. */
 const LABEL_VALUE = /^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/
 
 /** Machines are servers. */
 export function createHetznerProvider(settings: HetznerSettings, limits: CallLimits = {}): CloudProvider {
   const { token, privateAddress } = settings
-  const client: HetznerClient | undefined =
+  const configured: HetznerClient | undefined =
     token === undefined || token === ''
       ? undefined
-      : hetznerClient(token, `${baseOf(settings.endpoint ?? ENDPOINT)}/v1`)
+      : hetznerClient(token, `${apiRoot(settings.endpoint ?? ENDPOINT)}/v1`)
 
   const opened = (): HetznerClient => {
-    if (client) return client
+    if (configured) return configured
     throw new CloudError('credentials', `${NAME} needs a token: set cloud.hetzner.token`)
   }
   const read = async <T>(
     signal: AbortSignal,
     use: (client: HetznerClient, signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    const asked = opened()
-    return repeatSafe((limited) => use(asked, limited), { ...limits, signal, problemOf })
+    const client = opened()
+    return callWithRetry((limited) => use(client, limited), { ...limits, signal, problemOf })
   }
 
-  const page = (number: number) => ({ page: String(number), per_page: String(PAGE_SIZE) })
-  const prices = keptFor(PRICES_KEPT_MS, async (signal) => {
-    const types = await allPages(async (number) => {
+  const page = (number: number) => ({ page: String(number), per_page: String(PAGES.pageSize) })
+  const prices = cached(PRICES_TTL_MS, async (signal) => {
+    const types = await allPages(NAME, PAGES, async (number) => {
       const call = { method: 'GET', path: '/server_types', query: page(number) } as const
-      const { server_types, meta } = await read(signal, (asked, limited) => asked(call, TypePage, limited))
+      const { server_types, meta } = await read(signal, (client, limited) => client(call, TypePage, limited))
       return { items: server_types, next: meta.pagination.next_page }
     })
     return new Map(types.map(({ name, prices: each }) => [name, each]))
@@ -68,18 +65,17 @@ export function createHetznerProvider(settings: HetznerSettings, limits: CallLim
     name: NAME,
     defaults: { region: settings.region ?? REGION, type: settings.type ?? TYPE, sshUser: SSH_USER },
 
-    /** Whether the token may write is told nowhere: one that may not is found out by the first machine. */
+    /** Hetzner does not tell whether a token may write: a read-only token fails at the first machine. */
     async check(signal) {
       const call = { method: 'GET', path: '/servers', query: { page: '1', per_page: '1' } } as const
-      await read(signal, (asked, limited) => asked(call, ServerPage, limited))
+      await read(signal, (client, limited) => client(call, ServerPage, limited))
     },
 
     async create(request, signal) {
-      if (request.spot)
-        throw new CloudError('refused', `${NAME} has no spot machines; leave cloud_use_spot away`)
-      const asked = opened()
+      refuseSpot(NAME, request)
+      const client = opened()
       const call = { method: 'POST', path: '/servers', body: orderOf(request, settings) } as const
-      const { server } = await callOnce((limited) => asked(call, OneServer, limited), {
+      const { server } = await callOnce((limited) => client(call, OneServer, limited), {
         ...limits,
         signal,
         problemOf,
@@ -89,26 +85,28 @@ export function createHetznerProvider(settings: HetznerSettings, limits: CallLim
 
     async describe(id, signal) {
       const call = { method: 'GET', path: `/servers/${encodeURIComponent(id)}` } as const
-      const found = await read(signal, (asked, limited) => unlessGone(asked(call, OneServer, limited)))
+      const found = await read(signal, (client, limited) =>
+        undefinedIfNotFound(client(call, OneServer, limited)),
+      )
       return found && machineOf(found.server, privateAddress)
     },
 
     async destroy(id, signal) {
       const call = { method: 'DELETE', path: `/servers/${encodeURIComponent(id)}` } as const
-      await read(signal, (asked, limited) => unlessGone(asked(call, Type.Unknown(), limited)))
+      await read(signal, (client, limited) => undefinedIfNotFound(client(call, Type.Unknown(), limited)))
     },
 
     async list(farm, signal) {
       const label_selector = `${LABEL_KEYS.farm}==${labelValue(farm)}`
-      const servers = await allPages(async (number) => {
+      const servers = await allPages(NAME, PAGES, async (number) => {
         const call = { method: 'GET', path: '/servers', query: { ...page(number), label_selector } } as const
-        const answer = await read(signal, (asked, limited) => asked(call, ServerPage, limited))
+        const answer = await read(signal, (client, limited) => client(call, ServerPage, limited))
         return { items: answer.servers, next: answer.meta.pagination.next_page }
       })
-      return [...new Map(servers.map((server) => [server.id, machineOf(server, privateAddress)])).values()]
+      return uniqueById(servers.map((server) => machineOf(server, privateAddress)))
     },
 
-    /** In the currency of the account, which is taken for US dollars: the operator's own prices say it better. */
+    /** In the currency of the account, which is taken for US dollars. `cloud.prices` is for exact prices. */
     async price({ region, type }, signal) {
       const own = settings.prices[type]
       if (own !== undefined) return own
@@ -130,32 +128,46 @@ const orderOf = (request: MachineRequest, { image, network, privateAddress }: He
   ),
   user_data: request.userData,
   start_after_create: true,
-  // Also with a private address: it is the only way out to what shall be scanned.
+  // Also with a private address: machines reach the targets of scans through it.
   public_net: { enable_ipv4: true, enable_ipv6: !privateAddress },
   ...(network !== undefined && { networks: [networkId(network)] }),
 })
 
 function networkId(network: string): number {
   if (/^\d{1,15}$/.test(network)) return Number(network)
-  throw new CloudError('refused', `cloud.hetzner.network is the id of a network, a number; not "${network}"`)
+  throw new CloudError(
+    'refused',
+    `cloud.hetzner.network is "${network}"; expected the id of a network, a number`,
+  )
 }
 
 function labelValue(value: string): string {
   if (LABEL_VALUE.test(value)) return value
-  throw new CloudError('refused', `"${value}" is no value of a label: at most 63 letters, digits, . _ -`)
+  throw new CloudError(
+    'refused',
+    `"${value}" is not a valid label value: expected at most 63 letters, digits, ".", "_" or "-"`,
+  )
 }
 
-async function allPages<T>(
-  load: (page: number) => Promise<{ readonly items: readonly T[]; readonly next: number | null }>,
-): Promise<T[]> {
-  const all: T[] = []
-  let page: number | null = 1
-  for (let loaded = 0; page !== null; loaded++) {
-    if (loaded === MOST_PAGES)
-      throw new CloudError('refused', `${NAME} has more than ${MOST_PAGES * PAGE_SIZE} of them`)
-    const { items, next }: { readonly items: readonly T[]; readonly next: number | null } = await load(page)
-    all.push(...items)
-    page = next
-  }
-  return all
+const STATES: Readonly<Record<string, MachineState>> = {
+  initializing: 'starting',
+  starting: 'starting',
+  migrating: 'starting',
+  rebuilding: 'starting',
+  // Reported while the physical host does not respond.
+  unknown: 'starting',
+  running: 'running',
 }
+
+const machineOf = (server: Server, privateAddress: boolean): Machine => ({
+  id: String(server.id),
+  name: server.name,
+  state: (server.status === 'off' ? stateWhenOff(server.created) : STATES[server.status]) ?? 'stopping',
+  address: privateAddress ? server.private_net[0]?.ip : publicAddress(server),
+  port: 22,
+  labels: labelsOfTags(server.labels),
+  message: server.status === 'running' ? '' : `the server is ${server.status}`,
+})
+
+const publicAddress = ({ public_net: { ipv4, ipv6 } }: Server): string | undefined =>
+  ipv4?.ip ?? ipv6?.ip.replace(/::\/64$/, '::1')

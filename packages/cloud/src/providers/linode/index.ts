@@ -1,50 +1,47 @@
 import { randomBytes } from 'node:crypto'
 import { errorText } from '@scanfarm/platform'
-import { CloudError, type CloudProvider, type MachineRequest } from '../../provider.ts'
-import { callOnce, repeatSafe, unreachable, type CallLimits } from '../calls.ts'
-import { baseOf } from '../endpoint.ts'
 import {
-  answerInside,
-  problemByWords,
-  problemOfAnswer,
-  property,
-  textOf,
-  unlessGone,
-  type Wording,
-} from '../failed-answer.ts'
-import { keptFor, PRICES_KEPT_MS } from '../kept.ts'
-import { farmTag, tagWords } from '../tag-words.ts'
-import { machineOf } from './machine.ts'
-import { openSdk, type OpenSdk, type Page, type Sdk } from './sdk.ts'
-
-export interface LinodeSettings {
-  readonly token: string | undefined
-  readonly region: string | undefined
-  readonly type: string | undefined
-  /** Such as `linode/ubuntu24.04`; it needs cloud-init. */
-  readonly image: string | undefined
-  readonly endpoint: string | undefined
-  readonly prices: Readonly<Record<string, number>>
-}
+  CloudError,
+  type CloudProvider,
+  type Machine,
+  type MachineRequest,
+  type MachineState,
+} from '../../provider.ts'
+import { cached, callOnce, callWithRetry, PRICES_TTL_MS, type CallLimits } from '../calls.ts'
+import { property, textOf, unreachable } from '../errors.ts'
+import { farmTagWord, labelsOfTagWords, labelsToTagWords } from '../labels.ts'
+import {
+  allPages,
+  apiRoot,
+  classifyByMessage,
+  failedResponseOf,
+  refuseSpot,
+  responseError,
+  stateWhenOff,
+  undefinedIfNotFound,
+  uniqueById,
+  type MessagePatterns,
+} from '../rest-api.ts'
+import type { LinodeSettings } from '../settings.ts'
+import { openSdk, type LinodeMachine, type OpenSdk, type Page, type Sdk } from './sdk.ts'
 
 const NAME = 'linode'
 const ENDPOINT = 'https://api.linode.com'
 const REGION = 'eu-central'
 const TYPE = 'g6-standard-2'
 const IMAGE = 'linode/ubuntu24.04'
-/** Made by cloud-init. */
+/** Created by cloud-init. */
 const SSH_USER = 'scanfarm'
-const PAGE_SIZE = 500
-const MOST_PAGES = 20
-/** Of a region that hands user data to its machines. */
+const PAGES = { pageSize: 500, maxPages: 20 }
+/** Capability of regions that pass user data to machines. */
 const METADATA = 'Metadata'
 const MOST_REGIONS = 100
 
-/** Linode has no codes: a sentence, and the field it is about. */
-const WORDING: Wording = {
+/** Linode has no error codes, only a message and the field that it is about. */
+const MESSAGES: MessagePatterns = {
   capacity:
     /capacity|sold out|(currently|temporarily) (unavailable|not available)|not available in (this|the selected) (region|data ?center)/i,
-  // A label that is taken: perhaps by the machine that was asked for before, and that is not in lists yet.
+  // The label may belong to a machine of an earlier create call that is not in lists yet.
   busy: /busy|label must be unique/i,
   limit: /limit|quota/i,
 }
@@ -57,32 +54,32 @@ export function createLinodeProvider(settings: LinodeSettings, limits: CallLimit
 
   const open = async (): Promise<OpenSdk> => {
     if (!token) throw new CloudError('credentials', `${NAME} needs a token: set cloud.linode.token`)
-    return openSdk(token, baseOf(settings.endpoint ?? ENDPOINT))
+    return openSdk(token, apiRoot(settings.endpoint ?? ENDPOINT))
   }
   const opened = () => (opening ??= open())
 
   const read = async <T>(signal: AbortSignal, use: (sdk: Sdk) => Promise<T>): Promise<T> => {
     const { call } = await opened()
-    return repeatSafe((limited) => call(limited, use), { ...limits, signal, problemOf })
+    return callWithRetry((limited) => call(limited, use), { ...limits, signal, problemOf })
   }
 
-  const prices = keptFor(PRICES_KEPT_MS, async (signal) => {
-    const types = await allPages((page) =>
-      read(signal, (sdk) => sdk.getLinodeTypes({ page, page_size: PAGE_SIZE })),
+  const prices = cached(PRICES_TTL_MS, async (signal) => {
+    const types = await allPages(NAME, PAGES, (page) =>
+      read(signal, (sdk) => sdk.getLinodeTypes(paging(page)).then(pageItems(page))),
     )
     return new Map(types.map((type) => [type.id, type]))
   })
 
-  /** Without the service, a machine would come up that nobody can get into. */
+  /** Without the metadata service a machine gets no user data, and no login is possible. */
   const needMetadata = async (region: string, signal: AbortSignal): Promise<void> => {
-    const look =
+    const load =
       capabilities.get(region) ??
-      keptFor(PRICES_KEPT_MS, async (asking) => {
-        const answer = await read(asking, (sdk) => sdk.getRegion(region))
+      cached(PRICES_TTL_MS, async (loading) => {
+        const answer = await read(loading, (sdk) => sdk.getRegion(region))
         return answer.capabilities
       })
-    if (capabilities.size < MOST_REGIONS) capabilities.set(region, look)
-    if ((await look(signal)).includes(METADATA)) return
+    if (capabilities.size < MOST_REGIONS) capabilities.set(region, load)
+    if ((await load(signal)).includes(METADATA)) return
     throw new CloudError('refused', `${NAME} has no metadata service in ${region}; choose another region`)
   }
 
@@ -90,14 +87,13 @@ export function createLinodeProvider(settings: LinodeSettings, limits: CallLimit
     name: NAME,
     defaults: { region: settings.region ?? REGION, type: settings.type ?? TYPE, sshUser: SSH_USER },
 
-    /** Asks for what the farm needs anyway, so that a token made for nothing else is good enough. */
+    /** Makes a call that the farm needs in any case, so that a token limited to these calls passes. */
     async check(signal) {
       await read(signal, (sdk) => sdk.getLinodes({ page: 1, page_size: 25 }, {}))
     },
 
     async create(request, signal) {
-      if (request.spot)
-        throw new CloudError('refused', `${NAME} has no spot machines; leave cloud_use_spot away`)
+      refuseSpot(NAME, request)
       const order = orderOf(request, settings.image ?? IMAGE)
       const { call } = await opened()
       await needMetadata(request.region, signal)
@@ -110,21 +106,20 @@ export function createLinodeProvider(settings: LinodeSettings, limits: CallLimit
     },
 
     async describe(id, signal) {
-      const found = await read(signal, (sdk) => unlessGone(sdk.getLinode(Number(id))))
+      const found = await read(signal, (sdk) => undefinedIfNotFound(sdk.getLinode(Number(id))))
       return found && machineOf(found)
     },
 
     async destroy(id, signal) {
-      await read(signal, (sdk) => unlessGone(sdk.deleteLinode(Number(id))))
+      await read(signal, (sdk) => undefinedIfNotFound(sdk.deleteLinode(Number(id))))
     },
 
     async list(farm, signal) {
-      const tags = farmTag(farm)
-      const found = await allPages((page) =>
-        read(signal, (sdk) => sdk.getLinodes({ page, page_size: PAGE_SIZE }, { tags })),
+      const tags = farmTagWord(farm)
+      const found = await allPages(NAME, PAGES, (page) =>
+        read(signal, (sdk) => sdk.getLinodes(paging(page), { tags }).then(pageItems(page))),
       )
-      const ours = found.filter((linode) => linode.tags.includes(tags))
-      return [...new Map(ours.map((linode) => [linode.id, machineOf(linode)])).values()]
+      return uniqueById(found.filter((linode) => linode.tags.includes(tags)).map(machineOf))
     },
 
     async price({ region, type }, signal) {
@@ -148,34 +143,33 @@ const orderOf = (request: MachineRequest, image: string) => ({
   region: request.region,
   type: request.type,
   image,
-  // It must have one. Nobody ever learns it.
+  // The API requires a root password; it is discarded.
   root_pass: `aA1!${randomBytes(32).toString('base64url')}`,
   authorized_keys: [request.publicKey],
-  tags: tagWords(request.labels),
+  tags: labelsToTagWords(request.labels),
   metadata: { user_data: Buffer.from(request.userData).toString('base64') },
   booted: true,
-  // They cost.
+  // Backups are charged.
   backups_enabled: false,
   private_ip: false,
 })
 
-async function allPages<T>(load: (page: number) => Promise<Page<T>>): Promise<T[]> {
-  const all: T[] = []
-  for (let page = 1; page <= MOST_PAGES; page++) {
-    const { data, pages } = await load(page)
-    all.push(...data)
-    if (page >= pages) return all
-  }
-  throw new CloudError('refused', `${NAME} has more than ${MOST_PAGES * PAGE_SIZE} of them`)
-}
+const paging = (page: number) => ({ page, page_size: PAGES.pageSize })
+
+const pageItems =
+  (page: number) =>
+  <T>({ data, pages }: Page<T>): { items: T[]; next: number | undefined } => ({
+    items: data,
+    next: page < pages ? page + 1 : undefined,
+  })
 
 function problemOf(error: unknown): CloudError {
-  // What the SDK itself finds wrong with a request comes as a bare list.
+  // Errors that the SDK itself finds in a request are a plain list.
   if (Array.isArray(error)) return new CloudError('refused', `${NAME} refuses: ${reasonsOf(error)}`)
-  const answer = answerInside(error, (body) => reasonsOf(property(body, 'errors')))
-  // The client's error itself is not passed on: it holds the token.
-  if (!answer) return unreachable(NAME, new Error(errorText(error)))
-  return problemOfAnswer(NAME, answer, problemByWords(answer, WORDING))
+  const response = failedResponseOf(error, (body) => reasonsOf(property(body, 'errors')))
+  // Not passed on as a cause: the client's error contains the token.
+  if (!response) return unreachable(NAME, new Error(errorText(error)))
+  return responseError(NAME, response, classifyByMessage(response, MESSAGES))
 }
 
 const reasonsOf = (errors: unknown): string =>
@@ -185,3 +179,27 @@ const reasonsOf = (errors: unknown): string =>
       return `${textOf(property(each, 'reason')) ?? ''}${field ? ` (${field})` : ''}`
     })
     .join('; ')
+
+const STATES: Readonly<Record<string, MachineState>> = {
+  provisioning: 'starting',
+  booting: 'starting',
+  rebooting: 'starting',
+  rebuilding: 'starting',
+  migrating: 'starting',
+  running: 'running',
+}
+
+const PRIVATE = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/
+
+const machineOf = (linode: LinodeMachine): Machine => {
+  const state = linode.status === 'offline' ? stateWhenOff(`${linode.created}Z`) : STATES[linode.status]
+  return {
+    id: String(linode.id),
+    name: linode.label,
+    state: state ?? 'stopping',
+    address: linode.ipv4.find((address) => !PRIVATE.test(address)) ?? linode.ipv6?.replace(/\/\d+$/, ''),
+    port: 22,
+    labels: labelsOfTagWords(linode.tags),
+    message: linode.status === 'running' ? '' : `the Linode is ${linode.status.replace('_', ' ')}`,
+  }
+}

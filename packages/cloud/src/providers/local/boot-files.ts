@@ -1,13 +1,13 @@
 import { pack, type Pack } from 'tar-stream'
-import { quote } from '../../machine/quote.ts'
+import { quote } from '@scanfarm/runners'
 import type { BootFile, BootUser, FirstBoot } from './user-data.ts'
 
 const FOLDER = '/var/lib/scanfarm-boot'
 const FIRST_UID = 1000
-/** The program of a machine's container; comes with `bootFiles`, so that any image with a shell and sshd will do. */
+/** The main program of a machine's container, one of `bootFiles`: any image with a shell and sshd can be used. */
 export const BOOT_COMMAND = ['/bin/sh', `${FOLDER}/boot`]
 
-/** A tar stream for `/` of the container: what makes it do at its first start what cloud-init does on a machine. */
+/** A tar stream for `/` of the container, which makes its first start behave like cloud-init. */
 export function bootFiles(boot: FirstBoot): Pack {
   const stream = pack()
   stream.entry({ name: `${FOLDER.slice(1)}/`, type: 'directory', mode: 0o700 })
@@ -29,7 +29,7 @@ export function bootFiles(boot: FirstBoot): Pack {
 const keysPath = (index: number): string => `${FOLDER}/keys-${index}`
 const contentPath = (index: number): string => `${FOLDER}/content-${index}`
 
-/** No PAM: it would need the files of a whole system, and count a locked password as a locked user. */
+/** PAM would need the files of a complete system and treat a locked password as a locked user. */
 const sshdConfig = (passwords: boolean): string => `Port 22
 HostKey /etc/ssh/ssh_host_ed25519_key
 AuthorizedKeysFile .ssh/authorized_keys
@@ -44,7 +44,7 @@ MaxStartups 100
 Subsystem sftp internal-sftp
 `
 
-/** Setup commands go on while sshd answers, as on a machine: whoever connects has to look whether they are done. */
+/** As on a real machine, sshd accepts connections before the setup commands have finished. */
 const BOOT = `cd /
 umask 022
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
@@ -60,7 +60,7 @@ fi
 exec "$sshd" -D -e -f /etc/ssh/scanfarm_sshd_config
 `
 
-/** A password of `*` fits none, and unlike `!` does not lock the user out. */
+/** No password matches `*`; unlike `!` it does not lock the user. */
 const makeUser = ({ name, shell }: BootUser, index: number): string => `
 if grep -q '^${name}:' /etc/passwd; then
   sed -i 's/^${name}:!*:/${name}:*:/' /etc/shadow

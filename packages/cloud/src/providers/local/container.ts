@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
+import type Docker from 'dockerode'
 import type { ContainerCreateOptions, ContainerInspectInfo } from 'dockerode'
+import { RunnerUnavailableError } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import { engineMessage, statusOf } from '@scanfarm/runners'
 import { CloudError, type Machine, type MachineLabels, type MachineRequest } from '../../provider.ts'
+import { problemOfStatus, unreachable } from '../errors.ts'
 import { BOOT_COMMAND } from './boot-files.ts'
 
-/** Bounds of a machine by its type. */
+/** Limits of a machine of one type. */
 interface Size {
   readonly cpus: number
   readonly memoryBytes: number
@@ -27,47 +32,47 @@ const LABELS = {
   name: 'scanfarm.name',
   expires: 'scanfarm.expires',
 } as const
-/** What sshd and the setup commands need; no program in the container can get more. */
+/** For sshd and the setup commands. No program in the container can get more. */
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'SYS_CHROOT']
 
 export const filterOf = (facts: Partial<Record<keyof typeof LABELS, string>>): Record<string, string[]> => ({
   label: [LABELS.name, ...Object.entries(facts).map(([key, value]) => `scanfarm.${key}=${value}`)],
 })
 
-/** The engine makes no two of one name, so that asking twice makes one machine; farms do not see each other's. */
+/** Names of containers are unique, so that a repeated create makes one machine. Farms have different names. */
 export const containerName = (farm: string, name: string): string =>
   `scanfarm-${createHash('sha256').update(farm).digest('hex').slice(0, 12)}-${name}`
 
-export interface Place {
+export interface Engine {
   readonly imageId: string
   readonly network: string
-  readonly cpusOfEngine: number
-  /** Containers cannot be reached by their own addresses: a port of the loopback address leads to sshd. */
+  readonly cpus: number
+  /** The addresses of containers are not reachable: sshd is published at a port of the loopback address. */
   readonly publish: boolean
 }
 
 export const isKind = (region: string, type: string): boolean => region === REGION && SIZES.has(type)
 
-/** Rejects with `refused` a type or region that there is not. */
+/** Refuses an unknown type or region. */
 export function checkKind({ type, region }: MachineRequest): Size {
   const size = SIZES.get(type)
   if (size === undefined)
     throw new CloudError(
       'refused',
-      `the local provider has no type ${type}; it has ${[...SIZES.keys()].join(', ')}`,
+      `the local provider has no type ${type}: expected one of ${[...SIZES.keys()].join(', ')}`,
     )
   if (region !== REGION)
-    throw new CloudError('refused', `the local provider has no region ${region}; it has ${REGION} alone`)
+    throw new CloudError('refused', `the local provider has no region ${region}: expected ${REGION}`)
   return size
 }
 
-export function containerOptions(request: MachineRequest, place: Place): ContainerCreateOptions {
+export function containerOptions(request: MachineRequest, engine: Engine): ContainerCreateOptions {
   const size = checkKind(request)
   const { farm, infra, expires } = request.labels
   return {
     name: containerName(farm, request.name),
     Hostname: request.name,
-    Image: place.imageId,
+    Image: engine.imageId,
     Entrypoint: BOOT_COMMAND,
     Cmd: [],
     User: '0:0',
@@ -81,13 +86,13 @@ export function containerOptions(request: MachineRequest, place: Place): Contain
     ExposedPorts: { [`${SSH_PORT}/tcp`]: {} },
     HostConfig: {
       Init: true,
-      NetworkMode: place.network,
-      PortBindings: place.publish
+      NetworkMode: engine.network,
+      PortBindings: engine.publish
         ? { [`${SSH_PORT}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: '' }] }
         : undefined,
       Memory: size.memoryBytes,
       MemorySwap: size.memoryBytes,
-      NanoCpus: Math.floor(Math.min(size.cpus, place.cpusOfEngine) * NANO),
+      NanoCpus: Math.floor(Math.min(size.cpus, engine.cpus) * NANO),
       PidsLimit: PROCESSES,
       CapDrop: ['ALL'],
       CapAdd: CAPABILITIES,
@@ -97,7 +102,7 @@ export function containerOptions(request: MachineRequest, place: Place): Contain
   }
 }
 
-/** One that has ended, or was never started by a program that died, is there until it is destroyed. */
+/** Containers in other states have ended or were never started; they exist until they are destroyed. */
 const STATES: Readonly<Record<string, Machine['state']>> = {
   restarting: 'starting',
   running: 'running',
@@ -128,3 +133,43 @@ function labelsOf(labels: Readonly<Record<string, string>>): Partial<MachineLabe
     expires: Number.isSafeInteger(expires) ? expires : undefined,
   }
 }
+
+const LINES = 3
+const HEADER_BYTES = 8
+const MOST_CHARACTERS = 500
+
+/** `: …` with the last lines of the container's output, or `''`. */
+export async function finalConsoleOutput(
+  container: Docker.Container,
+  abortSignal: AbortSignal,
+): Promise<string> {
+  const options = { stdout: true, stderr: true, tail: LINES, abortSignal }
+  const bytes = await container.logs(options).catch(() => Buffer.alloc(0))
+  const text = unframe(bytes)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '; ')
+  return text === '' ? '' : `: ${text.slice(-MOST_CHARACTERS)}`
+}
+
+/** The engine prefixes each frame of output with a header that has its length. */
+function unframe(bytes: Buffer): string {
+  const pieces: string[] = []
+  for (let at = 0; at + HEADER_BYTES <= bytes.length;) {
+    const end = at + HEADER_BYTES + bytes.readUInt32BE(at + 4)
+    pieces.push(bytes.toString('utf8', at + HEADER_BYTES, end))
+    at = end
+  }
+  return pieces.join('')
+}
+
+export function engineError(error: unknown): CloudError {
+  const first = error instanceof RunnerUnavailableError ? error.cause : error
+  const status = statusOf(first)
+  if (status !== undefined)
+    return new CloudError(problemOfStatus(status), engineMessage(first), { cause: error })
+  if (codeOf(first) === 'EACCES') return new CloudError('credentials', errorText(error), { cause: error })
+  if (!(error instanceof RunnerUnavailableError)) return unreachable('the docker engine', error)
+  return new CloudError('unavailable', error.message, { cause: error })
+}
+
+const codeOf = (error: unknown): unknown => (Error.isError(error) && 'code' in error ? error.code : undefined)

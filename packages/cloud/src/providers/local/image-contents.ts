@@ -1,4 +1,4 @@
-/** No machine without these. */
+/** Programs that every machine needs. */
 export const NEEDED_PROGRAMS = [
   'sshd',
   'sh',
@@ -12,7 +12,7 @@ export const NEEDED_PROGRAMS = [
   'setsid',
 ]
 
-/** Those of them that this system has. */
+/** Optional programs, included if this system has them. */
 export const IMAGE_PROGRAMS: readonly string[] = [
   'awk base64 basename bash bc bzip2 cmp comm cp csplit curl cut date dd df diff dig dirname du',
   'echo egrep expand expr false fgrep file find flock fmt fold getent getopt gunzip gzip head host',
@@ -23,7 +23,7 @@ export const IMAGE_PROGRAMS: readonly string[] = [
   'unlink unzip uptime wc wget which whoami whois xargs xxd xz yes zcat',
 ].flatMap((line) => line.split(' '))
 
-/** Files and folders that programs need beside them, as far as this system has them. */
+/** Files and folders that programs need, included if this system has them. */
 export const IMAGE_DATA: readonly string[] = [
   // Parts of newer releases of sshd.
   '/usr/lib/openssh/sshd-session',
@@ -44,7 +44,7 @@ export const IMAGE_DATA: readonly string[] = [
   '/usr/share/misc/magic.mgc',
 ]
 
-/** Nobody can log in until the first boot has made a user. */
+/** No user can log in before the first boot has created one. */
 export const IMAGE_TEXTS: Readonly<Record<string, string>> = {
   '/etc/passwd':
     'root:x:0:0:root:/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/bin/false\nnobody:x:65534:65534:nobody:/:/bin/false\n',

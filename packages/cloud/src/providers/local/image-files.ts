@@ -9,20 +9,20 @@ export type ImageFile = { readonly path: string; readonly mode: number } & (
   | { readonly kind: 'folder' }
   | { readonly kind: 'link'; readonly to: string }
   | { readonly kind: 'text'; readonly text: string }
-  /** Bytes of a file of this system. */
+  /** A copy of a file of this system. */
   | { readonly kind: 'copy'; readonly from: string; readonly size: number; readonly mtimeMs: number }
 )
 
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/local/sbin']
-/** Links on some systems, folders on others; programs look for their libraries through them. */
+/** Links on some systems, folders on others. Programs find their libraries through them. */
 const FOLDER_LINKS = ['/bin', '/lib', '/lib32', '/lib64', '/sbin']
 const MOST_FILES = 10_000
 const LDD_TIMEOUT_MS = 30_000
 const LDD_BYTES = 4 * 1024 * 1024
 
 /**
- * What a machine needs to take ssh connections and run shell commands, out of this system's own files: no registry is
- * asked. In order of the paths. Rejects with `refused` where a program is missing that no machine can do without.
+ * The files that a machine needs for ssh and shell commands, taken from this system, sorted by path; no registry is needed.
+ * Refuses when a required program is missing.
  */
 export async function collectImageFiles(folders: readonly string[] = PROGRAM_FOLDERS): Promise<ImageFile[]> {
   const found = new Map<string, ImageFile>()
@@ -45,12 +45,12 @@ const exists = (path: string, mode: number): Promise<boolean> =>
     () => false,
   )
 
-/** Rejects with `refused`, naming what is missing. */
+/** Refuses with the names of missing programs. */
 export async function findPrograms(folders: readonly string[] = PROGRAM_FOLDERS): Promise<string[]> {
   if (process.platform !== 'linux')
     throw new CloudError(
       'refused',
-      'machines of the local provider can be made of the programs of a Linux system only: name an image with sshd in cloud.local.image',
+      'the image of local machines can only be built on Linux: set cloud.local.image to an image with sshd',
     )
   const found = new Map<string, string>()
   for (const name of [...NEEDED_PROGRAMS, ...IMAGE_PROGRAMS])
@@ -60,8 +60,8 @@ export async function findPrograms(folders: readonly string[] = PROGRAM_FOLDERS)
   if (missing.length === 0) return [...found.values()]
   throw new CloudError(
     'refused',
-    `machines of the local provider are made of this system's programs, and there is no ${missing.join(', ')}: ` +
-      'install what is missing (Debian: apt-get install openssh-server), or name an image that has it in cloud.local.image',
+    `the image of local machines is built from this system's programs, and ${missing.join(', ')} is missing: ` +
+      'install it (Debian: apt-get install openssh-server) or set cloud.local.image to an image that has it',
   )
 }
 
@@ -70,25 +70,25 @@ async function addFolderLink(path: string, add: (file: ImageFile) => void): Prom
   if (facts?.isSymbolicLink()) add({ path, mode: 0o777, kind: 'link', to: await readlink(path) })
 }
 
-/** Where its name leads through links of folders; a link at the end gives way to the file behind it. */
+/** At the real path of the folder. A link is replaced by a copy of its target. */
 async function addCopy(path: string, add: (file: ImageFile) => void): Promise<void> {
   const { size, mtimeMs, mode } = await stat(path)
   const placed = join(await realpath(dirname(path)), basename(path))
   add({ path: placed, mode: mode & 0o755, kind: 'copy', from: path, size, mtimeMs })
 }
 
-/** Shared libraries with the loader. What is a script has none, for which `ldd` fails when it has told the others. */
+/** Shared libraries and the loader. `ldd` fails for scripts, after it has listed the others. */
 function librariesOf(programs: readonly string[]): Promise<string[]> {
   const limits = { timeout: LDD_TIMEOUT_MS, maxBuffer: LDD_BYTES }
   return new Promise((resolve) => {
-    execFile('ldd', [...programs], limits, (_, said) => {
-      const paths = [...said.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(0x/gm)].map(([, path]) => path ?? '')
+    execFile('ldd', [...programs], limits, (_, output) => {
+      const paths = [...output.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(0x/gm)].map(([, path]) => path ?? '')
       resolve([...new Set(paths)])
     })
   })
 }
 
-/** The files among these paths and below those that are folders; what is not there or cannot be read is left out. */
+/** The files among these paths and in these folders. Missing and unreadable files are left out. */
 async function allFiles(paths: readonly string[]): Promise<string[]> {
   const files: string[] = []
   const left = [...paths]

@@ -12,7 +12,7 @@ import { collectImageFiles, type ImageFile } from './image-files.ts'
 const REPOSITORY = 'scanfarm-machine'
 const TAG_LENGTH = 16
 
-/** Id of the image of machines: the named one, pulled where it is missing, else one of this system's own files. */
+/** Id of the machines' image: the named one, pulled if it is missing, or one built from this system's files. */
 export async function imageOf(
   docker: Docker,
   named: string | undefined,
@@ -24,7 +24,7 @@ export async function imageOf(
   return (await findImage(docker, name)) ?? (await importImage(docker, name, files, signal))
 }
 
-/** Trying again for minutes helps no one who has misspelt a name. */
+/** `refused`: the name is probably wrong, so retries would not help. */
 async function namedImage(docker: Docker, name: string, signal: AbortSignal): Promise<string> {
   try {
     return (await provideImage(docker, name, { signal, log: () => {} })).id
@@ -34,7 +34,7 @@ async function namedImage(docker: Docker, name: string, signal: AbortSignal): Pr
   }
 }
 
-/** Changes when one of the files does. */
+/** Changes with every file. */
 function tagOf(files: readonly ImageFile[]): string {
   const hash = createHash('sha256')
   for (const file of files) hash.update(`${JSON.stringify(file)}\n`)
@@ -61,15 +61,15 @@ async function importImage(
   for await (const line of createInterface({ input: answer })) throwIfFailed(line)
   const id = await findImage(docker, name)
   if (id === undefined)
-    throw new CloudError('unavailable', `the engine has taken the image ${name} but lost it`)
+    throw new CloudError('unavailable', `the engine accepted the image ${name} but does not have it`)
   return id
 }
 
-/** The engine answers 200 before it begins, and tells failures as lines of the answer. */
+/** The engine responds 200 before the import starts and reports errors as lines of the body. */
 function throwIfFailed(line: string): void {
   const { error } = JSON.parse(line) as { error?: unknown }
   if (error !== undefined)
-    throw new CloudError('unavailable', `the image cannot be made: ${engineMessage(error)}`)
+    throw new CloudError('unavailable', `the image cannot be built: ${engineMessage(error)}`)
 }
 
 function packFiles(files: readonly ImageFile[], signal: AbortSignal): Pack {

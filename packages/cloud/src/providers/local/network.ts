@@ -1,16 +1,16 @@
 import type Docker from 'dockerode'
 import { statusOf } from '@scanfarm/runners'
 
-/** Of machines only; stays when they are gone. An engine may have no network of its own. */
+/** Only for machines, and never removed: an engine may have no default network. */
 const NETWORK = 'scanfarm-machines'
 
 export interface MachineNetwork {
   readonly id: string
-  /** Address at which machines reach the engine's host; undefined where the engine does not tell. */
+  /** Address of the engine's host in the network; undefined if the engine does not report it. */
   readonly gateway: string | undefined
 }
 
-/** The network that machines join, made when it is missing. */
+/** The network of machines, created when it is missing. */
 export async function provideNetwork(docker: Docker): Promise<MachineNetwork> {
   try {
     const { Id: id, IPAM: plan } = await docker.getNetwork(NETWORK).inspect()
@@ -18,7 +18,7 @@ export async function provideNetwork(docker: Docker): Promise<MachineNetwork> {
   } catch (error) {
     if (statusOf(error) !== 404) throw error
   }
-  // Somebody else may be as fast: one of the same name is as good.
+  // A concurrent call may have created it.
   await docker
     .createNetwork({ Name: NETWORK, Driver: 'bridge', CheckDuplicate: true })
     .catch((error: unknown) => {
@@ -27,7 +27,7 @@ export async function provideNetwork(docker: Docker): Promise<MachineNetwork> {
   return provideNetwork(docker)
 }
 
-/** Unless there are machines in it, or it is gone. */
+/** Does nothing while the network has machines, or if it is gone. */
 export async function removeNetwork(docker: Docker): Promise<void> {
   await docker
     .getNetwork(NETWORK)

@@ -1,19 +1,20 @@
 import { parse } from 'yaml'
-import { makeKeyPair } from '../../keys.ts'
-import { quote } from '../../machine/quote.ts'
+import { createKeyPair } from '../../machine/ssh-keys.ts'
+import { quote } from '@scanfarm/runners'
 import { CloudError } from '../../provider.ts'
 
-/** What the user data of a machine asks for, as far as containers can do it. */
+/** The parts of a machine's user data that containers support. */
 export interface FirstBoot {
   readonly users: readonly BootUser[]
-  /** OpenSSH private key that the machine shows. */
+  /** OpenSSH private host key. */
   readonly hostKey: string
   readonly passwords: boolean
   readonly files: readonly BootFile[]
-  /** Shell commands: before anybody can connect, and after that. */
+  /** Shell commands that run before sshd starts. */
   readonly early: readonly string[]
+  /** Shell commands that run after sshd has started. */
   readonly commands: readonly string[]
-  /** The document as it came. */
+  /** The whole document. */
   readonly document: string
 }
 
@@ -32,35 +33,35 @@ export interface BootFile {
   readonly owner: string
 }
 
-/** Known to cloud-init and without meaning here: the image has its programs, and there is no sudo in it. */
-const WITHOUT_MEANING: ReadonlySet<string> = new Set(
+/** Keys of cloud-init that have no effect on containers: their image has all programs, and no sudo. */
+const IGNORED: ReadonlySet<string> = new Set(
   [
     'apt disable_root fqdn hostname manage_etc_hosts output packages package_update',
     'package_reboot_if_required package_upgrade preserve_hostname ssh_deletekeys ssh_genkeytypes swap',
     'timezone',
   ].flatMap((line) => line.split(' ')),
 )
-const UNDERSTOOD: ReadonlySet<string> = new Set(
+const SUPPORTED: ReadonlySet<string> = new Set(
   ['bootcmd runcmd ssh_authorized_keys ssh_keys ssh_pwauth users write_files'].flatMap((line) =>
     line.split(' '),
   ),
 )
 const MOST_BYTES = 64 * 1024
 
-/** Key and user of the request, which a cloud gives to its default user. */
+/** User and key of the request, as for the default user of a cloud. */
 export interface DefaultUser {
   readonly name: string
   readonly key: string
 }
 
-/** Rejects with `refused` what is no `#cloud-config` or asks for what containers cannot do. */
+/** Refuses documents that are not `#cloud-config` or contain keys that containers do not support. */
 export function readUserData(text: string, defaultUser: DefaultUser): FirstBoot {
-  if (!/^#cloud-config\s*\n/.test(text)) throw refused('it does not begin with #cloud-config')
+  if (!/^#cloud-config\s*\n/.test(text)) throw refused('it does not start with #cloud-config')
   if (text.length > MOST_BYTES) throw refused(`it is longer than ${MOST_BYTES} bytes`)
   const config = fieldsOf(parseYaml(text), 'it')
-  const strange = Object.keys(config).filter((key) => !UNDERSTOOD.has(key) && !WITHOUT_MEANING.has(key))
-  if (strange.length > 0) throw refused(`the local provider does not understand ${strange.join(', ')}`)
-  const { ed25519_private: hostKey = makeKeyPair('machine').privateKey } = fieldsOf(
+  const unsupported = Object.keys(config).filter((key) => !SUPPORTED.has(key) && !IGNORED.has(key))
+  if (unsupported.length > 0) throw refused(`the local provider does not support ${unsupported.join(', ')}`)
+  const { ed25519_private: hostKey = createKeyPair('machine').privateKey } = fieldsOf(
     config['ssh_keys'],
     'ssh_keys',
   )
@@ -91,25 +92,25 @@ type Fields = Readonly<Record<string, unknown>>
 function fieldsOf(value: unknown, name: string): Fields {
   if (value === undefined) return {}
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refused(`${name} is no mapping`)
+    throw refused(`${name} must be a mapping`)
   return Object.fromEntries(Object.entries(value))
 }
 
 function listOf(value: unknown, name: string): unknown[] {
   if (value === undefined) return []
-  if (!Array.isArray(value)) throw refused(`${name} is no list`)
+  if (!Array.isArray(value)) throw refused(`${name} must be a list`)
   return value
 }
 
 function textOf(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw refused(`${name} is no text`)
+  if (typeof value !== 'string') throw refused(`${name} must be a string`)
   return value
 }
 
 const textsOf = (value: unknown, name: string): string[] =>
   listOf(value, name).map((item) => textOf(item, name))
 
-/** Without a list there is the default user alone, as on a cloud. */
+/** Without a list there is only the default user, as with cloud-init. */
 function readUsers(config: Fields, defaultUser: DefaultUser): BootUser[] {
   const common = textsOf(config['ssh_authorized_keys'], 'ssh_authorized_keys')
   const own: BootUser = { name: defaultUser.name, shell: '', keys: [defaultUser.key, ...common] }
@@ -117,7 +118,8 @@ function readUsers(config: Fields, defaultUser: DefaultUser): BootUser[] {
     if (item === 'default') return own
     const user = fieldsOf(item, 'users')
     const name = textOf(user['name'], 'users.name')
-    if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(name)) throw refused(`${JSON.stringify(name)} is no name of a user`)
+    if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(name))
+      throw refused(`${JSON.stringify(name)} is not a valid user name`)
     const shell = user['shell'] === undefined ? '' : textOf(user['shell'], 'users.shell')
     return { name, shell, keys: textsOf(user['ssh_authorized_keys'], 'users.ssh_authorized_keys') }
   })
@@ -130,7 +132,7 @@ function readFile(item: unknown): BootFile {
   const content = file['content'] === undefined ? '' : textOf(file['content'], 'write_files.content')
   const encoding = file['encoding'] ?? 'text/plain'
   if (encoding !== 'text/plain' && encoding !== 'b64' && encoding !== 'base64')
-    throw refused('write_files.encoding is neither text/plain nor base64')
+    throw refused('write_files.encoding must be text/plain or base64')
   return {
     path,
     content: Buffer.from(content, encoding === 'text/plain' ? 'utf8' : 'base64'),
@@ -139,6 +141,6 @@ function readFile(item: unknown): BootFile {
   }
 }
 
-/** A list is a program with its words, a text goes to the shell as it is. */
+/** A list is a program with its arguments, a string a shell command. */
 const readCommand = (item: unknown): string =>
   Array.isArray(item) ? item.map((word) => quote(String(word))).join(' ') : textOf(item, 'a command')

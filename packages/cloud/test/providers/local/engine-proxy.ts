@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Fault, Sort } from '../conformance.ts'
 
-/** A road to a docker engine on which things go wrong. */
+/** A proxy in front of a docker engine that injects faults. */
 export interface EngineProxy extends AsyncDisposable {
   /** `unix://…` */
   readonly address: string
@@ -54,7 +54,7 @@ export async function openEngineProxy(engine: string): Promise<EngineProxy> {
   }
 }
 
-/** The engine does what it is asked; after a fault the one who asked does not hear of it. */
+/** Requests always reach the engine; a fault only affects the response. */
 async function pass(
   engine: string,
   asked: IncomingMessage,

@@ -1,3 +1,4 @@
+// exclusive: docker
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll } from '@jest/globals'
@@ -6,22 +7,22 @@ import type { CallLimits } from '../../../src/providers/calls.ts'
 import { createLocalProvider } from '../../../src/providers/local/index.ts'
 import { FARM, OTHER_FARM, providerConformance, type World } from '../conformance.ts'
 import { openEngineProxy } from './engine-proxy.ts'
-import { TestFarm } from './farm.ts'
+import { LocalHarness } from './harness.ts'
 
-// The engine is real; a road to it plays the faults. Engines never throttle, and have neither quota nor capacity.
+// The engine is real; a proxy injects the faults. Engines do not throttle and have neither quota nor capacity limits.
 
 const exec = promisify(execFile)
 const WARM_UP = `farm-${crypto.randomUUID()}`
-/** An engine makes or removes a container before it answers, which takes longer than others' answers. */
+/** The engine responds after it has created or removed a container, which takes longer than with other providers. */
 const SLOWER = 4
 
 let engine: TestEngine
 let image: string
 beforeAll(async () => {
   engine = await useEngine()
-  await using farm = await TestFarm.open(WARM_UP)
+  await using harness = await LocalHarness.open(WARM_UP)
   await using provider = createLocalProvider({ dockerSocket: engine.address, image: undefined })
-  const { id } = await provider.create(farm.request('warm-up'), AbortSignal.timeout(60_000))
+  const { id } = await provider.create(harness.request('warm-up'), AbortSignal.timeout(60_000))
   image = await docker('inspect', '--format', '{{.Image}}', id)
   await provider.destroy(id, AbortSignal.timeout(60_000))
 }, 300_000)
@@ -32,7 +33,7 @@ afterAll(async () => {
 const docker = async (...args: string[]): Promise<string> =>
   (await exec('docker', ['--host', engine.address, ...args])).stdout.trim()
 
-/** Those of others on the engine are left alone. */
+/** Not those of others on the engine. */
 const containers = async (): Promise<{ readonly id: string; readonly name: string }[]> => {
   const format = '{{.ID}} {{.Label "scanfarm.name"}}'
   const said = await Promise.all(

@@ -1,2 +1,0 @@
-/** One word of shell text, whatever it holds. */
-export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
