@@ -1,15 +1,15 @@
-/** What the program's exit code says. Printed by `scanfarm --help`; scripts rely on it. */
+/** The exit codes of the program. `scanfarm --help` prints them, and scripts rely on them. */
 export const EXIT = {
   done: 0,
-  /** It could not be done, or a run that was waited for did not complete. */
+  /** The command failed, or a run that it waited for did not complete. */
   failed: 1,
-  /** Bad arguments or settings; nothing was tried. */
+  /** Bad arguments or settings. Nothing was attempted. */
   usage: 2,
-  /** All runs that were waited for completed, and at least one of them did not do all of its work. */
+  /** All runs that the command waited for completed, and at least one of them did not do all of its work. */
   incomplete: 3,
-  /** The server could not be reached, or cannot serve at the moment. */
+  /** The server cannot be reached, or is not available at the moment. */
   unreachable: 4,
-  /** The server refused: bad input, no such thing, wrong state, not allowed. */
+  /** The server refused the request: bad input, not found, wrong state, or forbidden. */
   refused: 5,
 } as const
 

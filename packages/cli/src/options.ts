@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-/** For options that may be given again. */
+/** For options that can be repeated. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
 
-/** `name=value`, given again for each parameter. */
+/** `name=value`, repeated for each parameter. */
 export const collectParam = (
   text: string,
   before: Readonly<Record<string, string>> = {},
@@ -15,8 +15,8 @@ export const collectParam = (
   return { ...before, [name]: text.slice(at + 1) }
 }
 
-/** Another name of an option: its values are those of the option. */
-class OtherName extends Option {
+/** An alias of an option, which shares its value. */
+class Alias extends Option {
   readonly #of: string
 
   constructor(flags: string, of: string) {
@@ -32,18 +32,18 @@ class OtherName extends Option {
 /** `-p`, `--param` and `--params`: the same in all commands. */
 export const addParams = (command: Command, description: string): Command =>
   command
-    .option('-p, --param <name=value>', `${description}; may be given again`, collectParam)
-    .addOption(new OtherName('--params <name=value>', 'param').argParser(collectParam))
+    .option('-p, --param <name=value>', `${description}; repeatable`, collectParam)
+    .addOption(new Alias('--params <name=value>', 'param').argParser(collectParam))
 
-/** The id of something, which becomes a part of a path of the API. */
-export const someId = (text: string): string => {
+/** An id that becomes part of a path of the API. */
+export const idArgument = (text: string): string => {
   if (/^\s*\.{0,2}\s*$/.test(text)) throw new InvalidArgumentError('must be an id')
   return text
 }
 
 const COLLECTING: ReadonlySet<unknown> = new Set([collect, collectParam])
 
-/** An option with a value that is given twice, where once is meant, is a slip: the last one does not win silently. */
+/** Refuses an option that is given twice but holds one value. Otherwise the last value would win silently. */
 export const refuseRepetitions = (command: Command): void => {
   for (const option of command.options) {
     if (COLLECTING.has(option.parseArg) || option.variadic || !(option.required || option.optional)) continue
@@ -56,11 +56,11 @@ export const refuseRepetitions = (command: Command): void => {
 }
 
 export const wholeNumber = (text: string): number => {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number of at least 1')
   return Number(text)
 }
 
-/** A count of things to leave out may be none. */
+/** For counts that may be 0. */
 export const wholeNumberOrZero = (text: string): number => (text === '0' ? 0 : wholeNumber(text))
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -75,6 +75,6 @@ export const duration = (text: string): number => {
     .matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)
     .reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNIT_MS[unit] ?? 0), 0)
   if (ms < 1 || ms > MAX_DAYS * 86_400_000)
-    throw new InvalidArgumentError(`must be longer than nothing and at most ${MAX_DAYS}d`)
+    throw new InvalidArgumentError(`must be longer than 0 and at most ${MAX_DAYS}d`)
   return ms
 }

@@ -27,8 +27,8 @@ import type { Terminal } from './terminal.ts'
 
 const EXIT_HELP = `
 Exit codes: 0 done; 1 failed, or a run that was waited for did not complete; 2 bad arguments or settings;
-3 all runs that were waited for completed, and one of them did not do all of its work; 4 server not reachable;
-5 refused by the server; 128 + signal when stopped at once.`
+3 all runs that were waited for completed, but one of them did not do all of its work; 4 server not reachable;
+5 refused by the server; 128 + signal if a second signal stopped it at once.`
 
 const COMMANDS = [
   serverCommand,
@@ -60,7 +60,7 @@ const COMMANDS = [
   functionCommand,
 ]
 
-/** Commands that were made on their own learn where to write, and to throw instead of ending the process. */
+/** Subcommands inherit the output of the program, and throw instead of ending the process. */
 const inherit = (command: Command, path = command.name()): void => {
   refuseRepetitions(command)
   command.showHelpAfterError(`  see: ${path} --help`)
@@ -85,7 +85,7 @@ export const buildProgram = (terminal: Terminal): Command => {
 }
 
 const report = (terminal: Terminal, error: unknown): number => {
-  // Help and version end this way too, with code 0; their text has been written.
+  // Help and version end with this error too, with code 0. Their text has been printed.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   if (error instanceof ConfigError) {
     terminal.err.write(`scanfarm: ${error.message}\n`)

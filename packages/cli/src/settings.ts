@@ -1,9 +1,32 @@
-import { findConfigFile, loadConfig, type LoadedConfig } from '@scanfarm/platform'
+import {
+  findConfigFile,
+  loadConfig,
+  secret,
+  text,
+  type ConfigOf,
+  type LoadedConfig,
+} from '@scanfarm/platform'
+import { SETTINGS as SERVER_SETTINGS } from '@scanfarm/server/settings'
 import type { Terminal } from './terminal.ts'
 
-/** `--config` and the values by dotted key that options of a command stand for; `undefined` ones are not given. */
+/** All settings, in the order of the documentation. */
+export const SETTINGS = {
+  ...SERVER_SETTINGS,
+  client: {
+    url: text('URL of the server that client commands use.', {
+      default: 'http://127.0.0.1:8002',
+      env: ['SCANFARM_URL'],
+    }),
+    token: secret('Token of the client commands.', { env: ['SCANFARM_TOKEN'] }),
+  },
+}
+
+export type Config = ConfigOf<typeof SETTINGS>
+
+/** Reads the settings. `argvOverrides` are the values of options by dotted key; undefined ones are ignored. */
 export const loadSettings = (
   { env }: Terminal,
   configPath: string | undefined,
   argvOverrides: Readonly<Record<string, unknown>> = {},
-): LoadedConfig => loadConfig({ env, argvOverrides, configPath: findConfigFile(env, configPath) })
+): LoadedConfig<typeof SETTINGS> =>
+  loadConfig(SETTINGS, { env, argvOverrides, configPath: findConfigFile(env, configPath) })

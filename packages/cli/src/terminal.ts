@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { fileErrorText } from '@scanfarm/platform'
 import { EXIT } from './exit.ts'
 
-/** Where a command reads and writes, so that tests can look at it. */
+/** The streams and the environment of a command. Tests pass their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
@@ -11,7 +11,7 @@ export interface Terminal {
 }
 
 export interface Input {
-  /** A program or a file feeds it: nobody has to type. */
+  /** The input comes from a program or a file, not from a keyboard. */
   readonly piped: boolean
   stream(): NodeJS.ReadableStream
 }
@@ -37,12 +37,12 @@ export const hasColours = ({ env, out }: Terminal): boolean => out.isTTY === tru
 
 export const printLine = ({ out }: Terminal, line: string): void => void out.write(`${line}\n`)
 
-/** What a shell shows for a program that SIGPIPE ended. */
+/** The exit code that a shell reports for a program that SIGPIPE ended. */
 const EXIT_PIPE = 141
 
 /**
- * The reader of a pipe has gone (`… | head`), or the output cannot be written. Commands that stop on a signal stop as on
- * SIGTERM, the others end at once.
+ * Ends the program when its output cannot be written, for example because the reader of a pipe has exited (`… | head`).
+ * Commands that handle signals stop as on SIGTERM, others end at once.
  */
 export const endWithoutOutput = (): void => {
   let ended = false

@@ -17,7 +17,7 @@ const capture = (): { stream: Writable; text: () => string } => {
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-/** What a command would print where there is no terminal; `piped` is its standard input. */
+/** Captures the output of a command without a terminal; `piped` is its standard input. */
 export const captureTerminal = (
   env: Readonly<Record<string, string>> = {},
   piped?: string,

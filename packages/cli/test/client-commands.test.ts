@@ -5,23 +5,23 @@ import type { JobStatus, Run, RunsCreated, Step } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Farm } from './farm/farm.ts'
+import { TestCluster } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
 const TOKEN = 'a-token-for-the-tests-of-the-command-line'
 
 let folder = ''
-let farm: Farm
+let cluster: TestCluster
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
-  farm = await Farm.start({
+  cluster = await TestCluster.start({
     queue: 'postgres',
     workers: 0,
     env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
   })
 }, START_MS)
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
 }, START_MS)
 
@@ -29,7 +29,7 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
   const terminal = captureTerminal(
     {
       SCANFARM_DATA_DIR: folder,
-      SCANFARM_URL: farm.client.url,
+      SCANFARM_URL: cluster.client.url,
       SCANFARM_TOKEN: TOKEN,
       ...env,
     },
@@ -43,7 +43,7 @@ const parsed = async <T>(...args: string[]): Promise<T> =>
   JSON.parse((await run([...args, '--json'])).out) as T
 
 describe('starting runs', () => {
-  test('a run is started, waited for and shown', async () => {
+  test('run --wait starts a run and waits for it, and run show prints it', async () => {
     const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
     expect(err).toMatch(/\[#+\] 1\/1 {2}1 completed\n$/)
     expect(code).toBe(0)
@@ -54,7 +54,7 @@ describe('starting runs', () => {
     expect((await run(['steps', String(data[0]?.id)])).out).toMatch(/nothing +bash +completed +0/)
   })
 
-  test('a file of targets is uploaded first', async () => {
+  test('run -T uploads the file of targets before it starts the job', async () => {
     const file = join(folder, 'targets.txt')
     writeFileSync(file, 'a.example\nb.example\n# no target\na.example\n')
     const created = await parsed<RunsCreated>('run', '-m', 'noop', '-T', file, '--concurrency', '2')
@@ -65,7 +65,7 @@ describe('starting runs', () => {
     expect((await run(['job', created.job_id])).out).toMatch(/2\/2 {2}2 completed\n[^]*a\.example/)
   })
 
-  test('waiting for a run that is cancelled ends with exit code 1', async () => {
+  test('job --wait ends with exit code 1 when a run of the job was cancelled', async () => {
     const created = await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'c.example', '--mode', 'distributed')
     expect((await run(['cancel', created.job_id])).code).toBe(0)
     const { code, err } = await run(['jobs', created.job_id, '--wait'])
@@ -73,7 +73,7 @@ describe('starting runs', () => {
     expect(err).toMatch('1 of 1 runs did not complete')
   })
 
-  test('targets come from -t, a file and standard input together or alone', async () => {
+  test('run takes targets from -t and a file together, and from standard input if none are named', async () => {
     const file = join(folder, 'more.txt')
     writeFileSync(file, 'f.example\ng.example\n')
     expect(await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'h.example', '-T', file)).toMatchObject({
@@ -83,7 +83,7 @@ describe('starting runs', () => {
     expect(JSON.parse(piped.out)).toMatchObject({ target_count: 2 })
   })
 
-  test('options become fields and params of the request, which --dry-run prints and does not send', async () => {
+  test('run --dry-run prints the request with its fields and params, and does not send it', async () => {
     const file = join(folder, 'params.yaml')
     writeFileSync(file, 'word: hello\nrate: 5\n')
     const before = (await parsed<{ data: Run[] }>('runs', '--limit', '1000')).data.length
@@ -114,7 +114,7 @@ describe('starting runs', () => {
     expect(odd).toMatchObject({ code: 2, err: expect.stringContaining('whole minutes') })
   })
 
-  test('several modules run one after the other, which takes --wait', async () => {
+  test('run starts several modules one after the other, and requires --wait for this', async () => {
     const args = ['run', '-m', 'noop', '-m', 'noop', '-t', 'l.example']
     expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('add --wait') })
     const { code, out } = await run([...args, '--wait', '--json'])
@@ -125,7 +125,7 @@ describe('starting runs', () => {
     expect(Date.parse(second?.started_at ?? '')).toBeGreaterThanOrEqual(Date.parse(first?.completed_at ?? ''))
   })
 
-  test('a file as the target is uploaded, and read where the run works', async () => {
+  test('run uploads a file that is given as the target, and the steps of the run can read it', async () => {
     const workflow = join(folder, 'count-lines.yaml')
     writeFileSync(
       workflow,
@@ -158,17 +158,17 @@ steps:
       'file my-list-file',
     ])
     const lost = await run(['run', '-m', 'count-lines', '-t', 'uploads/0123456789abcdef-gone.txt'])
-    expect(lost).toMatchObject({ code: 5, err: expect.stringContaining('names no upload') })
+    expect(lost).toMatchObject({ code: 5, err: expect.stringContaining('is not an existing upload') })
   })
 
-  test('a copy of a run waits until it is started', async () => {
+  test('duplicate copies a run, and the copy stays pending until it is started', async () => {
     const { data } = await parsed<{ data: Run[] }>('runs', '--target', 'example.com')
     const copy = await parsed<{ new_run_uuid: string }>('duplicate', String(data[0]?.id))
     expect((await run(['start', copy.new_run_uuid])).out).toMatch(/status +running/)
   })
 })
 
-describe('runs that do not do all of their work', () => {
+describe('incomplete runs', () => {
   const why = 'module web left out: required command not found: no-such-httpx'
 
   beforeAll(async () => {
@@ -194,7 +194,7 @@ describe('runs that do not do all of their work', () => {
       expect(await run(['upload', '--workflow', path])).toMatchObject({ code: 0 })
   }, START_MS)
 
-  test('a partial run prints its reasons and ends with exit code 3, also with job --wait', async () => {
+  test('run --wait and job --wait print the reasons of a partial run and end with exit code 3', async () => {
     const { code, err } = await run(['run', '-f', 'half-flow', '-t', 'half.example', '--wait'])
     expect({ code, err }).toEqual({
       code: 3,
@@ -223,7 +223,7 @@ describe('runs that do not do all of their work', () => {
     )
   })
 
-  test('many partial runs are named up to ten, with the command that lists the others', async () => {
+  test('run --wait names at most ten partial runs and prints the command that lists the others', async () => {
     const file = join(folder, 'many.txt')
     writeFileSync(file, Array.from({ length: 12 }, (_, n) => `many-${n}.example\n`).join(''))
     const { code, err } = await run(['run', '-f', 'half-flow', '-T', file, '--wait'])
@@ -234,12 +234,12 @@ describe('runs that do not do all of their work', () => {
     expect(data).toHaveLength(2)
     const list = words.split(' ').slice(0, -2)
     expect((await run([...list, '--limit', '2', '--offset', '8'])).out).toMatch(
-      /\n2 of 12; go on with --offset 10\n$/,
+      /\n2 of 12; continue with --offset 10\n$/,
     )
-    expect((await run([...list, '--limit', '2', '--offset', '10'])).out).not.toContain('go on')
+    expect((await run([...list, '--limit', '2', '--offset', '10'])).out).not.toContain('continue with')
   })
 
-  test('a run that did nothing ends with exit code 3', async () => {
+  test('run --wait ends with exit code 3 when a run did nothing', async () => {
     const { code, err } = await run(['run', '-f', 'idle-flow', '-t', 'idle.example', '--wait', '--json'])
     expect({ code, err }).toEqual({
       code: 3,
@@ -249,16 +249,16 @@ describe('runs that do not do all of their work', () => {
     })
   })
 
-  test('a run of a workflow with on_partial: fail fails, with the reasons as its error', async () => {
+  test('a partial run of a workflow with on_partial: fail fails, and its error lists the reasons', async () => {
     const { code } = await run(['run', '-f', 'strict-flow', '-t', 'strict.example', '--wait'])
     expect(code).toBe(1)
     const { data } = await parsed<{ data: Run[] }>('runs', '--status', 'failed', '--target', 'strict.example')
     expect(data).toMatchObject([
-      { outcome: 'partial', error_message: `the run did only a part of its work: ${why}` },
+      { outcome: 'partial', error_message: `the run did only part of its work: ${why}` },
     ])
   })
 
-  test('exec agrees', async () => {
+  test('exec reports the same outcomes, reasons and exit codes as a server', async () => {
     const local = ['exec', '-W', join(folder, 'out'), '-t', 'local.example']
     const half = await run([...local, join(folder, 'half-flow.yaml')])
     expect(half).toMatchObject({ code: 3, err: expect.stringContaining(`its outcome is partial: ${why}`) })
@@ -284,20 +284,20 @@ describe('runs that do not do all of their work', () => {
 })
 
 describe('refusals', () => {
-  test('a refusal of the server names its fields and ends with exit code 5', async () => {
+  test('a request that the server refuses ends with exit code 5, and the error names the field', async () => {
     const { code, err } = await run(['run', '-m', 'noop', '-t', 'a;b'])
     expect(code).toBe(5)
     expect(err).toMatch(/target[^]*answered 400/)
   })
 
-  test('a wrong token is told with what to do', async () => {
+  test('a wrong token ends with exit code 5, and the error names the setting to change', async () => {
     const { code, err } = await run(['runs'], { SCANFARM_TOKEN: 'wrong' })
     expect(code).toBe(5)
     expect(err).toMatch('set SCANFARM_TOKEN')
   })
 })
 
-test('tokens are made, listed and removed', async () => {
+test('token creates, lists and removes tokens', async () => {
   const { out } = await run(['token', 'create', 'reader', '--role', 'viewer', '--days', '1'])
   const token = out.trim()
   expect((await run(['workers'], { SCANFARM_TOKEN: token })).out).toMatch(/NAME +KIND[^]*server/)
@@ -308,7 +308,7 @@ test('tokens are made, listed and removed', async () => {
   expect((await run(['workers'], { SCANFARM_TOKEN: token })).code).toBe(5)
 })
 
-test('workflows are listed, and artifacts downloaded under names that lead nowhere else', async () => {
+test('workflows lists the workflows, and artifacts -d writes no file outside of its folder', async () => {
   expect((await run(['workflows', '--search', 'noop'])).out).toMatch(/noop +module +yes/)
   const { data } = await parsed<{ data: Run[] }>('runs', '--limit', '1')
   const into = join(folder, 'artifacts')
@@ -321,40 +321,40 @@ test('workflows are listed, and artifacts downloaded under names that lead nowhe
   })
   expect(await run(['artifacts', String(data[0]?.id), '-d', '/proc/scanfarm'])).toMatchObject({
     code: 1,
-    err: 'scanfarm: /proc/scanfarm cannot be written: its file system takes no new folders\n',
+    err: 'scanfarm: /proc/scanfarm cannot be written: its file system does not allow new folders\n',
   })
   expect(code).toBe(0)
   expect(out.trim().split('\n').filter(Boolean)).toHaveLength(readdirSync(into).length)
 })
 
 describe('operations', () => {
-  const settings = () => ({ DATABASE_URL: farm.postgres.url, SCANFARM_QUEUE: 'postgres' })
+  const settings = () => ({ DATABASE_URL: cluster.postgres.url, SCANFARM_QUEUE: 'postgres' })
 
-  test('without any token left, one is written to the database', async () => {
+  test('token create writes a token to the database when no token is left', async () => {
     const { out } = await run(['token', 'create', 'rescue', '--role', 'admin', '--direct'], settings())
     expect((await run(['token', 'list'], { SCANFARM_TOKEN: out.trim() })).code).toBe(0)
   })
 
-  test('migrate tells where the database is', async () => {
+  test('migrate prints the schema version of the database', async () => {
     expect((await run(['migrate'], settings())).out).toMatch(/^the database is at \d{4}-/)
   })
 
-  test('doctor finds everything in order', async () => {
+  test('doctor ends with exit code 0 when every check passes', async () => {
     const { code, out } = await run(['doctor', '--master'], settings())
     expect(out).toMatch(/database +ok[^]*queue +ok/)
     expect(code).toBe(0)
   })
 
-  test('doctor names what is wrong and ends with exit code 1', async () => {
+  test('doctor names the checks that fail and ends with exit code 1', async () => {
     const { code, out, err } = await run(['doctor'], { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' })
     expect(code).toBe(1)
     expect(out).toMatch(/database +failed +.*ECONNREFUSED/)
-    expect(err).toMatch('not fit to serve: database')
+    expect(err).toMatch('failed checks: database')
   })
 })
 
 describe('findings', () => {
-  test('are imported, listed and exported', async () => {
+  test('findings are imported, listed and exported', async () => {
     const file = join(folder, 'nuclei.jsonl')
     const line = {
       'template-id': 'T-1',
@@ -387,7 +387,7 @@ describe('findings', () => {
     expect(readFileSync(target, 'utf8')).toContain('T-1')
     const wrong = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'sarif'])
     expect(wrong.code).toBe(5)
-    expect(wrong.err).toContain('it is no SARIF 2.1.0')
+    expect(wrong.err).toContain('it is not SARIF 2.1.0')
     expect(await run(['assets', 'list'])).toMatchObject({ code: 0 })
   })
 })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { CloudInfra } from '@scanfarm/contracts'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Farm, until } from './farm/farm.ts'
+import { TestCluster, until } from './cluster/test-cluster.ts'
 
 const TOKEN = 'a-token-for-the-tests-of-cloud-commands'
 const START_MS = 300_000
@@ -17,14 +17,14 @@ const FULL = {
   message: 'creating this/these droplet(s) will exceed your droplet limit',
 }
 
-/** The provider answers calls that make machines after this. */
+/** Delay of the provider's create calls. */
 let making = Promise.resolve()
 let folder = ''
 let provider: Server
-let farm: Farm
+let cluster: TestCluster
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
-  // DigitalOcean as an account sees it that may have no more machines.
+  // A DigitalOcean account with an exceeded droplet limit.
   provider = createServer((request, response) => {
     const refused = request.method === 'POST'
     const answer = refused ? FULL : { droplets: [], sizes: [SIZE], links: {}, meta: { total: 1 } }
@@ -37,7 +37,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(provider, 'listening')
   const address = provider.address()
-  farm = await Farm.start({
+  cluster = await TestCluster.start({
     queue: 'postgres',
     workers: 0,
     env: {
@@ -49,22 +49,22 @@ beforeAll(async () => {
   })
 }, START_MS)
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
   provider.close()
   provider.closeAllConnections()
   rmSync(folder, { recursive: true })
 }, START_MS)
 
-const terminalOfFarm = () =>
-  captureTerminal({ SCANFARM_DATA_DIR: folder, SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN })
+const terminalOfCluster = () =>
+  captureTerminal({ SCANFARM_DATA_DIR: folder, SCANFARM_URL: cluster.client.url, SCANFARM_TOKEN: TOKEN })
 
 const run = async (...args: string[]) => {
-  const terminal = terminalOfFarm()
+  const terminal = terminalOfCluster()
   const code = await runProgram(args, terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
 
-test('providers and costs are shown before anything is made', async () => {
+test('cloud providers and cloud estimate create no machines', async () => {
   const providers = await run('cloud', 'providers')
   expect(providers.out).toMatch(/^digitalocean +yes +valid/m)
   expect(providers.out).toMatch(/^linode +not_configured +the settings do not configure linode/m)
@@ -73,7 +73,7 @@ test('providers and costs are shown before anything is made', async () => {
   expect((await run('cloud', 'list')).out).toMatch(/^ID +STATUS +PROVIDER/)
 })
 
-test('machines that do not come up make the waiting command fail with the words of the provider', async () => {
+test('cloud create --wait fails with the message of the provider when no machine becomes ready', async () => {
   const { code, out, err } = await run('cloud', 'create', '--instances', '2', '--wait')
   expect(code).toBe(1)
   expect(err).toMatch('will exceed your droplet limit')
@@ -89,7 +89,7 @@ test('machines that do not come up make the waiting command fail with the words 
   expect((await run('cloud', 'show', 'nope')).code).toBe(5)
 })
 
-test('a cloud run that is waited for shows its machines, and fails when they do', async () => {
+test('run --mode cloud --wait shows the machines and fails when they fail', async () => {
   const options = [
     '--mode',
     'cloud',
@@ -101,7 +101,7 @@ test('a cloud run that is waited for shows its machines, and fails when they do'
   ]
   const { promise, resolve: answer } = Promise.withResolvers<void>()
   making = promise
-  const terminal = terminalOfFarm()
+  const terminal = terminalOfCluster()
   const command = runProgram(['run', '-m', 'noop', '-t', 'a.example', ...options, '--wait'], terminal)
   const machines = /0\/1 {2}1 pending {2}1 machine (requested|provisioning): 1 requested/
   await until('the machines are shown', () => machines.test(terminal.stderr())).finally(answer)
@@ -109,5 +109,5 @@ test('a cloud run that is waited for shows its machines, and fails when they do'
   expect(terminal.stderr()).toMatch('1 of 1 runs did not complete')
   const refused = await run('run', '-m', 'noop', '-t', 'a.example', '--instances', '1')
   expect(refused.code).toBe(5)
-  expect(refused.err).toMatch('cloud_instances: goes only with run_mode cloud')
+  expect(refused.err).toMatch('cloud_instances: requires run_mode cloud')
 })

@@ -31,7 +31,7 @@ const exec = (more: Record<string, string>, command: string) => {
 const outputOf = ({ out }: { out: string }): string =>
   (JSON.parse(out) as { steps: { stdout: string }[] }).steps[0]?.stdout ?? ''
 
-test('exec gives commands what runner.env says, and shows no secret of it', async () => {
+test('exec passes the variables of runner.env to commands and masks the secret ones', async () => {
   const more = { MY_KEY: SECRET, OTHER_KEY: 'not passed', SCANFARM_RUNNER_ENV: 'MY_KEY,MODE=fast' }
   const ran = await exec(more, 'echo "$MODE $MY_KEY $OTHER_KEY" ; printf %s "$MY_KEY" | wc -c')
   expect(outputOf(ran)).toBe(`fast *** \n${SECRET.length}\n`)
@@ -39,13 +39,13 @@ test('exec gives commands what runner.env says, and shows no secret of it', asyn
   expect(readFileSync(join(folder, 'out/copy.txt'), 'utf8')).not.toContain(SECRET)
 })
 
-test('exec knows the version of the program, as servers and workers do', async () => {
+test('exec sets the template variable Version to the version of the program', async () => {
   const { out } = await run({}, '--version')
   expect(outputOf(await exec({}, 'echo {{Version}}'))).toBe(out)
   expect(out).toMatch(/^\d+\.\d+/)
 })
 
-test('exec knows the variables and the folders of the settings', async () => {
+test('exec sets the template variables of the settings, and those of the folders', async () => {
   const data = join(folder, 'data/base/external-data')
   mkdirSync(data, { recursive: true })
   writeFileSync(join(data, 'words.txt'), 'a word\n')
@@ -57,9 +57,9 @@ test('exec knows the variables and the folders of the settings', async () => {
   expect(outputOf(ran)).toBe(`a word\n${base}/external-scripts\neu ${base}\n`)
 })
 
-test('exec has the home of the person, or the one that runner.home names, over two runs', async () => {
+test('exec uses the home of the user, or keeps the one of runner.home between runs', async () => {
   const command = 'cat ~/state 2>/dev/null; echo "$HOME" | tee ~/state'
-  const own = join(folder, 'person')
+  const own = join(folder, 'user')
   mkdirSync(own)
   expect(outputOf(await exec({ HOME: own }, command))).toBe(`${own}\n`)
   expect(existsSync(join(own, 'state'))).toBe(true)
@@ -69,14 +69,14 @@ test('exec has the home of the person, or the one that runner.home names, over t
   expect(outputOf(await exec(more, command))).toBe(first + first)
 })
 
-test('config shows variables masked, and all folders', async () => {
+test('config masks the variables of runner.env and prints all folders', async () => {
   const { out } = await run({ SCANFARM_RUNNER_ENV: `MY_KEY=${SECRET},MODE=fast` }, 'config')
   expect(out).toContain('runner.env: ["MY_KEY=***","MODE=fast"]')
   expect(out).toContain(`folders.templates: "${join(folder, 'data/base/markdown-report-templates')}"`)
   expect(out).not.toContain(SECRET)
 })
 
-test('doctor names folders with their programs, the home, and variables that are missing or masked', async () => {
+test('doctor prints the folders with their programs, the home, and the missing and the masked variables', async () => {
   const tools = join(folder, 'tools')
   mkdirSync(tools)
   writeFileSync(join(tools, 'mytool'), '#!/bin/sh\n', { mode: 0o755 })
@@ -93,6 +93,8 @@ test('doctor names folders with their programs, the home, and variables that are
   )
   expect(findings.get('folders')).toContain(`${tools} with mytool`)
   expect(findings.get('home')).toBe(`${join(folder, 'homes')}, workspace`)
-  expect(findings.get('variables')).toBe('not in the environment of this program: MISSING; masked: MY_KEY')
+  expect(findings.get('variables')).toBe(
+    'not set in the environment of this program: MISSING; masked: MY_KEY',
+  )
   expect(out).not.toContain(SECRET)
 })

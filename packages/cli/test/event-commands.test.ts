@@ -2,28 +2,32 @@ import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Farm } from './farm/farm.ts'
+import { TestCluster } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
 const TOKEN = 'a-token-for-the-tests-of-the-command-line'
 
-let farm: Farm
+let cluster: TestCluster
 beforeAll(async () => {
-  farm = await Farm.start({ queue: 'postgres', workers: 0, env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN } })
+  cluster = await TestCluster.start({
+    queue: 'postgres',
+    workers: 0,
+    env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
+  })
 }, START_MS)
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
 }, START_MS)
 
 const run = async (...args: string[]) => {
-  const terminal = captureTerminal({ SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN })
+  const terminal = captureTerminal({ SCANFARM_URL: cluster.client.url, SCANFARM_TOKEN: TOKEN })
   const code = await runProgram(args, terminal)
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
 const parsed = async <T>(...args: string[]): Promise<T> => JSON.parse((await run(...args, '--json')).out) as T
 
 describe('schedules and events', () => {
-  test('a schedule is made, listed, switched, fired and removed', async () => {
+  test('schedules creates, lists, disables, triggers and removes a schedule', async () => {
     const made = await parsed<Schedule>(
       'schedules',
       'create',
@@ -45,14 +49,14 @@ describe('schedules and events', () => {
     expect(bad).toMatchObject({ code: 5, err: expect.stringContaining('has 1 fields') })
   })
 
-  test('a schedule has as many targets as are named', async () => {
+  test('schedules create takes each -t as one target', async () => {
     const words = ['-w', 'noop', '--cron', '0 3 * * *', '--param', 'a=1', '--params', 'b=2']
     const create = (name: string, ...targets: string[]) =>
       parsed<Schedule>('schedules', 'create', name, ...words, ...targets.flatMap((target) => ['-t', target]))
     const made = await create('several', 'a.test', 'b.test')
     expect(made).toMatchObject({ target: '', targets: ['a.test', 'b.test'], params: { a: '1', b: '2' } })
     expect(await create('one', 'a.test,b.test')).toMatchObject({ target: 'a.test,b.test' })
-    expect((await run('schedules', 'list', '--limit', '1')).out).toMatch(/1 of \d+; go on with --offset 1/)
+    expect((await run('schedules', 'list', '--limit', '1')).out).toMatch(/1 of \d+; continue with --offset 1/)
     expect((await run('schedules', 'list')).out).toContain('several  a.test b.test')
     const fired = await parsed<{ job_id: string }>('schedules', 'trigger', made.id)
     expect(await parsed('job', fired.job_id)).toMatchObject({ total_runs: 2 })
@@ -60,7 +64,7 @@ describe('schedules and events', () => {
     expect(bad.err.match(/must not contain the character ;/g)).toHaveLength(1)
   })
 
-  test('a glob over topics selects events of the log', async () => {
+  test('events list --topic takes a shell glob, and an invalid one is refused', async () => {
     await run('events', 'emit', 'custom.globbed', '{}')
     expect((await run('events', 'list', '--topic', '*glob?ed')).out).toContain('custom.globbed')
     expect(await run('events', 'list', '--topic', 'custom.[z-a]')).toMatchObject({
@@ -69,7 +73,7 @@ describe('schedules and events', () => {
     })
   })
 
-  test('an event starts what waits for it', async () => {
+  test('events emit starts the workflows with a matching event trigger', async () => {
     await run(
       'schedules',
       'create',

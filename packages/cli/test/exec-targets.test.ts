@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Program } from './farm/program.ts'
-import { until } from './farm/until.ts'
+import { Program, until } from './cluster/program.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -48,7 +47,7 @@ const exec = (...args: string[]) =>
   run(['exec', join(folder, 'greet.yaml'), '-W', join(folder, 'w'), ...args])
 
 describe('targets of exec', () => {
-  test('each has a space of its own: a folder and TargetSpace', async () => {
+  test('exec gives each target its own workspace: a folder, and the template variable TargetSpace', async () => {
     const { code, out } = await exec('-t', 'a.test', '-t', 'b.test', '-t', 'a.test')
     expect(code).toBe(0)
     expect(read('w/a.test/said.txt')).toBe('hello a.test a.test\n')
@@ -57,7 +56,7 @@ describe('targets of exec', () => {
     expect(out).toMatch(/completed +clean +\S+ +greet +b\.test +\S+w\/b\.test[^]*2 runs: 2 completed\n$/)
   })
 
-  test('one that fails makes the command fail and holds no other up', async () => {
+  test('exec ends with exit code 1 when the run of one target fails, and still runs the others', async () => {
     const { code, out, err } = await exec('-t', 'bad.test', '-t', 'b.test', '-c', '2')
     expect(code).toBe(1)
     expect(err).toContain('1 of 2 runs did not complete')
@@ -65,7 +64,7 @@ describe('targets of exec', () => {
     expect(out).toMatch(/completed +clean +\S+ +greet +b\.test/)
   })
 
-  test('come from a file too, and from standard input where none is named', async () => {
+  test('exec takes targets from a file too, and from standard input if none are named', async () => {
     const list = write('list.txt', '# ours\nb.test\r\n\nc.test\n')
     await exec('-t', 'a.test', '-T', list)
     expect(readdirSync(join(folder, 'w')).sort()).toEqual(['a.test', 'b.test', 'c.test'])
@@ -91,20 +90,20 @@ describe('targets of exec', () => {
     [['-t', 'a.test', '--heuristics-check', 'deep'], /none, basic, advanced/],
     [['-t', 'a.test', '-x', 'recon'], /-x recon: no such module; there are none/],
     [['-t', 'a.test', '--folder', 'x'], /cannot be used with/],
-  ])('%j is refused with exit code 2 and nothing is run', async (args, message) => {
+  ])('exec refuses %j with exit code 2 and runs nothing', async (args, message) => {
     const { code, out, err } = await exec(...args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(message)
     expect(existsSync(join(folder, 'w'))).toBe(false)
   })
 
-  test('a bad line of a file is named', async () => {
+  test('exec names the line of an invalid target in a file', async () => {
     const { code, err } = await exec('-T', write('list.txt', 'a.test\nb;id\n'))
     expect(code).toBe(2)
     expect(err).toMatch(/list\.txt, line 2: .*;/)
   })
 
-  test('are not needed by a workflow that uses none: its space is its name', async () => {
+  test('exec runs a workflow that uses no target without one, and its workspace is its name', async () => {
     const file = write('alone.yaml', ALONE)
     for (const args of [[], ['--empty-target']]) {
       const { code, out } = await run(['exec', file, '-W', join(folder, 'w'), ...args], 'never.test')
@@ -126,7 +125,7 @@ steps:
   - {name: kind, type: bash, command: 'echo {{TargetType}} {{TargetRootDomain}}'}
 `
 
-  test('becomes its absolute path, which commands and functions read from wherever they start', async () => {
+  test('exec replaces a file that is a target by its absolute path, which commands and functions can read', async () => {
     const list = write('my_list.txt', 'one\ntwo\n')
     const before = process.cwd()
     process.chdir(folder)
@@ -142,7 +141,7 @@ steps:
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('file my-list-file') })
   })
 
-  test('does not take the place of a domain that a file is called like', async () => {
+  test('exec takes a target for a domain, not for a file with the same name', async () => {
     mkdirSync(join(folder, 'here'))
     const before = process.cwd()
     process.chdir(join(folder, 'here'))
@@ -159,7 +158,7 @@ steps:
 })
 
 describe('options of exec', () => {
-  test('-S names the space, --folder that of a single target as it is, and of several the folder around', async () => {
+  test('-S names the workspace; --folder is the folder of a single target, and the parent of the folders of several', async () => {
     await exec('-t', 'a.test', '-S', 'mine')
     expect(read('w/mine/said.txt')).toBe('hello a.test mine\n')
     const file = join(folder, 'greet.yaml')
@@ -169,7 +168,7 @@ describe('options of exec', () => {
     expect(readdirSync(join(folder, 'two')).sort()).toEqual(['a.test', 'b.test'])
   })
 
-  test('-P reads params from YAML or JSON, and -p goes first', async () => {
+  test('-P reads params from YAML or JSON, and -p overrides them', async () => {
     const yaml = write('p.yaml', 'word: bye\nother: 3\n')
     expect((await exec('-t', 'a.test', '-P', yaml)).out).toContain('bye a.test')
     const json = write('p.json', '{"word": true}')
@@ -181,7 +180,7 @@ describe('options of exec', () => {
     expect(broken).toMatchObject({ code: 2, err: expect.stringContaining('must hold params') })
   })
 
-  test('several -m run one after the other on each target, also past one that fails', async () => {
+  test('exec runs several -m one after the other on each target, also after one that failed', async () => {
     const alone = write('alone.yaml', ALONE)
     const modules = ['-m', join(folder, 'greet.yaml'), '-m', alone]
     const { code, out } = await run(['exec', ...modules, '-t', 'bad.test', '-W', join(folder, 'w')])
@@ -190,7 +189,7 @@ describe('options of exec', () => {
     expect(out).toContain('2 runs: 1 completed, 1 failed')
   })
 
-  test('-x and -X leave modules of a flow out', async () => {
+  test('-x and -X skip modules of a flow, and -x refuses unknown names', async () => {
     const module = (name: string) =>
       `  - {name: ${name}, steps: [{name: s-${name}, type: bash, command: 'true'}]}\n`
     const flow = write(
@@ -209,14 +208,14 @@ describe('options of exec', () => {
     })
   })
 
-  test('--dry-run makes no folder', async () => {
+  test('--dry-run creates no folders', async () => {
     const { code, out } = await exec('-t', 'a.test', '-t', 'b.test', '--dry-run')
     expect(code).toBe(0)
     expect(out).toContain('[b.test] > say: echo "hello b.test b.test"')
     expect(existsSync(join(folder, 'w'))).toBe(false)
   })
 
-  test('--timeout ends each run that takes longer', async () => {
+  test('--timeout fails a run that takes longer', async () => {
     const slow = write(
       'slow.yaml',
       'kind: module\nname: slow\nsteps: [{name: s, type: bash, command: sleep 600}]\n',
@@ -226,7 +225,7 @@ describe('options of exec', () => {
     expect(err).toContain('the run timed out')
   })
 
-  test('-B, --threads-hold, --heuristics-check and --skip-validation reach the run', async () => {
+  test('-B, --threads-hold, --heuristics-check and --skip-validation take effect in the run', async () => {
     const file = write(
       'tuned.yaml',
       `kind: module
@@ -245,7 +244,7 @@ steps: [{name: s, type: bash, command: 'echo "<{{threads}}/{{HeuristicsCheck}}/{
 })
 
 describe('results of several runs of exec', () => {
-  test('--json prints one document with all of them and their counts', async () => {
+  test('--json prints one document with all runs and their counts', async () => {
     const { code, out } = await exec('-t', 'a.test', '-t', 'bad.test', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -270,7 +269,7 @@ describe('results of several runs of exec', () => {
     expect(lines.slice(0, -1).every(({ target }) => target === 'a.test' || target === 'b.test')).toBe(true)
   })
 
-  test('Ctrl-C ends the runs under way, begins no other and leaves no process', async () => {
+  test('SIGINT cancels the running runs, starts no others and leaves no processes', async () => {
     const slow = write(
       'slow.yaml',
       `kind: module
@@ -293,7 +292,7 @@ steps: [{name: s, type: bash, command: 'echo $$ > {{Output}}/pid; echo {{Target}
   })
 })
 
-describe('a reader that goes away', () => {
+describe('a reader of the output that exits', () => {
   const piped = (args: readonly string[]) =>
     new Promise<{ code: number | null; err: string }>((resolve, reject) => {
       const main = join(import.meta.dirname, '../src/main.ts')
@@ -308,7 +307,7 @@ describe('a reader that goes away', () => {
       child.once('error', reject).once('close', (code) => resolve({ code, err }))
     })
 
-  test('stops exec with the commands that it has started, without a stack', async () => {
+  test('exec stops its commands and ends without a stack when the reader of its output exits', async () => {
     const file = write(
       'talk.yaml',
       `kind: module

@@ -33,11 +33,11 @@ describe('scanfarm function eval', () => {
     [['read_file("nowhere")'], ''],
     [['exec_cmd("echo $((1 + 1))")'], '2\n'],
     [['fileLength("hosts.txt")'], '2\n'],
-  ])('%j prints what it evaluates to', async (args, out) => {
+  ])('eval %j prints the value of the expression', async (args, out) => {
     expect(await run('eval', ...args)).toMatchObject({ code: 0, out })
   })
 
-  test('prints nothing but the result as JSON with --json', async () => {
+  test('eval --json prints nothing but the result to standard output', async () => {
     const { code, out, err } = await run('eval', '--json', 'log_info("hi") && jq("{}", ".a")')
     expect({ code, result: JSON.parse(out), err }).toEqual({
       code: 0,
@@ -46,7 +46,7 @@ describe('scanfarm function eval', () => {
     })
   })
 
-  test('keeps functions to the current folder and what the settings allow', async () => {
+  test('eval limits functions to the current folder and the paths of the settings', async () => {
     const { code, err } = await run('eval', 'save_content("x", "/etc/scanfarm-canary")')
     expect(code).toBe(1)
     expect(err).toMatch(/outside of the folders that a workflow may use[^]*runner\.paths/)
@@ -54,10 +54,10 @@ describe('scanfarm function eval', () => {
     expect(await run('eval', 'process.env')).toMatchObject({ code: 1, out: '' })
   })
 
-  test('tells that functions of the database need a server', async () => {
+  test('eval reports that functions of the database require a server', async () => {
     const { code, out, err } = await run('eval', 'db_total_urls("hosts.txt")')
     expect(code).toBe(0)
-    expect(out).toBe('error: this function needs the database of a server, and this run has none\n')
+    expect(out).toBe('error: this function needs the database of a server; this run has none\n')
     expect(err).toContain('needs the database of a server')
   })
 
@@ -67,7 +67,7 @@ describe('scanfarm function eval', () => {
     [[], 2, 'give one expression'],
     [['1', '-e', '2'], 2, 'give one expression'],
     [['1', '-t', 'a b'], 2, 'target'],
-  ])('%j fails with exit code %i', async (args, code, message) => {
+  ])('eval %j fails with exit code %i', async (args, code, message) => {
     const { code: actual, err } = await run('eval', ...args)
     expect(actual).toBe(code)
     expect(err).toContain(message)
@@ -75,7 +75,7 @@ describe('scanfarm function eval', () => {
 })
 
 describe('scanfarm function', () => {
-  test('list names every function, or those with a word', async () => {
+  test('list prints every function, or those that contain a word', async () => {
     const all = JSON.parse((await run('list', '--json')).out) as { name: string }[]
     expect(all.length).toBeGreaterThan(225)
     const { out } = await run('list', 'grep_regex')
@@ -84,7 +84,7 @@ describe('scanfarm function', () => {
     expect(out).not.toContain('trim(')
   })
 
-  test('show tells of one function, also by an alias', async () => {
+  test('show prints one function, which can be named by an alias', async () => {
     expect((await run('show', 'fileLength')).out).toMatch(/^file_length\(path\) → number\n[^]*fileLength/)
     expect(await run('show', 'none')).toMatchObject({
       code: 2,

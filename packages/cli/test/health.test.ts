@@ -11,7 +11,7 @@ beforeEach(async () => {
   asked = []
   server = createServer((request, response) => {
     asked.push(request.url ?? '')
-    response.writeHead(status).end('{"status":"as told"}')
+    response.writeHead(status).end('{"status":"as given"}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
@@ -28,24 +28,24 @@ const health = async (args: readonly string[], env: Readonly<Record<string, stri
   return { code, out: terminal.stdout(), err: terminal.stderr() }
 }
 
-test('a server that can work is healthy', async () => {
+test('health ends with exit code 0 and the answer of a server that is ready', async () => {
   status = 200
   expect(await health([], { SCANFARM_HTTP_PORT: port() })).toEqual({
     code: 0,
-    out: '{"status":"as told"}\n',
+    out: '{"status":"as given"}\n',
     err: '',
   })
   expect(asked).toEqual(['/health/ready'])
 })
 
-test('one that cannot work is not, and says why', async () => {
+test('health ends with exit code 4 and the answer of a worker that is not ready', async () => {
   status = 503
   const { code, err } = await health(['--worker'], { SCANFARM_WORKER_HEALTH_PORT: port() })
   expect(code).toBe(4)
-  expect(err).toContain('not ready: {"status":"as told"}')
+  expect(err).toContain('not ready: {"status":"as given"}')
 })
 
-test('without a port there is nobody to ask', async () => {
+test('health --worker ends with exit code 2 when worker.health_port is 0', async () => {
   const { code, err } = await health(['--worker'], { SCANFARM_WORKER_HEALTH_PORT: '0' })
   expect(code).toBe(2)
   expect(err).toContain('worker.health_port is 0')

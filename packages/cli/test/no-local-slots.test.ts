@@ -5,10 +5,10 @@ import type { Run } from '@scanfarm/contracts'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { Farm, until } from './farm/farm.ts'
+import { TestCluster, until } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
-/** That of `Farm`. */
+/** The initial token of the `TestCluster`. */
 const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
 const NEEDY = `kind: module
 name: needy
@@ -17,23 +17,23 @@ steps: [{name: a, type: bash, command: 'true'}]
 `
 
 let folder = ''
-let farm: Farm
+let cluster: TestCluster
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
-  farm = await Farm.start({
+  cluster = await TestCluster.start({
     queue: 'postgres',
     workers: 1,
     env: { SCANFARM_LOCAL_SLOTS: '0' },
   })
-  writeFileSync(join(farm.folder, 'workflows', 'needy.yaml'), NEEDY)
+  writeFileSync(join(cluster.folder, 'workflows', 'needy.yaml'), NEEDY)
 }, START_MS)
 afterAll(async () => {
-  await farm?.[Symbol.asyncDispose]()
+  await cluster?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
 }, START_MS)
 
 const started = (args: readonly string[]) => {
-  const env = { SCANFARM_DATA_DIR: folder, SCANFARM_URL: farm.client.url, SCANFARM_TOKEN: TOKEN }
+  const env = { SCANFARM_DATA_DIR: folder, SCANFARM_URL: cluster.client.url, SCANFARM_TOKEN: TOKEN }
   const terminal = captureTerminal(env)
   return { terminal, ended: runProgram(args, terminal) }
 }
@@ -42,7 +42,7 @@ const run = async (args: readonly string[]) => {
   return { code: await ended, out: terminal.stdout(), err: terminal.stderr() }
 }
 
-test('a run that names no mode goes to the workers where the server has no local slots', async () => {
+test('a run without a mode is distributed if the server has no local slots', async () => {
   const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
   expect(err).toMatch(/1\/1 {2}1 completed\n$/)
   expect(code).toBe(0)
@@ -51,14 +51,14 @@ test('a run that names no mode goes to the workers where the server has no local
   expect(out).not.toContain('WAITING')
 })
 
-test('a local run is refused with the remedy', async () => {
+test('a local run is refused if the server has no local slots, and the error names the setting', async () => {
   const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--mode', 'local'])
   expect(code).not.toBe(0)
   expect(err).toContain('local mode requires a server with local slots')
   expect(err).toContain('send run_mode distributed, or set local.slots to 1 or more')
 })
 
-test('a run that no live worker can take shows the reason while it is waited for, and in lists', async () => {
+test('run --wait and runs show why no live worker can take a run', async () => {
   const { terminal, ended } = started(['run', '-m', 'needy', '-t', 'needs.example', '--wait'])
   await until('the reason is shown', () =>
     terminal.stderr().includes('no live worker offers: tool:no-such-tool'),

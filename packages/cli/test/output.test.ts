@@ -19,7 +19,7 @@ interface Ended {
   readonly err: string
 }
 
-/** Runs the program with its standard output on a file, or on a pipe whose reader goes after the first bytes. */
+/** Runs the program with its standard output on a file, or on a pipe whose reader exits after the first bytes. */
 const run = (args: readonly string[], output: string | undefined, url = '') =>
   new Promise<Ended>((resolve, reject) => {
     const file = output === undefined ? undefined : openSync(output, 'w')
@@ -39,7 +39,7 @@ test.each([
   [['config', '-o', 'json']],
   [['function', 'list']],
   [['run', '--help']],
-])('%j ends with one line when its output cannot be written', async (args) => {
+])('scanfarm %j ends with a message of one line when its output cannot be written', async (args) => {
   expect(await run(args, '/dev/full')).toEqual({
     code: 1,
     err: 'scanfarm: the output cannot be written: no space is left on its disk\n',
@@ -58,7 +58,7 @@ const withServer = async (listener: RequestListener, use: (url: string) => Promi
   }
 }
 
-test('an export that the server cuts off ends with one line and exit code 4', async () => {
+test('findings export ends with a message of one line and exit code 4 when the server cuts off the answer', async () => {
   const cutOff: RequestListener = (_request, response) => {
     response.writeHead(200, { 'content-length': '1000' })
     response.write('a,b\n', () => response.destroy())
@@ -71,7 +71,7 @@ test('an export that the server cuts off ends with one line and exit code 4', as
   )
 })
 
-test('a list whose reader goes ends without a message', async () => {
+test('runs ends without a message when the reader of its output exits', async () => {
   const runs = Array.from({ length: 20_000 }, (_, id) => ({
     id,
     status: 'completed',

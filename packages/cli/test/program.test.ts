@@ -18,7 +18,7 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('usage', () => {
-  test('help ends with exit code 0 and names every exit code', async () => {
+  test('--help ends with exit code 0 and lists the exit codes', async () => {
     const { code, out } = await run(['--help'])
     expect(code).toBe(0)
     expect(out).toMatch(/server .*\n[^]*Exit codes: 0 done; 1 failed/)
@@ -39,7 +39,7 @@ describe('usage', () => {
     [['run', '-f', 'x', '-t', 'y', '-p', 'word'], /must have the form name=value/],
     [['run', '-t', 'y'], /either a flow with -f or a module with -m/],
     [['run', '-f', 'x', '-m', 'x', '-t', 'y'], /either a flow with -f or a module with -m/],
-    [['run', '-f', 'x'], /either with -t .* or with -T FILE/],
+    [['run', '-f', 'x'], /name the targets with -t .* or -T FILE/],
     [['run', '-f', 'x', '-T', '/nowhere'], /\/nowhere cannot be read: it does not exist/],
     [['run', '-f', 'x', '-T', '/tmp'], /\/tmp cannot be read: it is a directory/],
     [['run', '-f', 'x', '-T', '/tmp', '--dry-run'], /\/tmp cannot be read: it is a directory/],
@@ -60,7 +60,7 @@ describe('usage', () => {
       ['runs', '--url', 'farm'],
       /"farm" is not the address of a server: write --url .* as http:\/\/HOST:PORT/,
     ],
-    [['runs', '--limit', '0'], /must be a whole number from 1/],
+    [['runs', '--limit', '0'], /must be a whole number of at least 1/],
     [['events', 'list', '--offset', '-1'], /must be a whole number/],
     [['run', 'show', ''], /must be an id/],
     [['cancel', '..'], /must be an id/],
@@ -68,10 +68,10 @@ describe('usage', () => {
     [['run', '-f', 'x', '-t', 'y', '-p', 'a=1', '--params', 'a=2'], /a is given twice/],
     [
       ['schedules', 'create', 'n', '-w', 'x', '-t', 'y'],
-      /name what starts the runs: --cron, --event or --watch/,
+      /a schedule needs a trigger: --cron, --event or --watch/,
     ],
     [['exec', 'x', '-t', 'a;b'], /must not contain the character ;/],
-  ])('%j is refused with exit code 2 and what to do', async (args, message) => {
+  ])('scanfarm %j ends with exit code 2 and a message with the remedy', async (args, message) => {
     const { code, err } = await run(args)
     expect(code).toBe(2)
     expect(err).toMatch(message)
@@ -83,13 +83,13 @@ describe('usage', () => {
     ['run', '--help'],
     ['schedules', 'create', '--help'],
     ['function', 'eval', '--help'],
-  ])('%s %s takes params by both names', async (...args) => {
+  ])('scanfarm %s %s takes params by --param and by --params', async (...args) => {
     expect((await run(args)).out).toMatch(
       /-p, --param <name=value> [^]*--params <name=value> +the same as --param/,
     )
   })
 
-  test('a workflow with an error is refused with one line for it', async () => {
+  test('exec refuses a workflow with an error and prints the error once', async () => {
     const file = join(folder, 'bad.yaml')
     writeFileSync(file, 'nope: [\n')
     const { code, err } = await run(['exec', file, '-t', 'a.test'])
@@ -98,18 +98,18 @@ describe('usage', () => {
     expect(err).toMatch(/^scanfarm: the workflow \S+ cannot be used:\n/)
   })
 
-  test('values of --param and --params are collected together', async () => {
+  test('the values of --param and --params are merged', async () => {
     const { out } = await run(['function', 'eval', 'a + b', '--params', 'a=1', '--param', 'b=2', '--json'])
     expect(JSON.parse(out)).toEqual({ result: '12' })
   })
 
-  test('bad settings are all named, with exit code 2', async () => {
+  test('invalid settings are all reported, with exit code 2', async () => {
     const { code, err } = await run(['server', '--port', 'x'], { SCANFARM_LOG_LEVEL: 'loud' })
     expect(code).toBe(2)
     expect(err).toMatch(/http\.port .*from command line[^]*log\.level .*SCANFARM_LOG_LEVEL/)
   })
 
-  test('a server that is not there is named, with exit code 4', async () => {
+  test('a server that cannot be reached is named in the message, with exit code 4', async () => {
     const { code, err } = await run(['runs', '--url', 'http://127.0.0.1:1'])
     expect(code).toBe(4)
     expect(err).toMatch('no server answers at http://127.0.0.1:1')
@@ -117,7 +117,7 @@ describe('usage', () => {
 })
 
 describe('scanfarm config', () => {
-  test('prints every setting with its origin and hides secrets', async () => {
+  test('config prints every setting with its origin and masks secrets', async () => {
     const file = join(folder, 'farm.yaml')
     writeFileSync(file, 'worker.slots: 3\n')
     const { code, out } = await run(['config', '--config', file], { DATABASE_URL: 'postgres://u:pw@h/d' })
@@ -127,18 +127,18 @@ describe('scanfarm config', () => {
     expect(out).not.toMatch('pw')
   })
 
-  test('-o json prints the same for programs', async () => {
+  test('config -o json prints the settings as JSON', async () => {
     const { out } = await run(['config', '-o', 'json'])
     expect(JSON.parse(out)).toContainEqual({ key: 'http.port', value: 8002, origin: 'default' })
   })
 
-  test('--docs prints the table of all settings', async () => {
+  test('config --docs prints the table of all settings', async () => {
     expect((await run(['config', '--docs'])).out).toMatch('| `queue.kind` |')
   })
 })
 
 describe('import-base', () => {
-  test('writes the settings that carry over to a new file for its owner, and asks for one before anything else', async () => {
+  test('import-base writes the settings that carry over to a new private file, and refuses an existing one before it imports', async () => {
     const base = join(folder, 'base')
     const out = join(folder, 'out.yaml')
     mkdirSync(base)

@@ -40,7 +40,7 @@ const exec = (...args: string[]) =>
   run('exec', join(folder, 'greet.yaml'), '-t', 'example.com', '--folder', join(folder, 'out'), ...args)
 
 describe('scanfarm workflow', () => {
-  test('lint accepts a sound file', async () => {
+  test('lint accepts a valid file', async () => {
     expect(await run('workflow', 'lint', join(folder, 'greet.yaml'))).toMatchObject({ code: 0, err: '' })
   })
 
@@ -63,7 +63,7 @@ describe('scanfarm workflow', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ file, line: 4, severity: 'error' }))
   })
 
-  test('lint prints for GitHub and as SARIF, and checks folders', async () => {
+  test('lint checks folders, and prints annotations for GitHub or SARIF', async () => {
     const { code, out } = await run('workflow', 'lint', folder, '--format', 'github')
     expect(code).toBe(1)
     expect(out).toMatch(/^::error file=.*bad\.yaml,line=4,col=5,/m)
@@ -85,18 +85,18 @@ describe('scanfarm workflow', () => {
     expect(JSON.parse(out)).toMatchObject({ $schema: expect.any(String), title: 'Scanfarm workflow' })
   })
 
-  test('show tells params and steps', async () => {
+  test('show prints params and steps', async () => {
     const { out } = await run('workflow', 'show', join(folder, 'greet.yaml'))
     expect(out).toMatch(/module greet: Says hello[^]*word[^]*step say \(bash\)/)
   })
 
-  test('an unknown workflow is refused with exit code 1', async () => {
+  test('show refuses an unknown workflow with exit code 1', async () => {
     const { code, err } = await run('workflow', 'show', 'no-such-workflow')
     expect(code).toBe(1)
     expect(err).toMatch('no-such-workflow')
   })
 
-  test('a file with another extension is refused with how it has to be named', async () => {
+  test('a workflow file with another extension is refused, and the message names the right ones', async () => {
     write('greet.json', '{"kind": "module", "name": "greet", "steps": []}')
     const { code, err } = await run('exec', join(folder, 'greet.json'), '-t', 'a.test')
     expect(code).toBe(1)
@@ -107,14 +107,14 @@ describe('scanfarm workflow', () => {
 })
 
 describe('scanfarm exec', () => {
-  test('runs a file on this machine and tells its steps and their output', async () => {
+  test('exec runs a file on this machine and prints its steps and their output', async () => {
     const { code, out } = await exec('-p', 'word=bye')
     expect(out).toMatch(/> say[^]*bye example\.com\n[^]*< say completed/)
     expect(code).toBe(0)
     expect(readFileSync(join(folder, 'out/said.txt'), 'utf8')).toBe('bye example.com\n')
   })
 
-  test('shows a message that a function logs, prints and answers once, and what only looks like it', async () => {
+  test('exec prints a message that a function logs and returns once, and equal output of other steps too', async () => {
     write(
       'log.yaml',
       `kind: module
@@ -137,7 +137,7 @@ steps:
     expect(lines).toEqual(['[INFO] at a.test', 'warn: quiet', 'at a.test', ''])
   })
 
-  test('refuses a param that does not fit its type, and splits one without a type unless params are strict', async () => {
+  test('exec refuses a param that does not match its type, and splits one without a type unless params are strict', async () => {
     write(
       'typed.yaml',
       `kind: module
@@ -169,13 +169,13 @@ steps:
     expect((await run('workflow', 'show', join(folder, 'typed.yaml'))).out).toMatch(/TYPE[^]*count +int/)
   })
 
-  test('a run that fails ends with exit code 1 and the reason', async () => {
+  test('exec ends with exit code 1 and the reason when the run fails', async () => {
     const { code, err } = await exec('-p', 'word=fail')
     expect(code).toBe(1)
     expect(err).toMatch('the run failed')
   })
 
-  test('-o json tells the same as one object a line', async () => {
+  test('exec -o json prints steps and output as one JSON object per line', async () => {
     const { out } = await exec('-o', 'json')
     const lines = out
       .trim()
@@ -193,7 +193,7 @@ steps:
     })
   })
 
-  test('--json prints the run with its steps as one document, and the exit code still tells the outcome', async () => {
+  test('exec --json prints the run with its steps as one document, and the exit code still reports the outcome', async () => {
     const { code, out, err } = await exec('--json', '-p', 'word=fail')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -209,7 +209,7 @@ steps:
     expect(err).toMatch('< judge failed')
   })
 
-  test('reads beside the file of the workflow and in runner.paths, and nowhere else', async () => {
+  test('functions of exec read only in the folder of the workflow file and in runner.paths', async () => {
     write('list.txt', 'beside\n')
     const elsewhere = mkdtempSync(join(tmpdir(), 'scanfarm-elsewhere-'))
     writeFileSync(join(elsewhere, 'list.txt'), 'elsewhere\n')
@@ -243,7 +243,7 @@ steps: [{name: read, type: function, function: 'read_file("{{list}}")'}]
     }
   })
 
-  test('-m and -f take a name or a path, and only of that kind', async () => {
+  test('exec -m and -f take a name or a path of a workflow of that kind only', async () => {
     const file = join(folder, 'greet.yaml')
     const rest = ['-t', 'example.com', '--folder', join(folder, 'out')]
     expect(await run('exec', '-m', file, ...rest)).toMatchObject({ code: 0 })
@@ -255,7 +255,7 @@ steps: [{name: read, type: function, function: 'read_file("{{list}}")'}]
     expect(await run('exec', ...rest)).toMatchObject({ code: 2 })
   })
 
-  test('params are checked as a server does: exit code 2, and nothing is run', async () => {
+  test('exec refuses invalid params as a server does, with exit code 2, and runs nothing', async () => {
     const file = join(folder, 'needs.yaml')
     write('needs.yaml', GREET.replace('default: hello', 'required: true'))
     const missing = await run('exec', file, '-t', 'example.com', '-p', 'a b=x')
@@ -266,14 +266,14 @@ steps: [{name: read, type: function, function: 'read_file("{{list}}")'}]
     expect(absent.err).toContain('params/word: required parameter missing: word')
   })
 
-  test('a workflow that people may not start is refused as by a server', async () => {
+  test('exec refuses a workflow whose manual trigger is disabled, as a server does', async () => {
     write('shut.yaml', `${GREET}triggers:\n  - {name: by-hand, on: manual, enabled: false}\n`)
     const shut = await run('exec', join(folder, 'shut.yaml'), '-t', 'example.com')
     expect(shut).toMatchObject({ code: 2, out: '' })
     expect(shut.err).toContain('Manual trigger is disabled for this module')
   })
 
-  test('--dry-run executes nothing and tells the steps as they would run', async () => {
+  test('exec --dry-run executes nothing and prints the steps with their commands', async () => {
     rmSync(join(folder, 'out'), { recursive: true, force: true })
     const { code, out } = await exec('--dry-run')
     expect(code).toBe(0)

@@ -1,9 +1,9 @@
 import type { ErrorBody, FieldError } from '@scanfarm/contracts'
-import { errorText } from '@scanfarm/platform'
+import { errorText, retry } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 
 export interface ApiOptions {
-  /** Such as `http://127.0.0.1:8002`. */
+  /** For example `http://127.0.0.1:8002`. */
   readonly url: string
   readonly token: string | undefined
 }
@@ -11,10 +11,10 @@ export interface ApiOptions {
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 const ANSWER_MS = 60_000
-const OUT_OF_SERVICE = new Set([429, 502, 503, 504])
+const UNAVAILABLE = new Set([429, 502, 503, 504])
 const HINTS: Readonly<Record<number, string>> = {
   401: 'set SCANFARM_TOKEN (or SCANFARM_TOKEN_FILE) to a token of this server',
-  403: 'this token may not do so; use one of a higher role',
+  403: 'this token does not have the required role: use a token with a higher role',
 }
 
 const withQuery = (path: string, query: Query): string => {
@@ -32,19 +32,19 @@ const readBody = async (answer: Response): Promise<Partial<ErrorBody>> => {
   }
 }
 
-/** The message of a server names the first of the fields that are wrong. */
-const isSaid = (message: string, { path, message: what }: FieldError, count: number): boolean =>
+/** Whether the message already includes this field error: it includes the first one. */
+const includesFieldError = (message: string, { path, message: what }: FieldError, count: number): boolean =>
   message.includes(`${path.slice(1)}: ${what}`) ||
   (count === 1 && (message.includes(what) || message.startsWith(`${path.slice(1)}: `)))
 
 const refusal = async (answer: Response, url: string): Promise<CliError> => {
   const { message = answer.statusText, details = [], request_id: requestId } = await readBody(answer)
   const lines = details
-    .filter((detail) => !isSaid(message, detail, details.length))
+    .filter((detail) => !includesFieldError(message, detail, details.length))
     .map(({ path, message: what }) => `  ${path || '/'}: ${what}`)
   const hint = HINTS[answer.status]
   const about = `${url} answered ${answer.status}${requestId ? ` (request ${requestId})` : ''}`
-  const broken = answer.status >= 500 || OUT_OF_SERVICE.has(answer.status)
+  const broken = answer.status >= 500 || UNAVAILABLE.has(answer.status)
   return new CliError(
     broken ? EXIT.unreachable : EXIT.refused,
     [message, ...lines, ...(hint ? [`  ${hint}`] : []), `  ${about}`].join('\n'),
@@ -82,7 +82,7 @@ export class Api {
     return (await (await this.send(path, { method: 'DELETE' })).json()) as T
   }
 
-  /** Multipart, field `file`. Without a limit of time: it depends on the size. */
+  /** Sends the content as the multipart field `file`. There is no time limit, because the time depends on the size. */
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
     const body = new FormData()
     body.append('file', content, name)
@@ -105,4 +105,18 @@ export class Api {
     if (!answer.ok) throw await refusal(answer, url)
     return answer
   }
+}
+
+const RETRY_BACKOFF = { firstMs: 1_000, mostMs: 1_000 }
+/** Long enough for a restart of the server. */
+const RETRY_MS = 120_000
+
+/** Repeats a request while the server cannot be reached, for two minutes. */
+export const retryUnreachable = <T>(request: () => Promise<T>): Promise<T> => {
+  const until = performance.now() + RETRY_MS
+  return retry(request, {
+    backoff: RETRY_BACKOFF,
+    shouldRetry: (error) =>
+      error instanceof CliError && error.exitCode === EXIT.unreachable && performance.now() <= until,
+  })
 }

@@ -1,29 +1,28 @@
 import type { JobStatus, Run } from '@scanfarm/contracts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
-import type { Api } from './api.ts'
-import { patiently } from './patiently.ts'
+import { retryUnreachable, type Api } from './api.ts'
 import { plain } from './table.ts'
 
-export const WAIT_MEANING =
-  'wait until all runs have ended; exit code 1 when one did not complete, 3 when one completed without doing all of its work'
+export const WAIT_DESCRIPTION =
+  'wait until all runs have ended; exit code 1 if one did not complete, 3 if one completed without doing all of its work'
 
-/** Runs of a job that are explained. */
+/** The number of runs of a job whose reasons are printed. */
 const SHOWN = 10
 
-/** Of a run without reasons: all else was excluded or skipped, or there is nothing else. */
-export const NOTHING_WAS_DUE = 'no step was due that does more than write messages'
+/** The reason of a run that reports none: its other steps were excluded or skipped, or it has no others. */
+export const NO_STEP_WAS_DUE = 'no step was due that does more than write messages'
 
-/** A line for each of the newest runs that are not clean, with its reasons, and one for the number of the others. */
+/** Prints a line with the reasons for each of the newest incomplete runs, and the number of the other ones. */
 const explain = async (
   terminal: Terminal,
   api: Api,
   { job_id: jobId, outcomes }: JobStatus,
 ): Promise<void> => {
   const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: String(SHOWN) }
-  const { data } = await patiently(() => api.get<{ data: readonly Run[] }>('/runs', query))
+  const { data } = await retryUnreachable(() => api.get<{ data: readonly Run[] }>('/runs', query))
   for (const { id, target, outcome, error_message: error, outcome_reasons: reasons } of data) {
-    const why = reasons.length > 0 ? reasons.join('; ') : error || NOTHING_WAS_DUE
+    const why = reasons.length > 0 ? reasons.join('; ') : error || NO_STEP_WAS_DUE
     const about = [`run ${id}`, target, outcome].filter(Boolean).join(' ')
     terminal.err.write(`scanfarm: ${plain(`${about}: ${why}`)}\n`)
   }
@@ -39,15 +38,15 @@ const explain = async (
  * completed without doing all of its work.
  */
 export const checkWork = async (terminal: Terminal, api: Api, jobs: readonly JobStatus[]): Promise<void> => {
-  const unclean = jobs.filter(({ outcomes }) => outcomes.partial + outcomes.nothing_done > 0)
-  for (const job of unclean) await explain(terminal, api, job)
-  const lost = jobs.find((job) => job.failed + job.cancelled > 0)
-  if (lost !== undefined)
+  const incomplete = jobs.filter(({ outcomes }) => outcomes.partial + outcomes.nothing_done > 0)
+  for (const job of incomplete) await explain(terminal, api, job)
+  const withFailures = jobs.find((job) => job.failed + job.cancelled > 0)
+  if (withFailures !== undefined)
     throw new CliError(
       EXIT.failed,
-      `${lost.failed + lost.cancelled} of ${lost.total_runs} runs did not complete (job ${lost.job_id})`,
+      `${withFailures.failed + withFailures.cancelled} of ${withFailures.total_runs} runs did not complete (job ${withFailures.job_id})`,
     )
-  const [first] = unclean
+  const [first] = incomplete
   if (first === undefined) return
   const { partial, nothing_done: nothing } = first.outcomes
   throw new CliError(

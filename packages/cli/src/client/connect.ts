@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, type Config } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { Api } from './api.ts'
 
@@ -13,19 +12,19 @@ export interface ClientOptions {
   readonly json?: boolean
 }
 
-/** A command that talks to a server, with the options all of them share. */
+/** A command that calls a server, with the options that all of them share. */
 export const clientCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
-    .option('--url <url>', 'server to talk to (SCANFARM_URL)')
+    .option('--url <url>', 'URL of the server (SCANFARM_URL)')
     .option('--config <file>', 'settings file')
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
     .option('--json', 'same as -o json')
 
-/** On the machine of the server its first token is at hand, for whoever may read it. */
-const tokenAtHand = ({ dataDir }: Config): string | undefined => {
+/** The first token of the server, if the server is on this machine and this user may read its token. */
+const readFirstToken = ({ dataDir }: Config): string | undefined => {
   try {
     return readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
   } catch {
@@ -35,7 +34,7 @@ const tokenAtHand = ({ dataDir }: Config): string | undefined => {
 
 export const connect = (terminal: Terminal, options: ClientOptions): Api => {
   const { config } = loadSettings(terminal, options.config, { 'client.url': options.url })
-  return new Api({ url: config.client.url, token: config.client.token?.reveal() ?? tokenAtHand(config) })
+  return new Api({ url: config.client.url, token: config.client.token?.reveal() ?? readFirstToken(config) })
 }
 
 export const wantsJson = ({ output, json }: ClientOptions): boolean => json === true || output === 'json'

@@ -10,7 +10,7 @@ const DIM = '\x1b[2m'
 const RESET = '\x1b[0m'
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
-/** Texts come from scanned machines: control characters would let them write anywhere on the terminal. */
+/** Replaces control characters: texts come from scanned machines, and could otherwise control the terminal. */
 export const plain = (value: string | number | null | undefined): string =>
   String(value ?? '').replace(CONTROL, (character) => (character === '\n' ? ' ' : '\ufffd'))
 
@@ -20,7 +20,7 @@ const fit = (line: string, columns: number | undefined): string =>
 const align = (cells: readonly string[], widths: readonly number[]): string =>
   cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join(GAP)
 
-/** Prints rows in aligned columns; on a terminal no line is longer than the screen. */
+/** Prints rows in aligned columns. On a terminal, lines are cut to its width. */
 export const printTable = <T>(
   terminal: Terminal,
   columns: readonly Column<T>[],
@@ -42,7 +42,7 @@ const fieldText = (value: unknown): string => {
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }
 
-/** Prints one thing, a line for each field. */
+/** Prints one record, a line for each field. */
 export const printFields = (terminal: Terminal, fields: Readonly<Record<string, unknown>>): void => {
   const width = Math.max(...Object.keys(fields).map((name) => name.length))
   for (const [name, value] of Object.entries(fields))

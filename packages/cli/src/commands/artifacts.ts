@@ -4,8 +4,8 @@ import { makeFolder } from '@scanfarm/platform'
 import type { Command } from 'commander'
 import type { Api } from '../client/api.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
-import { notWritten, saveBody } from '../client/save-body.ts'
-import { someId } from '../options.ts'
+import { notWritten, saveBody } from '../client/files.ts'
+import { idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { listArtifacts, wholeList } from './lists.ts'
 
@@ -13,7 +13,7 @@ interface ArtifactsOptions extends ClientOptions {
   readonly download?: string
 }
 
-/** Names come from scanned machines: only the last part counts, and the id keeps two of one name apart. */
+/** Names come from scanned machines: only the last part of the path is used, and the id makes it unique. */
 const fileName = ({ id, name }: Artifact): string => {
   const last = basename(name)
     .replace(/[^A-Za-z0-9._-]/g, '_')
@@ -32,8 +32,8 @@ const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: st
 
 export const artifactsCommand = (terminal: Terminal): Command =>
   clientCommand('artifacts', 'List the artifacts of a run, or download them.')
-    .argument('<run>', 'number or uuid', someId)
-    .option('-d, --download <folder>', 'download all of them into this folder')
+    .argument('<run>', 'number or uuid', idArgument)
+    .option('-d, --download <folder>', 'download all artifacts into this folder')
     .action(async (run: string, options: ArtifactsOptions) => {
       const api = connect(terminal, options)
       const page = await wholeList<Artifact>(api, `/runs/${encodeURIComponent(run)}/artifacts`)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
-import { someId } from '../options.ts'
+import { idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
 const JOB_ID = /^[0-9a-f]{16}$/
@@ -16,7 +16,7 @@ type Answer = Readonly<Record<string, unknown>>
 
 export const cancelCommand = (terminal: Terminal): Command =>
   clientCommand('cancel', 'Cancel a run, or all runs of a job.')
-    .argument('<id>', 'number or uuid of a run, or id of a job', someId)
+    .argument('<id>', 'number or uuid of a run, or id of a job', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
       const answer = JOB_ID.test(id)
@@ -26,8 +26,8 @@ export const cancelCommand = (terminal: Terminal): Command =>
     })
 
 export const duplicateCommand = (terminal: Terminal): Command =>
-  clientCommand('duplicate', 'Copy a run with its whole configuration; the copy waits to be started.')
-    .argument('<run>', 'number or uuid', someId)
+  clientCommand('duplicate', 'Copy a run with its configuration. The copy is pending until it is started.')
+    .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
       printAnswer(terminal, options, await api.post<Answer>(`/runs/${encodeURIComponent(id)}/duplicate`))
@@ -35,7 +35,7 @@ export const duplicateCommand = (terminal: Terminal): Command =>
 
 export const startCommand = (terminal: Terminal): Command =>
   clientCommand('start', 'Start a run that is pending.')
-    .argument('<run>', 'number or uuid', someId)
+    .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
       printAnswer(terminal, options, await api.post<Answer>(`/runs/${encodeURIComponent(id)}/start`))

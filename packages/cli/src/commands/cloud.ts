@@ -2,9 +2,9 @@ import type { CloudInfra, CloudInstance } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
-import { infraPath, waitForInfra } from '../client/wait-for-infra.ts'
+import { infraPath, waitForInfra } from '../client/wait.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { collect, someId, wholeNumber } from '../options.ts'
+import { collect, idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
@@ -39,7 +39,7 @@ interface ListOptions extends ClientOptions, PageOptions {
 const listCommand = (terminal: Terminal): Command =>
   paged(clientCommand('list', 'List infrastructures, newest first.'))
     .option('--status <status>', 'requested, provisioning, ready, draining, destroyed or failed')
-    .option('--provider <name>', 'of this provider')
+    .option('--provider <name>', 'infrastructures of this provider')
     .action(async (options: ListOptions) => {
       const { status, provider, limit, offset } = options
       const page = await connect(terminal, options).get<Page<CloudInfra>>('/cloud/instances', {
@@ -61,7 +61,7 @@ const showInfra = (terminal: Terminal, options: ClientOptions, infra: CloudInfra
 
 const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show an infrastructure and its machines.')
-    .argument('<id>', 'id of the infrastructure', someId)
+    .argument('<id>', 'id of the infrastructure', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
       showInfra(terminal, options, (await api.get<{ data: CloudInfra }>(infraPath(id))).data)
@@ -76,17 +76,21 @@ interface MachineOptions extends ClientOptions {
   readonly hours?: number
 }
 
-/** A command that says what machines shall be like. */
+/** A command with the options of an infrastructure request. */
 const machineCommand = (name: string, description: string): Command =>
   clientCommand(name, description)
-    .option('--provider <name>', 'where; default: as the server has it')
-    .option('--instances <count>', 'how many', wholeNumber)
+    .option('--provider <name>', 'provider; default: that of the server')
+    .option('--instances <count>', 'number of machines', wholeNumber)
     .option('--instance-type <type>', 'type of machine')
-    .option('--region <region>', 'where they are made')
-    .option('--spot', 'cheaper machines, which the provider may take away')
-    .option('--hours <count>', 'destroy them after so many hours whatever happens', wholeNumber)
+    .option('--region <region>', 'region of the machines')
+    .option('--spot', 'cheaper machines, which the provider may interrupt')
+    .option(
+      '--hours <count>',
+      'destroy the machines after this many hours, even if runs have not ended',
+      wholeNumber,
+    )
 
-const wishOf = ({ provider, instances, instanceType, region, spot, hours }: MachineOptions) => ({
+const requestOf = ({ provider, instances, instanceType, region, spot, hours }: MachineOptions) => ({
   provider,
   instances,
   instance_type: instanceType,
@@ -102,13 +106,13 @@ interface CreateOptions extends MachineOptions {
 }
 
 const createCommand = (terminal: Terminal): Command =>
-  machineCommand('create', 'Make machines at a cloud provider.')
-    .option('--tool <name>', 'program that must be there; may be given again', collect)
-    .option('--auto-destroy', 'destroy them after the last run of any job that uses them')
-    .option('--wait', 'wait until they take runs; exit code 1 when none does')
+  machineCommand('create', 'Create machines at a cloud provider.')
+    .option('--tool <name>', 'program that must be installed on the machines; repeatable', collect)
+    .option('--auto-destroy', 'destroy the machines after the last run of all jobs that use them')
+    .option('--wait', 'wait until the machines are ready for runs; exit code 1 if none is')
     .action(async (options: CreateOptions) => {
       const api = connect(terminal, options)
-      const body = { ...wishOf(options), auto_destroy: options.autoDestroy, tools: options.tool }
+      const body = { ...requestOf(options), auto_destroy: options.autoDestroy, tools: options.tool }
       const made = await api.post<{ infra_id: string }>('/cloud/instances', body)
       if (!options.wait) return wantsJson(options) ? printJson(terminal, made) : printFields(terminal, made)
       const infra = await waitForInfra(terminal, api, made.infra_id, [
@@ -128,8 +132,8 @@ interface DestroyOptions extends ClientOptions {
 
 const destroyCommand = (terminal: Terminal): Command =>
   clientCommand('destroy', 'Destroy the machines of an infrastructure; its runs are cancelled.')
-    .argument('<id>', 'id of the infrastructure', someId)
-    .option('--wait', 'wait until they are gone')
+    .argument('<id>', 'id of the infrastructure', idArgument)
+    .option('--wait', 'wait until the machines are destroyed')
     .action(async (id: string, options: DestroyOptions) => {
       const api = connect(terminal, options)
       const answer = await api.remove<Readonly<Record<string, unknown>>>(infraPath(id))
@@ -146,7 +150,7 @@ interface ProviderRow {
 }
 
 const providersCommand = (terminal: Terminal): Command =>
-  clientCommand('providers', 'List the cloud providers, and whether they let the server in.').action(
+  clientCommand('providers', 'List the cloud providers, and whether they accept the credentials.').action(
     async (options: ClientOptions) => {
       const answer = await connect(terminal, options).get<{ providers: ProviderRow[] }>('/cloud/providers')
       if (wantsJson(options)) return printJson(terminal, answer)
@@ -164,10 +168,10 @@ const providersCommand = (terminal: Terminal): Command =>
   )
 
 const estimateCommand = (terminal: Terminal): Command =>
-  machineCommand('estimate', 'Tell what machines would cost; makes none.').action(
+  machineCommand('estimate', 'Estimate the cost of machines. Creates nothing.').action(
     async (options: MachineOptions) => {
       const api = connect(terminal, options)
-      const answer = await api.post<Readonly<Record<string, unknown>>>('/cloud/estimate', wishOf(options))
+      const answer = await api.post<Readonly<Record<string, unknown>>>('/cloud/estimate', requestOf(options))
       if (wantsJson(options)) printJson(terminal, answer)
       else printFields(terminal, answer)
     },
@@ -175,7 +179,7 @@ const estimateCommand = (terminal: Terminal): Command =>
 
 export const cloudCommand = (terminal: Terminal): Command =>
   new Command('cloud')
-    .description('Make, list and destroy machines at cloud providers.')
+    .description('Create, list and destroy machines at cloud providers.')
     .addCommand(listCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(createCommand(terminal))

@@ -1,6 +1,6 @@
 import { settingsMarkdown, showConfig } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, SETTINGS } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface ConfigOptions {
@@ -14,13 +14,13 @@ const yamlLine = (key: string, value: unknown, origin: string): string =>
 
 export const configCommand = (terminal: Terminal): Command =>
   new Command('config')
-    .description('Print the settings in force and where each comes from, secrets masked.')
+    .description('Print the settings in force and the origin of each. Secrets are masked.')
     .option('--config <file>', 'settings file')
     .option('--docs', 'print the table of all settings as Markdown instead')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['yaml', 'json']).default('yaml'))
     .action((options: ConfigOptions) => {
-      if (options.docs) return printLine(terminal, settingsMarkdown())
-      const shown = showConfig(loadSettings(terminal, options.config))
+      if (options.docs) return printLine(terminal, settingsMarkdown(SETTINGS))
+      const shown = showConfig(SETTINGS, loadSettings(terminal, options.config))
       if (options.output === 'json') return printLine(terminal, JSON.stringify(shown, null, 2))
       for (const { key, value, origin } of shown) printLine(terminal, yamlLine(key, value, origin))
     })

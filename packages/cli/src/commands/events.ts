@@ -27,7 +27,7 @@ interface FilterOptions extends ClientOptions {
 
 const filtered = (command: Command): Command =>
   command
-    .option('--topic <topic>', 'events of this topic, or of those that a shell glob matches')
+    .option('--topic <topic>', 'topic of the events, or a shell glob')
     .option('--workspace <name>', 'events of this workspace')
     .option('--run <uuid>', 'events of this run')
 
@@ -60,7 +60,7 @@ const dataOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CliError(EXIT.usage, 'the data must be a JSON object, such as \'{"host": "example.com"}\'')
+    throw new CliError(EXIT.usage, 'the data must be a JSON object, for example \'{"host": "example.com"}\'')
   }
 }
 
@@ -70,11 +70,11 @@ interface EmitOptions extends ClientOptions {
 }
 
 const emitCommand = (terminal: Terminal): Command =>
-  clientCommand('emit', 'Emit an event and start the workflows that wait for it.')
-    .argument('<topic>', 'such as custom.build')
+  clientCommand('emit', 'Emit an event and start the workflows that it triggers.')
+    .argument('<topic>', 'for example custom.build')
     .argument('[data]', 'JSON object', '{}')
-    .option('--source <name>', 'where the event comes from (default: api)')
-    .option('--data-type <word>', 'what its data is about (default: by topic)')
+    .option('--source <name>', 'source of the event (default: api)')
+    .option('--data-type <word>', 'type of the data (default: by topic)')
     .action(async (topic: string, data: string, options: EmitOptions) => {
       const { source, dataType } = options
       const answer = await connect(terminal, options).post<EventEmitted>('/events/emit', {
@@ -87,7 +87,7 @@ const emitCommand = (terminal: Terminal): Command =>
       else printFields(terminal, { ...answer })
     })
 
-/** The frames of a stream of server-sent events, without what is not data. */
+/** The data frames of a stream of server-sent events. */
 async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

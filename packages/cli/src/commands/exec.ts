@@ -1,24 +1,13 @@
 import { Command, Option } from 'commander'
+import type { ExecOptions } from '../exec/exec-all.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { addScanOptions, chosenWorkflows, spaceOf, type ScanOptions } from '../scan/scan-options.ts'
+import { addScanOptions, chosenWorkflows, spaceOf } from '../scan/scan-options.ts'
 import type { Terminal } from '../terminal.ts'
-
-export interface ExecOptions extends ScanOptions {
-  readonly json?: boolean
-  readonly folder?: string
-  readonly workspacesFolder: string
-  readonly skipValidation?: boolean
-  readonly config?: string
-  readonly output: 'text' | 'json'
-}
 
 const exec = async (terminal: Terminal, name: string | undefined, options: ExecOptions): Promise<void> => {
   const choices = chosenWorkflows(options, name)
   if (choices.length === 0)
-    throw new CliError(
-      EXIT.usage,
-      'name one workflow: WORKFLOW, -f FLOW or -m MODULE (which may be given again)',
-    )
+    throw new CliError(EXIT.usage, 'name one workflow: WORKFLOW, -f FLOW or -m MODULE (repeatable)')
   const { workspaceProblem } = await import('@scanfarm/contracts')
   const space = spaceOf(options)
   const problem = space === undefined ? undefined : workspaceProblem(space)
@@ -30,25 +19,30 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
 export const execCommand = (terminal: Terminal): Command =>
   addScanOptions(
     new Command('exec')
-      .description('Run a workflow on targets right here: no server, no database, nothing recorded.')
-      .argument('[workflow]', 'file, or name of a workflow'),
+      .description(
+        'Run a workflow on targets on this machine, without a server or a database. Nothing is recorded.',
+      )
+      .argument('[workflow]', 'file or name of a workflow'),
   )
     .addOption(
-      new Option('-W, --workspaces-folder <folder>', 'folder in which every target gets its own').default(
+      new Option('-W, --workspaces-folder <folder>', 'folder that contains a folder for each target').default(
         'scanfarm-output',
       ),
     )
     .addOption(
       new Option(
         '--folder <folder>',
-        'where the run puts its files; of several targets each has a folder in it',
+        'folder of the run; with several targets, each has a folder in it',
       ).conflicts('workspacesFolder'),
     )
-    .option('--skip-validation', 'do not check what the workflow depends on: commands and kinds of target')
+    .option(
+      '--skip-validation',
+      'do not check the dependencies of the workflow: commands and types of targets',
+    )
     .option('--dry-run', 'execute nothing; print the steps with their commands as they would run')
     .option('--config <file>', 'settings file')
     .addOption(
-      new Option('-o, --output <format>', 'how to print; json: an object a line, as it happens')
+      new Option('-o, --output <format>', 'output format; json: one object per line, as it happens')
         .choices(['text', 'json'])
         .default('text'),
     )

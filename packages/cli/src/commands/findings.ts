@@ -2,8 +2,7 @@ import { basename } from 'node:path'
 import type { Asset, ImportSummary, Vulnerability } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { readBlob } from '../client/read-blob.ts'
-import { printBody, saveBody } from '../client/save-body.ts'
+import { readBlob, printBody, saveBody } from '../client/files.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { paged, printPage, type Page, type PageOptions } from './lists.ts'
@@ -20,11 +19,11 @@ interface FilterOptions extends ClientOptions {
 const filtered = (command: Command): Command =>
   command
     .option('--workspace <names>', 'of these workspaces, separated by commas')
-    .option('--severity <words>', 'critical, high, medium, low, info; several separated by commas')
+    .option('--severity <words>', 'critical, high, medium, low or info, separated by commas')
     .option('--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required')
     .option('--asset <text>', 'part of the affected asset')
     .option('--state <word>', 'open or gone')
-    .option('--run <uuid>', 'seen last by this run')
+    .option('--run <uuid>', 'last seen by this run')
 
 const queryOf = ({ workspace, severity, confidence, asset, state, run }: FilterOptions) => ({
   workspace,
@@ -74,9 +73,9 @@ const words = (counts: object): string =>
     .join(', ')
 
 const importCommand = (terminal: Terminal): Command =>
-  clientCommand('import', 'Import the findings of a scanner; known ones are updated, not doubled.')
-    .argument('<file>', 'what the scanner wrote')
-    .requiredOption('--workspace <name>', 'workspace that they belong to')
+  clientCommand('import', 'Import the findings of a scanner; known ones are updated.')
+    .argument('<file>', 'output file of the scanner')
+    .requiredOption('--workspace <name>', 'workspace of the findings')
     .requiredOption('--format <format>', 'sarif, nuclei, nmap, or jsonl (of an export)')
     .action(async (file: string, options: ImportOptions) => {
       const query = new URLSearchParams({ workspace: options.workspace, format: options.format })
@@ -98,7 +97,7 @@ interface ExportOptions extends FilterOptions {
 }
 
 const exportCommand = (terminal: Terminal): Command =>
-  filtered(clientCommand('export', 'Write vulnerabilities to a file, or to the standard output.'))
+  filtered(clientCommand('export', 'Write vulnerabilities to a file, or to standard output.'))
     .requiredOption('--format <format>', 'sarif, csv, jsonl or defectdojo')
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
@@ -141,7 +140,7 @@ const listAssetsCommand = (terminal: Terminal): Command =>
   paged(clientCommand('list', 'List assets, newest first.'))
     .option('--workspace <names>', 'of these workspaces, separated by commas')
     .option('--search <text>', 'part of value, URL or title')
-    .option('--type <types>', 'such as http, port, ip; several separated by commas')
+    .option('--type <types>', 'types like http, port or ip, separated by commas')
     .option('--state <word>', 'open or gone')
     .action(async (options: AssetsOptions) => {
       const { workspace, search, type, state, limit, offset } = options

@@ -1,5 +1,6 @@
 import { targetProblem } from '@scanfarm/contracts'
-import type { AloneResult, FunctionDefinition } from '@scanfarm/workflow'
+import type { ExpressionResult } from '@scanfarm/engine'
+import type { FunctionDefinition } from '@scanfarm/functions'
 import { Command } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -17,7 +18,7 @@ interface EvalOptions {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const show = (terminal: Terminal, result: AloneResult, json: boolean): void => {
+const show = (terminal: Terminal, result: ExpressionResult, json: boolean): void => {
   if (result.kind === 'error') throw new CliError(EXIT.failed, result.message)
   if (result.kind === 'cancelled') throw new CliError(EXIT.failed, 'the evaluation was cancelled')
   const value = result.kind === 'value' ? result.value : null
@@ -37,7 +38,7 @@ const evaluate = async (
   if (problem !== undefined) throw new CliError(EXIT.usage, problem)
   const { config } = loadSettings(terminal, file)
   const { evaluateExpression } = await import('../workflows/evaluate-expression.ts')
-  // With --json standard output holds nothing but the result.
+  // With --json, standard output contains only the result.
   const shown = json ? { ...terminal, out: terminal.err } : terminal
   show(terminal, await evaluateExpression(shown, config, { source, target, params }), json)
 }
@@ -46,14 +47,16 @@ const evalCommand = (terminal: Terminal): Command =>
   addParams(
     new Command('eval')
       .alias('e')
-      .description('Evaluate an expression here: no server, no database. It sees the current folder.')
-      .argument('[expression]', 'expression, e.g. \'file_length("hosts.txt") > 0\'')
-      .option('-e, --eval <expression>', 'the same')
+      .description(
+        'Evaluate an expression on this machine, without a server or a database. It can read the current folder.',
+      )
+      .argument('[expression]', 'expression, for example \'file_length("hosts.txt") > 0\'')
+      .option('-e, --eval <expression>', 'same as the argument')
       .option('-t, --target <target>', 'value of {{Target}}', ''),
     'variable of the expression',
   )
     .option('--config <file>', 'settings file')
-    .option('--json', 'print {"result": …}; what functions print goes to standard error')
+    .option('--json', 'print {"result": …}; output of functions is written to standard error')
     .action((argument: string | undefined, options: EvalOptions) => evaluate(terminal, argument, options))
 
 interface ListOptions {
@@ -69,7 +72,7 @@ const plain = ({ name, signature, returns, doc, aliases }: FunctionDefinition) =
 })
 
 const list = async (terminal: Terminal, word: string | undefined, { json }: ListOptions): Promise<void> => {
-  const { FUNCTION_GROUPS } = await import('@scanfarm/workflow')
+  const { FUNCTION_GROUPS } = await import('@scanfarm/functions')
   const sought = (word ?? '').toLowerCase()
   const rows = FUNCTION_GROUPS.flatMap(({ title, functions }) =>
     functions
@@ -97,7 +100,7 @@ const listCommand = (terminal: Terminal): Command =>
     .action((word: string | undefined, options: ListOptions) => list(terminal, word, options))
 
 const showFunction = async (terminal: Terminal, name: string, { json }: ListOptions): Promise<void> => {
-  const { FUNCTIONS } = await import('@scanfarm/workflow')
+  const { FUNCTIONS } = await import('@scanfarm/functions')
   const definition = FUNCTIONS.get(name)
   if (definition === undefined)
     throw new CliError(EXIT.usage, `there is no function ${name}; scanfarm function list shows all`)
@@ -109,7 +112,7 @@ const showFunction = async (terminal: Terminal, name: string, { json }: ListOpti
 
 const showCommand = (terminal: Terminal): Command =>
   new Command('show')
-    .description('Show what a function takes, gives and does.')
+    .description('Show the parameters, the result and the description of a function.')
     .argument('<name>', 'name or alias of a function')
     .option('--json', 'print JSON')
     .action((name: string, options: ListOptions) => showFunction(terminal, name, options))
@@ -117,7 +120,7 @@ const showCommand = (terminal: Terminal): Command =>
 export const functionCommand = (terminal: Terminal): Command =>
   new Command('function')
     .alias('func')
-    .description('Try and look up the functions that expressions of workflows call.')
+    .description('Evaluate expressions, and list the functions that they can call.')
     .addCommand(evalCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(showCommand(terminal))

@@ -1,7 +1,7 @@
-import { errorText, type Config } from '@scanfarm/platform'
+import { errorText } from '@scanfarm/platform'
 import { Command } from 'commander'
 import { CliError, EXIT } from '../exit.ts'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, type Config } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface HealthOptions {
@@ -9,31 +9,27 @@ interface HealthOptions {
   readonly worker?: boolean
 }
 
-const PATIENCE_MS = 8_000
+const TIMEOUT_MS = 8_000
 
 const portOf = (config: Config, worker: boolean): number => {
   const port = worker ? config.worker.healthPort : config.http.port
   if (port !== 0) return port
   const key = worker ? 'worker.health_port' : 'http.port'
-  throw new CliError(EXIT.usage, `${key} is 0: set it, so that there is a port to ask`)
+  throw new CliError(EXIT.usage, `${key} is 0, so the program has no health port: set it`)
 }
 
-/** For the health checks of containers and service managers: asks the program on this machine whether it can work. */
+/** For the health checks of containers and service managers. */
 export const healthCommand = (terminal: Terminal): Command =>
   new Command('health')
-    .description(
-      'Ask the server on this machine, or the worker, whether it can do its work; exit code 0 or 4.',
-    )
-    .option('--worker', 'ask the worker (worker.health_port) instead of the server')
+    .description('Check whether the server or the worker on this machine is ready; exit code 0 or 4.')
+    .option('--worker', 'check the worker (worker.health_port) instead of the server')
     .option('--config <file>', 'settings file')
     .action(async (options: HealthOptions) => {
       const { config } = loadSettings(terminal, options.config)
       const url = `http://127.0.0.1:${portOf(config, options.worker === true)}/health/ready`
-      const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(
-        (error: unknown) => {
-          throw new CliError(EXIT.unreachable, `nothing answers at ${url}: ${errorText(error)}`)
-        },
-      )
+      const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
+        throw new CliError(EXIT.unreachable, `nothing answers at ${url}: ${errorText(error)}`)
+      })
       const body = await answer.text()
       if (!answer.ok) throw new CliError(EXIT.unreachable, `not ready: ${body}`)
       printLine(terminal, body.trim())

@@ -24,7 +24,7 @@ const partsOf = (text: string): BasePart[] =>
   text.split(',').map((word) => {
     const part = PARTS.find((name) => name === word.trim())
     if (part === undefined)
-      throw new InvalidArgumentError(`must be of ${PARTS.join(', ')}, with commas between`)
+      throw new InvalidArgumentError(`must be one or more of ${PARTS.join(', ')}, separated by commas`)
     return part
   })
 
@@ -38,8 +38,8 @@ const print = (terminal: Terminal, { parts, settings, dry_run }: BaseReport): vo
     printTable(
       terminal,
       [
-        { title: 'THEIR SETTING', value: ({ key }) => key },
-        { title: 'SETTING HERE', value: ({ setting }) => setting || '-' },
+        { title: 'OSMEDEUS SETTING', value: ({ key }) => key },
+        { title: 'SCANFARM SETTING', value: ({ setting }) => setting || '-' },
         { title: '', value: ({ note }) => note },
       ],
       settings,
@@ -63,7 +63,7 @@ const print = (terminal: Terminal, { parts, settings, dry_run }: BaseReport): vo
   if (dry_run) printLine(terminal, 'Nothing was written: this was a dry run.')
 }
 
-/** The file holds secrets, so only its owner may read it. An existing file is not overwritten. */
+/** The file contains secrets, so only its owner can read it. An existing file is not overwritten. */
 const writeSettings = async (file: string, yaml: string): Promise<void> => {
   try {
     await writeFile(file, yaml, { flag: 'wx', mode: 0o600 })
@@ -72,15 +72,15 @@ const writeSettings = async (file: string, yaml: string): Promise<void> => {
   }
 }
 
-/** Before anything is imported. */
+/** Runs before anything is imported. */
 const checkSettingsOut = ({ settingsOut, only }: ImportOptions): void => {
   if (settingsOut === undefined) return
   if (!only.includes('settings'))
     throw new CliError(EXIT.usage, '--settings-out needs the part settings: add it to --only')
   if (existsSync(settingsOut))
-    throw new CliError(EXIT.usage, `${settingsOut} is there already and stays as it is: name a new file`)
+    throw new CliError(EXIT.usage, `${settingsOut} already exists and is not overwritten: name a new file`)
   if (!existsSync(dirname(resolve(settingsOut))))
-    throw new CliError(EXIT.usage, `${dirname(resolve(settingsOut))} is no folder: make it first`)
+    throw new CliError(EXIT.usage, `${dirname(resolve(settingsOut))} is not a folder: create it first`)
 }
 
 const importBase = async (terminal: Terminal, folder: string, options: ImportOptions): Promise<void> => {
@@ -104,23 +104,25 @@ const importBase = async (terminal: Terminal, folder: string, options: ImportOpt
     return
   }
   await writeSettings(options.settingsOut, yaml)
-  terminal.err.write(`wrote ${options.settingsOut}; read it through, and name it with --config\n`)
+  terminal.err.write(`wrote ${options.settingsOut}; review it, and pass it with --config\n`)
 }
 
 export const importBaseCommand = (terminal: Terminal): Command =>
   new Command('import-base')
     .description(
-      'Bring workflows, settings, runs, findings and files of an Osmedeus base folder into the database and folders of these settings. It can be repeated: what is here already stays as it is.',
+      'Bring workflows, settings, runs, findings and files of an Osmedeus base folder into the database and folders of these settings. It can be repeated: existing records are not changed.',
     )
-    .argument('<folder>', 'base folder, the one with osm-settings.yaml')
-    .option('--dry-run', 'write nothing; tell what would be imported')
-    .option('--workspaces <folder>', 'folder of the workspaces, where it is not the one of its settings')
+    .argument('<folder>', 'base folder, which contains osm-settings.yaml')
+    .option('--dry-run', 'write nothing; print what would be imported')
+    .option('--workspaces <folder>', 'folder of the workspaces; default: that of its settings')
     .addOption(
-      new Option('--only <parts>', `some of ${PARTS.join(', ')}`).argParser(partsOf).default(PARTS, 'all'),
+      new Option('--only <parts>', `parts to import, separated by commas: ${PARTS.join(', ')}`)
+        .argParser(partsOf)
+        .default(PARTS, 'all'),
     )
     .option('--settings-out <file>', 'write the settings that carry over to this new file, secrets included')
     .option('--config <file>', 'settings file')
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
     .action((folder: string, options: ImportOptions) => importBase(terminal, folder, options))

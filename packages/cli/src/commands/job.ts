@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { progressLine } from '../client/progress.ts'
 import { printJson, printTable } from '../client/table.ts'
-import { waitForJob } from '../client/wait-for-job.ts'
-import { someId } from '../options.ts'
+import { waitForJob } from '../client/wait.ts'
+import { idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { checkWork, WAIT_MEANING } from '../client/check-work.ts'
+import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 
 interface JobOptions extends ClientOptions {
   readonly wait?: boolean
@@ -34,8 +34,8 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
 export const jobCommand = (terminal: Terminal): Command =>
   clientCommand('job', 'Show the runs that one request started.')
     .alias('jobs')
-    .argument('<job>', 'id of the job', someId)
-    .option('--wait', WAIT_MEANING)
+    .argument('<job>', 'id of the job', idArgument)
+    .option('--wait', WAIT_DESCRIPTION)
     .action(async (id: string, options: JobOptions) => {
       const api = connect(terminal, options)
       if (!options.wait)

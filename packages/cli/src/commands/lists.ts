@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Api } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
-import { someId, wholeNumber, wholeNumberOrZero } from '../options.ts'
+import { idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 export interface Page<T> {
@@ -23,10 +23,10 @@ export const printPage = <T>(
   if (pagination === undefined) return
   const { total, offset } = pagination
   const next = offset + page.data.length
-  if (next < total) printLine(terminal, `${page.data.length} of ${total}; go on with --offset ${next}`)
+  if (next < total) printLine(terminal, `${page.data.length} of ${total}; continue with --offset ${next}`)
 }
 
-/** What the options of `paged` hold. */
+/** The options of `paged`. */
 export interface PageOptions {
   readonly limit?: number
   readonly offset?: number
@@ -46,8 +46,8 @@ export const wholeList = async <T>(api: Api, path: string): Promise<Page<T>> => 
 
 export const paged = (command: Command): Command =>
   command
-    .option('--limit <count>', 'at most so many', wholeNumber)
-    .option('--offset <count>', 'leave out so many', wholeNumberOrZero)
+    .option('--limit <count>', 'maximum number of records', wholeNumber)
+    .option('--offset <count>', 'number of records to skip', wholeNumberOrZero)
 
 interface RunsOptions extends ClientOptions, PageOptions {
   readonly status?: string
@@ -77,7 +77,7 @@ export const runsCommand = (terminal: Terminal): Command =>
     .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
     .option(
       '--outcome <outcomes>',
-      'ended runs that were clean, partial or nothing_done; several with commas',
+      'outcomes of ended runs, separated by commas: clean, partial, nothing_done',
     )
     .option('--workflow <name>', 'runs of this workflow')
     .option('--target <target>', 'runs on this target')
@@ -101,7 +101,7 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
 
 export const stepsCommand = (terminal: Terminal): Command =>
   clientCommand('steps', 'List the steps of a run.')
-    .argument('<run>', 'number or uuid', someId)
+    .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const path = `/runs/${encodeURIComponent(id)}/steps`
       const page = await wholeList<Step>(connect(terminal, options), path)

@@ -1,8 +1,8 @@
-import { createLogger, errorText, type Config, type Logger } from '@scanfarm/platform'
+import { createLogger, errorText, type Logger } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, type Config } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 interface OperationOptions {
@@ -11,13 +11,13 @@ interface OperationOptions {
   readonly output?: 'table' | 'json'
 }
 
-/** What a command prints goes to standard output, so its log goes to the error stream, and only when it matters. */
+/** Logs warnings to the error stream: standard output is for the result of the command. */
 const prepare = (terminal: Terminal, options: OperationOptions): { config: Config; log: Logger } => {
   const { config } = loadSettings(terminal, options.config, { 'server.master': options.master })
   return { config, log: createLogger({ level: 'warn', format: config.log.format, stream: terminal.err }) }
 }
 
-/** A database that a newer program migrated was reached; trying again does not help. */
+/** A database that a newer version has migrated is not unreachable: trying again does not help. */
 const notMigrated = (error: unknown): never => {
   const isNewer = Error.isError(error) && error.name === 'NewerDatabaseError'
   throw new CliError(isNewer ? EXIT.failed : EXIT.unreachable, errorText(error))
@@ -25,7 +25,7 @@ const notMigrated = (error: unknown): never => {
 
 export const migrateCommand = (terminal: Terminal): Command =>
   new Command('migrate')
-    .description('Bring the database to the schema of this version; servers do so too when they start.')
+    .description('Update the schema of the database to this version. Servers do this too when they start.')
     .option('--config <file>', 'settings file')
     .action(async (options: OperationOptions) => {
       const { config, log } = prepare(terminal, options)
@@ -37,13 +37,11 @@ export const migrateCommand = (terminal: Terminal): Command =>
 
 export const doctorCommand = (terminal: Terminal): Command =>
   new Command('doctor')
-    .description(
-      'Check everything that a server of these settings needs; exit code 1 when something is wrong.',
-    )
-    .option('--master', 'also what distributed runs need')
+    .description('Check everything that a server with these settings needs; exit code 1 if a check fails.')
+    .option('--master', 'also check what distributed runs need')
     .option('--config <file>', 'settings file')
     .addOption(
-      new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'),
+      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
     .action(async (options: OperationOptions) => {
       const { config, log } = prepare(terminal, options)
@@ -61,5 +59,5 @@ export const doctorCommand = (terminal: Terminal): Command =>
           findings,
         )
       const failed = findings.filter(({ status }) => status === 'failed').map(({ part }) => part)
-      if (failed.length > 0) throw new CliError(EXIT.failed, `not fit to serve: ${failed.join(', ')}`)
+      if (failed.length > 0) throw new CliError(EXIT.failed, `failed checks: ${failed.join(', ')}`)
     })

@@ -2,10 +2,10 @@ import type { JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
-import { checkWork, WAIT_MEANING } from '../client/check-work.ts'
-import { waitForJob } from '../client/wait-for-job.ts'
+import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
+import { waitForJob } from '../client/wait.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { someId, wholeNumber } from '../options.ts'
+import { idArgument, wholeNumber } from '../options.ts'
 import { checkRequests } from '../scan/check-requests.ts'
 import { requestOf, type RunOptions } from '../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../scan/scan-options.ts'
@@ -37,7 +37,7 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   if (choices.length > 1 && options.wait !== true && !dryRun)
     throw new CliError(
       EXIT.usage,
-      'modules run one after the other: add --wait, so that each is started when the one before has ended',
+      'modules run one after the other: add --wait, so that each starts after the previous one has ended',
     )
   const api = connect(terminal, options)
   const common = await requestOf(terminal, api, options)
@@ -57,7 +57,7 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
 
 const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show one run in full.')
-    .argument('<run>', 'number or uuid', someId)
+    .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const { data } = await connect(terminal, options).get<{ data: RunDetail }>(
         `/runs/${encodeURIComponent(id)}`,
@@ -83,21 +83,21 @@ export const runCommand = (terminal: Terminal): Command =>
     .addOption(
       new Option(
         '--mode <mode>',
-        'where to run; default local, or distributed where the server has no local slots',
+        'where to run; default local, or distributed if the server has no local slots',
       ).choices(['local', 'distributed', 'cloud']),
     )
     .addOption(new Option('--runner <type>', 'where commands execute').choices(['host', 'docker', 'ssh']))
     .option('--image <image>', 'image of the docker runner')
     .option('--docker-network <name>', 'network of the docker runner; host needs the role admin')
     .option('--ssh-host <host>', 'host of the ssh runner')
-    .option('--cloud-provider <name>', 'with --mode cloud: where machines are made')
-    .option('--instances <count>', 'machines to make', wholeNumber)
+    .option('--cloud-provider <name>', 'with --mode cloud: provider of the machines')
+    .option('--instances <count>', 'number of machines', wholeNumber)
     .option('--instance-type <type>', 'type of machine')
-    .option('--region <region>', 'where they are made')
-    .option('--spot', 'cheaper machines, which the provider may take away')
+    .option('--region <region>', 'region of the machines')
+    .option('--spot', 'cheaper machines, which the provider may interrupt')
     .option('--auto-destroy', 'destroy the machines after the last run')
-    .option('--reuse <id>', 'use machines that are there: id of scanfarm cloud list')
-    .option('--dry-run', 'start nothing; check the workflow and the targets and print what would be sent')
-    .option('--wait', WAIT_MEANING)
+    .option('--reuse <id>', 'use the existing machines with this id (scanfarm cloud list)')
+    .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
+    .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))
     .addCommand(showCommand(terminal))

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { addParams, collect, collectParam, someId } from '../options.ts'
+import { addParams, collect, collectParam, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type Page, type PageOptions } from './lists.ts'
 
@@ -49,30 +49,34 @@ interface CreateOptions extends ClientOptions {
 
 const createCommand = (terminal: Terminal): Command =>
   addParams(
-    clientCommand('create', 'Start a workflow by the clock, by events or by files.')
-      .argument('<name>', 'what the schedule is for')
+    clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.')
+      .argument('<name>', 'name of the schedule')
       .requiredOption('-w, --workflow <name>', 'flow or module')
-      .option('-t, --target <target>', 'target of the runs; may be given again', collect),
+      .option('-t, --target <target>', 'target of the runs; repeatable', collect),
     'parameter of the workflow',
   )
-    .addOption(new Option('--cron <expression>', 'five fields').conflicts(['event', 'watch']))
+    .addOption(
+      new Option('--cron <expression>', 'cron expression with five fields').conflicts(['event', 'watch']),
+    )
     .addOption(new Option('--event <topic>', 'topic, or a glob over topics').conflicts('watch'))
     .option('--watch <path>', 'absolute path or glob on the server')
-    .option('--timezone <zone>', 'of the cron expression; default UTC')
-    .option('--input <name=expression>', 'input from the event; may be given again', collectParam)
+    .option('--timezone <zone>', 'time zone of the cron expression; default UTC')
+    .option('--input <name=expression>', 'input from the event; repeatable', collectParam)
     .addOption(
-      new Option('--overlap <policy>', 'when the last runs have not ended').choices([
+      new Option('--overlap <policy>', 'policy if the previous runs have not ended').choices([
         'allow',
         'skip',
         'queue',
         'cancel-previous',
       ]),
     )
-    .addOption(new Option('--missed <policy>', 'firings that were missed').choices(['skip', 'once', 'all']))
+    .addOption(
+      new Option('--missed <policy>', 'policy for missed executions').choices(['skip', 'once', 'all']),
+    )
     .action(async (name: string, options: CreateOptions) => {
       const { workflow, cron, event, watch, timezone, target = [], param, input, overlap, missed } = options
       if (cron === undefined && event === undefined && watch === undefined)
-        throw new CliError(EXIT.usage, 'name what starts the runs: --cron, --event or --watch')
+        throw new CliError(EXIT.usage, 'a schedule needs a trigger: --cron, --event or --watch')
       const answer = await connect(terminal, options).post<{ data: Schedule }>('/schedules', {
         name,
         workflow_name: workflow,
@@ -92,15 +96,15 @@ const createCommand = (terminal: Terminal): Command =>
 
 const changing = (word: 'enable' | 'disable' | 'trigger', description: string) => (terminal: Terminal) =>
   clientCommand(word, description)
-    .argument('<id>', 'id of the schedule', someId)
+    .argument('<id>', 'id of the schedule', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const path = `/schedules/${encodeURIComponent(id)}/${word}`
       show(terminal, options, await connect(terminal, options).post<object>(path))
     })
 
 const removeCommand = (terminal: Terminal): Command =>
-  clientCommand('remove', 'Delete a schedule; its runs stay.')
-    .argument('<id>', 'id of the schedule', someId)
+  clientCommand('remove', 'Delete a schedule. Its runs are kept.')
+    .argument('<id>', 'id of the schedule', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const path = `/schedules/${encodeURIComponent(id)}`
       show(terminal, options, await connect(terminal, options).remove<object>(path))
@@ -108,10 +112,10 @@ const removeCommand = (terminal: Terminal): Command =>
 
 export const schedulesCommand = (terminal: Terminal): Command =>
   new Command('schedules')
-    .description('Make, list, switch, fire and delete schedules.')
+    .description('Create, list, enable, disable, trigger and delete schedules.')
     .addCommand(listCommand(terminal))
     .addCommand(createCommand(terminal))
-    .addCommand(changing('enable', 'Let a schedule fire again, from now on.')(terminal))
-    .addCommand(changing('disable', 'Stop a schedule from firing.')(terminal))
-    .addCommand(changing('trigger', 'Fire a schedule now.')(terminal))
+    .addCommand(changing('enable', 'Enable a schedule from now on.')(terminal))
+    .addCommand(changing('disable', 'Disable a schedule.')(terminal))
+    .addCommand(changing('trigger', 'Trigger a schedule now.')(terminal))
     .addCommand(removeCommand(terminal))

@@ -1,9 +1,9 @@
 import { createLogger, findConfigFile, runMain } from '@scanfarm/platform'
 import { Command } from 'commander'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, SETTINGS } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What is left after the drain for closing connections and embedded services. */
+/** Time after the drain to close connections and embedded services. */
 const CLOSE_MS = 45_000
 
 interface ServerOptions {
@@ -15,7 +15,7 @@ interface ServerOptions {
 
 export const serverCommand = (terminal: Terminal): Command =>
   new Command('server')
-    .description('Serve the API and execute local runs; with --master, feed workers too.')
+    .description('Serve the API and execute local runs; with --master, also queue runs for workers.')
     .option('--master', 'accept distributed runs and queue them for workers')
     .option('--host <address>', 'address to listen on')
     .option('--port <number>', 'port to listen on')
@@ -32,7 +32,12 @@ export const serverCommand = (terminal: Terminal): Command =>
       const log = createLogger(config.log)
       const { startServer } = await import('@scanfarm/server')
       await runMain(
-        () => startServer(config, { master: config.server.master, settings: { file, read } }, { log }),
+        () =>
+          startServer(
+            config,
+            { master: config.server.master, settings: { file, table: SETTINGS, read } },
+            { log },
+          ),
         {
           log,
           stopMs: config.server.drainMs + CLOSE_MS,

@@ -3,7 +3,7 @@ import { createLogger } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
-import { someId, wholeNumber } from '../options.ts'
+import { idArgument, wholeNumber } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { paged, printPage, type Page, type PageOptions } from './lists.ts'
@@ -36,15 +36,15 @@ const issueDirectly = async (
 }
 
 const createCommand = (terminal: Terminal): Command =>
-  clientCommand('create', 'Make an API token and print it; it cannot be read again.')
-    .argument('<name>', 'what the token is for')
+  clientCommand('create', 'Create an API token and print it. It cannot be read again.')
+    .argument('<name>', 'name of the token')
     .addOption(
-      new Option('--role <role>', 'what it may do')
+      new Option('--role <role>', 'role of the token')
         .choices(['viewer', 'operator', 'admin'])
         .default('operator'),
     )
-    .option('--days <count>', 'let it expire after so many days', wholeNumber)
-    .option('--direct', 'write it to the database of the settings, for when no token is left')
+    .option('--days <count>', 'expire the token after this many days', wholeNumber)
+    .option('--direct', 'write the token to the database of the settings, for example if all tokens are lost')
     .action(async (name: string, options: CreateOptions) => {
       if (options.direct) return printLine(terminal, await issueDirectly(terminal, name, options))
       const body = { name, role: options.role, expires_at: expiry(options.days) }
@@ -71,8 +71,8 @@ const listCommand = (terminal: Terminal): Command =>
   )
 
 const removeCommand = (terminal: Terminal): Command =>
-  clientCommand('remove', 'Remove an API token.')
-    .argument('<id>', 'number of the token', someId)
+  clientCommand('remove', 'Delete an API token.')
+    .argument('<id>', 'number of the token', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const answer = await connect(terminal, options).remove<Record<string, unknown>>(
         `/tokens/${encodeURIComponent(id)}`,
@@ -83,7 +83,7 @@ const removeCommand = (terminal: Terminal): Command =>
 
 export const tokenCommand = (terminal: Terminal): Command =>
   new Command('token')
-    .description('Make, list and remove API tokens.')
+    .description('Create, list and delete API tokens.')
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(removeCommand(terminal))

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
-import { readBlob } from '../client/read-blob.ts'
+import { readBlob } from '../client/files.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface UploadOptions extends ClientOptions {

@@ -4,7 +4,7 @@ import { collect } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What is left after the drain for killing commands and closing connections. */
+/** Time after the drain to kill commands and close connections. */
 const CLOSE_MS = 45_000
 
 interface WorkerOptions {
@@ -18,8 +18,8 @@ export const workerCommand = (terminal: Terminal): Command =>
   new Command('worker')
     .description('Take distributed runs from the queue and execute them.')
     .option('--name <name>', 'name of this worker')
-    .option('--slots <number>', 'runs at once')
-    .option('--label <name=value>', 'label that workflows may require; may be given again', collect)
+    .option('--slots <number>', 'number of runs at the same time')
+    .option('--label <name=value>', 'label that workflows may require; repeatable', collect)
     .option('--config <file>', 'settings file')
     .action(async (options: WorkerOptions) => {
       const { config } = loadSettings(terminal, options.config, {

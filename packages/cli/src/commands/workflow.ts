@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { fileErrorText } from '@scanfarm/platform'
-import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/workflow'
+import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/language'
 import { Command, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { printJson, printTable } from '../client/table.ts'
@@ -25,7 +25,7 @@ const counted = (problems: readonly Problem[], files: number): string => {
 const isBad = (problem: Problem, strict: boolean): boolean =>
   problem.severity === 'error' || (strict && problem.severity === 'warning')
 
-/** A path that is not there is a slip in the command, not a problem of a workflow. */
+/** A path that does not exist is an error of the command, not a problem of a workflow. */
 const mustBeReadable = async (path: string): Promise<void> => {
   await access(path).catch((error: unknown) => {
     throw new CliError(EXIT.usage, `${path} cannot be read: ${fileErrorText(error)}`)
@@ -40,9 +40,9 @@ const lintAll = async (
   const { config } = loadSettings(terminal, file)
   await Promise.all(paths.map(mustBeReadable))
   // One after the other: the others import the first as well.
-  const { lintPaths, renderProblems } = await import('@scanfarm/workflow')
-  const { problemLines } = await import('../workflows/problems.ts')
-  const { workflowFolders } = await import('../workflows/find-workflow.ts')
+  const { lintPaths } = await import('@scanfarm/engine')
+  const { renderProblems } = await import('@scanfarm/language')
+  const { problemLines, workflowFolders } = await import('../workflows/find-workflow.ts')
   const { files, problems } = await lintPaths(paths, workflowFolders(config))
   if (format === 'text')
     for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
@@ -57,13 +57,13 @@ const lintAll = async (
 const lintCommand = (terminal: Terminal): Command =>
   new Command('lint')
     .description(
-      'Check workflows and what they refer to; exit code 1 when one has errors, 2 when there is none.',
+      'Check workflows and what they refer to; exit code 1 if one has errors, 2 if no workflow is found.',
     )
-    .argument('<path...>', 'workflow files, or folders of them')
-    .option('--strict', 'warnings count as errors')
+    .argument('<path...>', 'workflow files, or folders that contain them')
+    .option('--strict', 'treat warnings as errors')
     .option('--config <file>', 'settings file')
     .addOption(
-      new Option('-o, --format <format>', 'how to print; github: annotations of a pull request')
+      new Option('-o, --format <format>', 'output format; github: annotations of a pull request')
         .choices(FORMATS)
         .default('text'),
     )
@@ -73,7 +73,7 @@ const schemaCommand = (terminal: Terminal): Command =>
   new Command('schema')
     .description('Print the JSON Schema of the workflow language, for editors.')
     .action(async () => {
-      const { workflowJsonSchema } = await import('@scanfarm/workflow')
+      const { workflowJsonSchema } = await import('@scanfarm/language')
       printJson(terminal, workflowJsonSchema())
     })
 
@@ -109,14 +109,14 @@ const show = (terminal: Terminal, { root, modules }: ResolvedWorkflow, needs: re
 const showCommand = (terminal: Terminal): Command =>
   new Command('show')
     .description('Show a workflow with everything it refers to.')
-    .argument('<workflow>', 'file, or name of a workflow')
+    .argument('<workflow>', 'file or name of a workflow')
     .option('--config <file>', 'settings file')
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .action(async (name: string, options: ShowOptions) => {
       const { config } = loadSettings(terminal, options.config)
       const [{ findWorkflow }, { requirements }] = await Promise.all([
         import('../workflows/find-workflow.ts'),
-        import('@scanfarm/workflow'),
+        import('@scanfarm/engine'),
       ])
       const workflow = await findWorkflow(config, name)
       if (options.output === 'json') printJson(terminal, workflow)
@@ -125,7 +125,7 @@ const showCommand = (terminal: Terminal): Command =>
 
 export const workflowCommand = (terminal: Terminal): Command =>
   new Command('workflow')
-    .description('Check and show workflow files, and the language they are written in.')
+    .description('Check and show workflows, and print the schema of their language.')
     .addCommand(lintCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(schemaCommand(terminal))

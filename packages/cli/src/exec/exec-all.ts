@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import type { Config } from '@scanfarm/platform'
-import {
-  checkParams,
-  Engine,
-  localSpace,
-  manualRefusal,
-  needsTarget,
-  targetSpace,
-  type AllowedPath,
-  type ResolvedWorkflow,
-} from '@scanfarm/workflow'
-import { NOTHING_WAS_DUE } from '../client/check-work.ts'
-import type { ExecOptions } from '../commands/exec.ts'
+import { checkParams, Engine } from '@scanfarm/engine'
+import { localSpace, targetSpace, type AllowedPath } from '@scanfarm/functions'
+import { manualRefusal, needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
+import { NO_STEP_WAS_DUE } from '../client/check-work.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { readParams } from '../scan/params.ts'
-import { spaceOf, type Choice } from '../scan/scan-options.ts'
-import { loadSettings } from '../settings.ts'
+import { spaceOf, type Choice, type ScanOptions } from '../scan/scan-options.ts'
+import { loadSettings, type Config } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { findWorkflow, folderOfFile } from '../workflows/find-workflow.ts'
-import { createOwnRunners } from '../workflows/own-runners.ts'
+import { createOwnRunners } from '../workflows/own-environment.ts'
 import { gatherTargets, namedTargets } from './gather-targets.ts'
 import type { EndedRun, ExecTarget, PlannedRun } from './planned.ts'
 import { documentReporter, linesReporter, textReporter } from './reporters.ts'
 import { runAll } from './run-all.ts'
-import { incompleteRuns, lostRuns, whyOf } from './summary.ts'
+import { incompleteRuns, runsNotCompleted, reasonOf } from './summary.ts'
 
-/** Aborts with the first Ctrl-C, so that commands are killed and everything is tidied up. */
+export interface ExecOptions extends ScanOptions {
+  readonly json?: boolean
+  readonly folder?: string
+  readonly workspacesFolder: string
+  readonly skipValidation?: boolean
+  readonly config?: string
+  readonly output: 'text' | 'json'
+}
+
+/** Aborts on the first Ctrl-C, so that commands are killed and folders are removed. */
 const untilInterrupted = (): Disposable & { readonly signal: AbortSignal } => {
   const abort = new AbortController()
   const stop = (): void => abort.abort()
@@ -37,17 +37,17 @@ const untilInterrupted = (): Disposable & { readonly signal: AbortSignal } => {
   }
 }
 
-/** What a server refuses is refused here too, with the same words. */
+/** Refuses what a server refuses, with the same message. */
 const refuse = (workflow: ResolvedWorkflow, params: Readonly<Record<string, string>>): void => {
-  const shut = manualRefusal(workflow.root)
-  if (shut !== undefined) throw new CliError(EXIT.usage, shut)
+  const refusal = manualRefusal(workflow.root)
+  if (refusal !== undefined) throw new CliError(EXIT.usage, refusal)
   const [first, ...more] = checkParams(workflow, params)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`
   throw new CliError(EXIT.usage, `${first.path.slice(1)}: ${first.message}${others}`)
 }
 
-/** Who wants a module left out must not see it run because of a slip in its name. */
+/** Refuses unknown names: a module must not run because its name in -x is misspelled. */
 const refuseExclusions = (workflows: readonly ResolvedWorkflow[], { exclude = [] }: ExecOptions): void => {
   const known = new Set(workflows.flatMap(({ root }) => (root.modules ?? []).map(({ name }) => name)))
   const unknown = exclude.find((name) => !known.has(name))
@@ -96,11 +96,11 @@ const findAll = async (config: Config, choices: readonly Choice[]): Promise<Reso
   return workflows
 }
 
-/** Of runs that all completed. */
+/** Throws if one of the completed runs did not do all of its work. */
 const checkWork = (ended: readonly EndedRun[]): void => {
   const [first, ...more] = incompleteRuns(ended)
   if (first === undefined) return
-  const why = whyOf(first.result) || NOTHING_WAS_DUE
+  const why = reasonOf(first.result) || NO_STEP_WAS_DUE
   throw new CliError(
     EXIT.incomplete,
     ended.length === 1
@@ -109,7 +109,7 @@ const checkWork = (ended: readonly EndedRun[]): void => {
   )
 }
 
-/** Runs what was chosen on every target; rejects with the exit code when one of the runs did not do all of its work. */
+/** Runs the workflows on every target. Rejects with the exit code if a run did not do all of its work. */
 export const execAll = async (
   terminal: Terminal,
   choices: readonly Choice[],
@@ -147,9 +147,9 @@ export const execAll = async (
     signal: interrupted.signal,
   })
   reporter.finish(ended)
-  const [lost, ...more] = lostRuns(ended)
-  if (lost === undefined) return checkWork(ended)
-  const { status, errorMessage } = lost.result
+  const [first, ...more] = runsNotCompleted(ended)
+  if (first === undefined) return checkWork(ended)
+  const { status, errorMessage } = first.result
   if (ended.length === 1)
     throw new CliError(
       EXIT.failed,

@@ -14,11 +14,11 @@ const named = async (terminal: Terminal, text: string): Promise<ExecTarget> => {
   throw new CliError(EXIT.usage, local === undefined ? problem : `${target}: ${problem}; rename or link it`)
 }
 
-/** Where nothing is named, a program that is piped into this one names the targets. */
+/** The file of targets, or `-` if no targets are named and standard input is a pipe. */
 const listFile = ({ in: input }: Terminal, { target, targetFile }: ScanOptions): string | undefined =>
   targetFile ?? (target === undefined && input?.piped === true ? '-' : undefined)
 
-/** The targets of `-t`; refuses bad ones before anything else is looked at. */
+/** The targets of `-t`. Invalid ones are refused before anything else is checked. */
 export const namedTargets = async (terminal: Terminal, options: ScanOptions): Promise<ExecTarget[]> => {
   refuseTargets(options)
   const found: ExecTarget[] = []
@@ -26,7 +26,7 @@ export const namedTargets = async (terminal: Terminal, options: ScanOptions): Pr
   return found
 }
 
-/** What to run on: each target once, in the order of naming; one that is empty where none is needed. */
+/** The targets, each once and in the given order, or one empty target if the workflow needs none. */
 export const gatherTargets = async (
   terminal: Terminal,
   options: ScanOptions,
@@ -46,7 +46,7 @@ export const gatherTargets = async (
   throw new CliError(
     EXIT.usage,
     file === undefined
-      ? 'name a target: -t TARGET (which may be given again), -T FILE, or a list on standard input'
+      ? 'name a target: -t TARGET (repeatable), -T FILE, or a list on standard input'
       : `${file === '-' ? 'standard input' : file} names no target`,
   )
 }

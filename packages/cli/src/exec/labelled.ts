@@ -3,12 +3,12 @@ import { StringDecoder } from 'node:string_decoder'
 import { plain } from '../client/table.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** A line that does not end is passed on in pieces of this size. */
+/** A longer line is passed on in pieces of this size. */
 const MAX_LINE = 64 * 1024
 
 interface Lines {
   readonly stream: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  /** What has no line break yet. */
+  /** The start of an unfinished line. */
   flush(): void
 }
 
@@ -34,7 +34,7 @@ const lines = (out: Terminal['out'], label: string): Lines => {
   return { stream: Object.assign(stream, out.isTTY === undefined ? {} : { isTTY: out.isTTY }), flush }
 }
 
-/** A terminal that puts a label in front of each line, so that runs at the same time can be told apart. */
+/** A terminal that prefixes each line with a label, to distinguish simultaneous runs. */
 export const labelled = (terminal: Terminal, text: string): Terminal & { flush(): void } => {
   const label = plain(text)
   const [out, err] = [lines(terminal.out, label), lines(terminal.err, label)]

@@ -2,27 +2,23 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunnerProvider, RunRecorder } from '@scanfarm/contracts'
-import { makeFolder, type Config } from '@scanfarm/platform'
-import {
-  execute,
-  parseAllowedPaths,
-  type AllowedPath,
-  type Engine,
-  type ExecuteResult,
-} from '@scanfarm/workflow'
-import { notWritten } from '../client/save-body.ts'
+import { makeFolder } from '@scanfarm/platform'
+import { execute, type Engine, type ExecuteResult } from '@scanfarm/engine'
+import { parseAllowedPaths, type AllowedPath } from '@scanfarm/functions'
+import { notWritten } from '../client/files.ts'
 import type { Terminal } from '../terminal.ts'
 import { ownEnvironment } from '../workflows/own-environment.ts'
 import type { PlannedRun } from './planned.ts'
+import type { Config } from '../settings.ts'
 
-/** What all runs of one command share. */
-export interface Around {
+/** Shared by all runs of one command. */
+export interface ExecContext {
   readonly terminal: Terminal
   readonly config: Config
   readonly engine: Engine
   readonly runners: RunnerProvider
   readonly params: Readonly<Record<string, string>>
-  /** Paths besides the caller's folder that functions may use. */
+  /** Paths that functions may use in addition to the folder of the caller. */
   readonly paths: readonly AllowedPath[]
   readonly skipValidation: boolean
   readonly dryRun: boolean
@@ -50,14 +46,14 @@ const limited = (outer: AbortSignal, ms: number | undefined): { signal: AbortSig
 export const perform = async (
   run: PlannedRun,
   recorder: RunRecorder,
-  around: Around,
+  context: ExecContext,
 ): Promise<ExecuteResult> => {
-  const { terminal, config, engine, runners, params } = around
+  const { terminal, config, engine, runners, params } = context
   const { target, output, uuid, workspaces } = run
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
-  const { signal, end } = limited(around.signal, around.timeoutMs)
+  const { signal, end } = limited(context.signal, context.timeoutMs)
   try {
-    if (!around.dryRun)
+    if (!context.dryRun)
       await makeFolder(output).catch((error: unknown) => {
         throw notWritten(output, error)
       })
@@ -78,7 +74,7 @@ export const perform = async (
       paths: [
         { path: process.cwd(), write: true },
         ...(target.local === undefined ? [] : [{ path: target.text, write: false }]),
-        ...around.paths,
+        ...context.paths,
         ...parseAllowedPaths(config.runner.paths),
       ],
       openRunner: (spec) =>
@@ -94,8 +90,8 @@ export const perform = async (
       recorder,
       engine,
       signal,
-      dryRun: around.dryRun,
-      skipValidation: around.skipValidation,
+      dryRun: context.dryRun,
+      skipValidation: context.skipValidation,
       limits: { graceMs: config.runs.cancelGraceMs },
     })
   } finally {

@@ -1,9 +1,11 @@
-import type { ExecuteResult, LocalTarget, ResolvedWorkflow } from '@scanfarm/workflow'
+import type { ExecuteResult } from '@scanfarm/engine'
+import type { LocalTarget } from '@scanfarm/functions'
+import type { ResolvedWorkflow } from '@scanfarm/language'
 
 export interface ExecTarget {
-  /** `""` for a run without one. */
+  /** Empty for a run without a target. */
   readonly text: string
-  /** The text is the absolute path of one on this machine. */
+  /** Set if the target is on this machine; `text` is then its absolute path. */
   readonly local?: LocalTarget
 }
 
@@ -14,7 +16,7 @@ export interface PlannedRun {
   readonly target: ExecTarget
   readonly space: string
   readonly output: string
-  /** Of all spaces; missing: the parent of `output`. */
+  /** The folder of all workspaces; default: the parent of `output`. */
   readonly workspaces?: string
 }
 
@@ -25,6 +27,6 @@ export interface EndedRun {
   readonly seconds: number
 }
 
-/** How a run is called in front of its lines: by its target, and by its workflow where there are several. */
+/** The label of a run: its target, and its workflow if there are several. */
 export const labelOf = ({ target, workflow }: PlannedRun, workflows: number): string =>
   [target.text, workflows > 1 || target.text === '' ? workflow.root.name : ''].filter(Boolean).join(' ')

@@ -18,7 +18,7 @@ export interface Scale {
   readonly dryRun: boolean
 }
 
-/** Steps and output as they happen, with the name of the run before each line where there are several. */
+/** Prints steps and output as they happen, with a label before each line if there are several runs. */
 export const textReporter = (terminal: Terminal, { runs, workflows, dryRun }: Scale): CommandReporter => {
   const open = new Map<PlannedRun, { flush(): void }>()
   return {
@@ -39,7 +39,7 @@ export const textReporter = (terminal: Terminal, { runs, workflows, dryRun }: Sc
   }
 }
 
-/** The same as one JSON object a line; of several runs each object names its own. */
+/** Prints the same as one JSON object per line. With several runs, each object names its run. */
 export const linesReporter = (terminal: Terminal, { runs }: Scale): CommandReporter => {
   const facts = ({ uuid, target, workflow }: PlannedRun): object =>
     runs === 1 ? {} : { run: uuid, target: target.text, workflow: workflow.root.name }
@@ -60,8 +60,8 @@ export const linesReporter = (terminal: Terminal, { runs }: Scale): CommandRepor
 }
 
 /**
- * One JSON document on standard output: that of the run, or of several runs a list, written as they end, with their
- * counts. People see the steps on the other stream.
+ * Prints one JSON document to standard output: the run, or a list of several runs with their counts, each written when
+ * it ends. The steps are printed to standard error.
  */
 export const documentReporter = (terminal: Terminal, scale: Scale): CommandReporter => {
   const { runs, dryRun } = scale

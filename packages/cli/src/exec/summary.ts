@@ -2,12 +2,12 @@ import { printTable } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import type { EndedRun } from './planned.ts'
 
-/** Of more runs only those that did not complete, or not do all of their work, are listed, and of these no more. */
+/** With more runs, only those that did not complete or did not do all of their work are listed, up to this number. */
 const MAX_ROWS = 100
 
 const STATUSES = ['completed', 'failed', 'cancelled'] as const
 
-/** In the words of a job of the API. */
+/** The same fields as a job of the API. */
 export const countsOf = (ended: readonly EndedRun[]) => {
   const count = (status: (typeof STATUSES)[number]): number =>
     ended.filter(({ result }) => result.status === status).length
@@ -26,19 +26,18 @@ export const incompleteRuns = (ended: readonly EndedRun[]): EndedRun[] =>
       result.status === 'completed' && result.outcome !== undefined && result.outcome !== 'clean',
   )
 
-export const whyOf = ({ errorMessage, tally }: EndedRun['result']): string =>
+export const reasonOf = ({ errorMessage, tally }: EndedRun['result']): string =>
   errorMessage === '' ? (tally?.reasons ?? []).join('; ') : errorMessage
 
-export const lostRuns = (ended: readonly EndedRun[]): EndedRun[] =>
+export const runsNotCompleted = (ended: readonly EndedRun[]): EndedRun[] =>
   ended.filter(({ result }) => result.status !== 'completed')
 
-/** What became of every target and workflow. */
+/** The outcome of every target and workflow. */
 export const printSummary = (terminal: Terminal, ended: readonly EndedRun[]): void => {
   const { total_runs: total, ...counts } = countsOf(ended)
-  const shown = (ended.length <= MAX_ROWS ? ended : [...lostRuns(ended), ...incompleteRuns(ended)]).slice(
-    0,
-    MAX_ROWS,
-  )
+  const shown = (
+    ended.length <= MAX_ROWS ? ended : [...runsNotCompleted(ended), ...incompleteRuns(ended)]
+  ).slice(0, MAX_ROWS)
   if (shown.length > 0)
     printTable(
       terminal,
@@ -49,7 +48,7 @@ export const printSummary = (terminal: Terminal, ended: readonly EndedRun[]): vo
         { title: 'WORKFLOW', value: ({ run }) => run.workflow.root.name },
         { title: 'TARGET', value: ({ run }) => run.target.text },
         { title: 'FOLDER', value: ({ run }) => run.output },
-        { title: 'WHY', value: ({ result }) => whyOf(result) },
+        { title: 'WHY', value: ({ result }) => reasonOf(result) },
       ],
       shown,
     )

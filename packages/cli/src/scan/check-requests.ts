@@ -22,7 +22,7 @@ const checkWorkflow = async (api: Api, { name, kind }: Choice): Promise<void> =>
     )
 }
 
-/** Instead of sending them: asks the server about the workflows, checks the targets and prints the requests. */
+/** Checks the workflows and targets of the requests and prints the requests without sending them. */
 export const checkRequests = async (
   terminal: Terminal,
   api: Api,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { LocalTarget } from '@scanfarm/workflow'
+import type { LocalTarget } from '@scanfarm/functions'
 import type { Terminal } from '../terminal.ts'
 
 export interface LocalPath {
@@ -19,14 +19,14 @@ const kindOf = (text: string): LocalTarget | undefined => {
 }
 
 /**
- * The file beside the caller that a target names, or a folder that is written as a path. A domain stays one though a
- * file is called like it.
+ * The file in the folder of the caller that a target names, or a folder that is written as a path. A valid domain is
+ * never taken for a file.
  */
 export const localTarget = async (terminal: Terminal, text: string): Promise<LocalPath | undefined> => {
   const kind = text === '' ? undefined : kindOf(text)
   if (kind === undefined) return undefined
   if (!text.includes('/')) {
-    const { isKnownDomain } = await import('@scanfarm/workflow')
+    const { isKnownDomain } = await import('@scanfarm/functions')
     if (isKnownDomain(text)) {
       terminal.err.write(`scanfarm: ${text} is taken for a domain; write ./${text} for the file\n`)
       return undefined

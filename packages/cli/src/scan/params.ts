@@ -34,7 +34,7 @@ const readParamsFile = async (file: string): Promise<Record<string, string>> => 
 /** The params of the runs. Single params override those of the file; dedicated options override both. */
 export const readParams = async (options: ScanOptions): Promise<Record<string, string>> => {
   const { paramsFile, param = {}, exclude, fuzzyExclude, tactic, threadsHold, heuristicsCheck } = options
-  const steering = {
+  const dedicated = {
     exclude_modules: exclude?.join(','),
     fuzzy_exclude_modules: fuzzyExclude?.join(','),
     tactic,
@@ -45,7 +45,7 @@ export const readParams = async (options: ScanOptions): Promise<Record<string, s
     ...(paramsFile === undefined ? {} : await readParamsFile(paramsFile)),
     ...param,
     ...Object.fromEntries(
-      Object.entries(steering).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      Object.entries(dedicated).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),
   }
 }

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import type { CreateRuns } from '@scanfarm/contracts'
 import type { Api } from '../client/api.ts'
 import type { ClientOptions } from '../client/connect.ts'
-import { readBlob } from '../client/read-blob.ts'
+import { readBlob } from '../client/files.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 import { localTarget } from './local-target.ts'
@@ -11,7 +11,7 @@ import { readParams } from './params.ts'
 import { refuseTargets, spaceOf, type ScanOptions } from './scan-options.ts'
 import { readTargetLines, standardInput } from './target-lines.ts'
 
-/** What `run` takes besides the words of all scans. */
+/** Options of `run` in addition to those of all scans. */
 export interface RunOptions extends ClientOptions, ScanOptions {
   readonly priority?: CreateRuns['priority']
   readonly mode?: CreateRuns['run_mode']
@@ -29,7 +29,7 @@ export interface RunOptions extends ClientOptions, ScanOptions {
   readonly wait?: boolean
 }
 
-/** The body of `POST /runs`, but for the workflow. */
+/** The body of `POST /runs` without the workflow. */
 export type Request = Omit<CreateRuns, 'flow' | 'module'> & { readonly empty_target?: boolean }
 
 const MINUTE_MS = 60_000
@@ -37,17 +37,17 @@ const MINUTE_MS = 60_000
 const minutesOf = (ms: number | undefined): number | undefined => {
   if (ms === undefined) return undefined
   if (ms % MINUTE_MS === 0) return ms / MINUTE_MS
-  throw new CliError(EXIT.usage, '--timeout: a server counts whole minutes; give a number of them, or 2h')
+  throw new CliError(EXIT.usage, '--timeout must be whole minutes for a server, for example 90 or 2h')
 }
 
-/** Sends a file to the server, which reads it from there. */
+/** Uploads a file and returns its path on the server. */
 const upload = async (api: Api, name: string, content: Blob): Promise<string> =>
   (await api.upload<{ path: string }>('/upload-file', name, content)).path
 
 const blobOf = async (terminal: Terminal, file: string): Promise<Blob> =>
   file === '-' ? new Blob([Uint8Array.from(await buffer(standardInput(terminal)))]) : await readBlob(file)
 
-/** Targets of the command line; a file beside the caller becomes an upload, which workers fetch. */
+/** Targets of the command line. A file of the caller is uploaded, and workers download it. */
 const named = async (
   terminal: Terminal,
   api: Api,
@@ -72,10 +72,7 @@ const targetsOf = async (
   const piped = options.target === undefined && terminal.in?.piped === true
   const file = options.targetFile ?? (piped ? '-' : undefined)
   if (options.target === undefined && file === undefined)
-    throw new CliError(
-      EXIT.usage,
-      'name the targets: either with -t (which may be given again) or with -T FILE; --empty-target for none',
-    )
+    throw new CliError(EXIT.usage, 'name the targets with -t (repeatable) or -T FILE, or use --empty-target')
   const targets = await named(terminal, api, options)
   if (file === undefined) return targets.length === 1 ? { target: targets[0] } : { targets }
   if (options.dryRun === true) return { targets: [...targets, ...(await readTargetLines(terminal, file))] }
@@ -85,10 +82,10 @@ const targetsOf = async (
 }
 
 /**
- * `distributed` where the server has no local slots and would refuse the default of the API, which is `local`. Undefined:
- * the request names no mode.
+ * The mode of a request without `--mode`: `distributed` if the server has no local slots, because it would refuse the
+ * default of the API, `local`. Otherwise undefined.
  */
-const usualMode = async (api: Api): Promise<Request['run_mode']> => {
+const defaultMode = async (api: Api): Promise<Request['run_mode']> => {
   const { run_modes: modes } = await api.get<{ run_modes: readonly string[] }>('/server-info')
   return !modes.includes('local') && modes.includes('distributed') ? 'distributed' : undefined
 }
@@ -100,7 +97,7 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     ...(await targetsOf(terminal, api, options)),
     ...(Object.keys(params).length === 0 ? {} : { params }),
     priority: options.priority,
-    run_mode: options.mode ?? (await usualMode(api)),
+    run_mode: options.mode ?? (await defaultMode(api)),
     timeout,
     concurrency: options.concurrency,
     runner_type: options.runner,

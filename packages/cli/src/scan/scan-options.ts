@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import { CliError, EXIT } from '../exit.ts'
 import { addParams, collect, duration, wholeNumber } from '../options.ts'
 
-/** What `exec` and `run` have in common: on what to run, and how. */
+/** The options that `exec` and `run` share. */
 export interface ScanOptions {
   readonly flow?: string
   readonly module?: string[]
@@ -28,37 +28,37 @@ export interface ScanOptions {
 const addTargets = (command: Command): Command =>
   command
     .option('-f, --flow <name>', 'flow to run')
-    .option('-m, --module <name>', 'module to run; given again, they run one after the other', collect)
-    .option('-t, --target <target>', 'target, or a file that is the target; may be given again', collect)
-    .option('-T, --target-file <file>', 'file of targets, a line each; - reads them from standard input')
+    .option('-m, --module <name>', 'module to run; repeatable, modules run one after the other', collect)
+    .option('-t, --target <target>', 'target, or a file that is the target; repeatable', collect)
+    .option('-T, --target-file <file>', 'file with one target per line; - is standard input')
     .option('--empty-target', 'run without a target')
 
-/** The words of scans, the same for every command that starts some. */
+/** Adds the options that `exec` and `run` share. */
 export const addScanOptions = (command: Command): Command =>
   addParams(addTargets(command), 'parameter of the workflow')
-    .option('-P, --params-file <file>', 'JSON or YAML file of parameters; those of -p go first')
-    .option('-c, --concurrency <count>', 'targets at once', wholeNumber)
-    .option('--timeout <duration>', 'limit for each run, like 2h, 1h30m or 1d; a number is minutes', duration)
+    .option('-P, --params-file <file>', 'JSON or YAML file of parameters; -p overrides them')
+    .option('-c, --concurrency <count>', 'number of targets at the same time', wholeNumber)
+    .option(
+      '--timeout <duration>',
+      'time limit of each run, like 2h, 1h30m or 1d; a number is minutes',
+      duration,
+    )
     .option('-S, --space <name>', 'workspace of the runs; default: one for each target')
     .addOption(new Option('--workspace <name>', 'the same as --space').conflicts('space'))
-    .option('-x, --exclude <module>', 'module of the flow to leave out; may be given again', collect)
-    .option(
-      '-X, --fuzzy-exclude <text>',
-      'leave out modules whose name contains it; may be given again',
-      collect,
-    )
+    .option('-x, --exclude <module>', 'module of the flow to skip; repeatable', collect)
+    .option('-X, --fuzzy-exclude <text>', 'skip modules whose name contains this text; repeatable', collect)
     .addOption(
-      new Option('-B, --tactic <tactic>', 'threads of tools: 40, 10 or 5').choices([
+      new Option('-B, --tactic <tactic>', 'number of threads for tools: 40, 10 or 5').choices([
         'aggressive',
         'default',
         'gently',
       ]),
     )
-    .option('--threads-hold <count>', 'threads of tools', wholeNumber)
+    .option('--threads-hold <count>', 'number of threads for tools', wholeNumber)
     .addOption(
       new Option(
         '--heuristics-check <level>',
-        'how closely targets are looked at; advanced asks them',
+        'how targets are classified; advanced sends requests to them',
       ).choices(HEURISTICS),
     )
 
@@ -67,7 +67,7 @@ export interface Choice {
   readonly kind?: 'flow' | 'module'
 }
 
-/** What is to be run: one workflow, or modules in their order. */
+/** The workflow to run, or the modules in order. */
 export const chosenWorkflows = ({ flow, module = [] }: ScanOptions, name?: string): Choice[] => {
   const ways: Choice[][] = [
     name === undefined ? [] : [{ name }],
@@ -80,7 +80,7 @@ export const chosenWorkflows = ({ flow, module = [] }: ScanOptions, name?: strin
 
 export const spaceOf = ({ space, workspace }: ScanOptions): string | undefined => space ?? workspace
 
-/** Whoever names a target and says that there is none has made a slip. */
+/** `--empty-target` and a target contradict each other. */
 export const refuseTargets = ({ target, targetFile, emptyTarget }: ScanOptions): void => {
   if (emptyTarget === true && (target !== undefined || targetFile !== undefined))
     throw new CliError(EXIT.usage, '--empty-target runs without a target: leave -t and -T out')

@@ -5,10 +5,10 @@ import { fileErrorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Targets that one command holds. */
+/** Maximum number of targets of one command. */
 const MAX_TARGETS = 1_000_000
 
-/** What is piped into the command; without anything that is a slip and not a reason to wait. */
+/** Standard input. Refuses a terminal, instead of waiting for input. */
 export const standardInput = ({ in: input }: Terminal): NodeJS.ReadableStream => {
   if (input === undefined) throw new CliError(EXIT.usage, 'there is no standard input to read targets from')
   return input.stream()
@@ -21,7 +21,7 @@ const openList = async (file: string): Promise<NodeJS.ReadableStream> => {
   throw new Error('it is a directory')
 }
 
-/** The targets of a file, or of standard input for `-`: one a line, blank lines and those with `#` left out. */
+/** The targets of a file, or of standard input for `-`: one per line, without blank lines and comments (`#`). */
 export const readTargetLines = async (terminal: Terminal, file: string): Promise<string[]> => {
   const name = file === '-' ? 'standard input' : file
   const targets: string[] = []

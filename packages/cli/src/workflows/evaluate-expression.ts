@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunRecorder } from '@scanfarm/contracts'
-import type { Config } from '@scanfarm/platform'
-import { evaluateAlone, parseAllowedPaths, type AloneResult } from '@scanfarm/workflow'
+import { evaluateStandalone, type ExpressionResult } from '@scanfarm/engine'
+import { parseAllowedPaths } from '@scanfarm/functions'
 import { printLine, type Terminal } from '../terminal.ts'
-import { ownEnvironment } from './own-environment.ts'
-import { createOwnRunners } from './own-runners.ts'
+import { createOwnRunners, ownEnvironment } from './own-environment.ts'
+import type { Config } from '../settings.ts'
 
 export interface Expression {
   readonly source: string
@@ -17,8 +17,8 @@ export interface Expression {
 
 const nothing = (): void => undefined
 
-/** Shows what functions print, and why they had no result; steps, artifacts and events have no place to be kept. */
-const createShower = ({ out, err }: Terminal): RunRecorder => ({
+/** Prints the output and the errors of functions. Steps, artifacts and events are not recorded. */
+const createFunctionRecorder = ({ out, err }: Terminal): RunRecorder => ({
   plan: nothing,
   stepOpened: nothing,
   stepClosed: nothing,
@@ -28,27 +28,27 @@ const createShower = ({ out, err }: Terminal): RunRecorder => ({
   artifact: ({ path }) => void err.write(`artifact: ${path}\n`),
   event: ({ topic, data }) => void err.write(`event ${topic}: ${JSON.stringify(data)}\n`),
   log(level, line) {
-    // Functions of the log print their line as well.
+    // Log functions also print their line.
     if (level === 'warn' || level === 'error') err.write(`${level}: ${line}\n`)
   },
 })
 
-/** Evaluates an expression in the current folder, which it may read and write besides what the settings allow. */
+/** Evaluates an expression, which may read and write in the current folder and in the paths of the settings. */
 export const evaluateExpression = async (
   terminal: Terminal,
   config: Config,
   { source, target, params }: Expression,
-): Promise<AloneResult> => {
+): Promise<ExpressionResult> => {
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-function-'))
   const abort = new AbortController()
   const stop = (): void => abort.abort()
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const runUuid = randomUUID()
   const output = process.cwd()
-  const recorder = createShower(terminal)
+  const recorder = createFunctionRecorder(terminal)
   try {
     await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
-    return await evaluateAlone(source, {
+    return await evaluateStandalone(source, {
       target,
       params,
       strictParams: config.workflows.strictParams,

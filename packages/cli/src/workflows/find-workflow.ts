@@ -1,27 +1,32 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { WorkflowKind } from '@scanfarm/contracts'
-import type { Config } from '@scanfarm/platform'
+import { openFile, openLibrary } from '@scanfarm/engine'
 import {
-  openFile,
-  openLibrary,
+  renderProblems,
   resolveWorkflow,
   WorkflowError,
+  type Problem,
   type ResolvedWorkflow,
-} from '@scanfarm/workflow'
+} from '@scanfarm/language'
+import { plain } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { problemLines } from './problems.ts'
+import type { Config } from '../settings.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../../../workflows')
 
 const isFile = (name: string): boolean => /\.ya?ml$/i.test(name) && existsSync(name)
+
+/** `file:line:column: severity: message [rule]`, the format of editors and CI systems. The hint is on its own line. */
+export const problemLines = (problems: readonly Problem[]): string[] =>
+  problems.flatMap((problem) => renderProblems([problem], 'text').split('\n').map(plain))
 
 const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow => {
   try {
     return resolveWorkflow(...args)
   } catch (error) {
     if (!(error instanceof WorkflowError)) throw error
-    // The message names the first problem, and the list all of them.
+    // The message names the first problem, the list names all.
     const lines = problemLines(error.problems)
     const head = lines.length === 0 ? error.message : `the workflow ${args[1].name} cannot be used:`
     throw new CliError(EXIT.failed, [head, ...lines].join('\n'))
@@ -32,12 +37,12 @@ const resolved = (...args: Parameters<typeof resolveWorkflow>): ResolvedWorkflow
 export const folderOfFile = (name: string): string | undefined =>
   isFile(name) ? dirname(resolve(name)) : undefined
 
-/** Where workflows are looked for by name: the folders of the settings, then the shipped ones. */
+/** The folders in which workflows are searched by name: those of the settings, then the shipped ones. */
 export const workflowFolders = (config: Config): string[] => [...config.workflows.folders, SHIPPED]
 
 /**
- * The workflow with everything it refers to: a file (with what it refers to around it), or a name in the folders of
- * the settings and among the shipped ones.
+ * Loads a workflow and everything it refers to. `name` is a file, whose references are searched in its folder, or a
+ * name, which is searched in the folders of the settings and in the shipped workflows.
  */
 export const findWorkflow = async (
   config: Config,

@@ -10,10 +10,10 @@ const COLOURS: Readonly<Record<string, string>> = {
 }
 const RESET = '\x1b[0m'
 
-/** Tells what happens in a run as it happens: steps, their output, artifacts. */
+/** Prints steps, output and artifacts of a run as they happen. */
 export const createNarrator = (terminal: Terminal): RunRecorder => {
   const names = new Map<string, string>()
-  // log_info() and its siblings print their message, log it, and answer it as output of the step: it is shown once.
+  // log_info() and similar functions print their message, log it, and return it as output: it is shown once.
   let printed: { readonly key: string; readonly chunk: Buffer } | undefined
   let answer: { readonly key: string; readonly chunk: Buffer } | undefined
   const say = (line: string): void => printLine(terminal, line)
@@ -48,7 +48,7 @@ export const createNarrator = (terminal: Terminal): RunRecorder => {
   }
 }
 
-/** The same as one JSON object a line; `about` is in each of them. */
+/** Prints the same as one JSON object per line, each with the fields of `about`. */
 export const createJsonNarrator = (terminal: Terminal, about: object = {}): RunRecorder => {
   const tell = (what: string, facts: object): void =>
     printLine(terminal, JSON.stringify({ what, ...about, ...facts }))

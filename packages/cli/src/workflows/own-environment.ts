@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '@scanfarm/platform'
-import { makeHome } from '@scanfarm/runners'
-import { givenOf, type ExecuteInput } from '@scanfarm/workflow'
+import type { RunnerProvider } from '@scanfarm/contracts'
+import { operatorInputOf, type ExecuteInput } from '@scanfarm/engine'
+import { createRunners, dockerOptions, makeHome } from '@scanfarm/runners'
+import type { Config } from '../settings.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
 export interface OwnRun {
@@ -12,7 +13,7 @@ export interface OwnRun {
   readonly temp: string
 }
 
-/** The home that the settings name, else that of the person. */
+/** The home of the settings, or else of the user. */
 const homeOf = async (
   { runner }: Config,
   env: NodeJS.ProcessEnv,
@@ -32,21 +33,21 @@ const homeOf = async (
 const FOR_ALL = 0o755
 const MODES: Readonly<Record<string, number>> = { base: 0o711, snapshots: 0o700 }
 
-/** As workers do; a person who cannot make them runs what does without. */
+/** Creates the folders, as workers do. If the user is not allowed to, workflows that do not need them still run. */
 const makeFolders = async (folders: Config['folders']): Promise<void> => {
   for (const [name, folder] of Object.entries(folders))
     if (folder !== '')
       await mkdir(folder, { recursive: true, mode: MODES[name] ?? FOR_ALL }).catch(() => undefined)
 }
 
-/** What the settings and the person give to a run of that person. */
+/** The environment of a run: from the settings and from the user. */
 export const ownEnvironment = async (
   config: Config,
   env: NodeJS.ProcessEnv,
   run: OwnRun,
 ): Promise<Pick<ExecuteInput, 'folders' | 'env' | 'variables' | 'secrets' | 'version'>> => {
   await makeFolders(config.folders)
-  const { env: given, variables, secrets, folders } = givenOf(config)
+  const { env: given, variables, secrets, folders } = operatorInputOf(config)
   const { PATH = config.runner.path, LANG = 'C.UTF-8' } = env
   const { output, temp, target } = run
   const HOME = await homeOf(config, env, run)
@@ -57,4 +58,23 @@ export const ownEnvironment = async (
     secrets,
     version: packageJson.version,
   }
+}
+
+const ALL = ['*']
+
+/**
+ * The runners of a run: commands on this machine run as the user, and ssh uses the agent of the user. The limits for
+ * workers do not apply.
+ */
+export const createOwnRunners = ({ runner, runs }: Config, agent: string | undefined): RunnerProvider => {
+  const graceMs = runs.cancelGraceMs
+  return createRunners({
+    host: { graceMs },
+    docker: {
+      ...dockerOptions({ ...runner, dockerImages: ALL, dockerVolumes: ALL, dockerNetworks: ALL }),
+      owner: `exec-${process.pid}`,
+      graceMs,
+    },
+    ssh: { graceMs, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts, agent },
+  })
 }

@@ -8,16 +8,16 @@ import {
 } from '@scanfarm/contracts'
 import type { EndedRun } from '../exec/planned.ts'
 
-/** Bounds of the document, which is in memory until the run has ended; what is beyond them is left out. */
+/** Limits of the document, which is in memory until the run has ended. Anything beyond them is omitted. */
 const MAX_STEPS = 10_000
 const MAX_ARTIFACTS = 10_000
-/** Characters of output kept of each step: its end, which says how it went. */
+/** The last characters of the output of each step are kept. */
 const OUTPUT_TAIL = 16 * 1024
 
 interface Step extends Omit<StepOpened, 'key' | 'seq'> {
   closed?: StepClosed
   readonly output: Record<OutputStream, string>
-  /** A character may come in two chunks. */
+  /** A character may be split between two chunks. */
   readonly decoders: Readonly<Record<OutputStream, StringDecoder>>
 }
 
@@ -31,7 +31,7 @@ const keepOutput = ({ output, decoders }: Step, stream: OutputStream, chunk: Buf
   output[stream] = (output[stream] + decoders[stream].write(chunk)).slice(-OUTPUT_TAIL)
 }
 
-/** Facts about the run that are known before it begins. */
+/** Facts about the run that are known before it starts. */
 export interface RunFacts {
   readonly uuid: string
   readonly workflow: string
@@ -44,7 +44,7 @@ export interface RunFacts {
 
 export interface RunDocument {
   readonly recorder: RunRecorder
-  /** The run with its steps as plain JSON, in the words of the API. */
+  /** The run with its steps as plain JSON, with the same fields as in the API. */
   finish(facts: RunFacts, result: EndedRun['result']): object
 }
 
@@ -63,7 +63,7 @@ const stepJson = ({ name, type, module, command, startedAt, closed, output }: St
   ...output,
 })
 
-/** Keeps what a run tells for one document at its end, and passes it on to `live`. */
+/** Collects the events of a run for one document at its end, and passes them on to `live`. */
 export const createRunDocument = (live: RunRecorder): RunDocument => {
   const startedAt = new Date()
   const steps = new Map<string, Step>()

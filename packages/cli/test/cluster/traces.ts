@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What commands wrote down in their folder: the world as it was, beside what the records say. */
+// Reads and writes the folder in which the modules of `workflows.ts` leave traces.
 
 interface Moment {
   readonly at: bigint
   readonly change: 1 | -1
 }
 
-/** Most commands of the module `stamp` that ran at the same time. */
+/** The largest number of commands of the module `stamp` that ran at the same time. */
 export async function mostAtOnce(folder: string): Promise<number> {
   const moments: Moment[] = []
   for (const file of (await readdir(folder)).filter((name) => /\.(began|ended)$/.test(name))) {
@@ -27,14 +27,14 @@ export async function mostAtOnce(folder: string): Promise<number> {
   return most
 }
 
-/** What commands have written there, line by line; a file that was opened and not written yet has none. */
+/** The lines of a file. A file that does not exist yet has none. */
 const linesOf = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 
-/** Targets in the order in which commands of the module `gate`, or waiting ones of `held`, began. */
+/** The targets of started commands of the module `gate`, and of held ones of the module `held`, in order. */
 export const begun = (folder: string): string[] => linesOf(join(folder, 'began'))
 
-/** Commands of the module `stamp` that have begun. */
+/** The number of started commands of the module `stamp`. */
 export const stamped = (folder: string): number =>
   readdirSync(folder).filter((name) => name.endsWith('.began')).length
 
@@ -46,11 +46,11 @@ export const hold = async (folder: string, targets: readonly string[]): Promise<
 /** Lets the commands of the modules `gate`, `held` and `stamp` end. */
 export const openGate = (folder: string): Promise<void> => writeFile(join(folder, 'open'), '')
 
-/** Pids that the module `tree` wrote for a target. */
+/** The pids that the module `tree` recorded for a target. */
 export const pidsOf = (folder: string, target: string): number[] =>
   linesOf(join(folder, `${target}.pids`)).map(Number)
 
-/** Whether a process lives; one that only waits to be reaped does not. */
+/** Whether a process is alive. Zombies are not. */
 export const lives = (pid: number): boolean => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

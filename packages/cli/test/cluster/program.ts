@@ -1,10 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from './until.ts'
+import { until as waitUntil } from '@scanfarm/testing'
+
+/** Waits until `condition` returns a value other than undefined or false. Errors are ignored: programs may be starting. */
+export const until = <T>(what: string, condition: () => T | Promise<T>, limitMs = 120_000) =>
+  waitUntil(condition, { what, limitMs, despiteErrors: true })
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
-/** Those of scripts/scanfarm. */
+/** The flags of scripts/scanfarm. */
 const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning']
 const LOG_TAIL = 4_000
 const STOP_MS = 40_000
@@ -14,7 +18,7 @@ export interface ProgramEnd {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A process of the scanfarm program, as a user would start it. Disposing stops it in order, or kills it when that hangs. */
+/** A process of the scanfarm program. Disposing stops it in order, or kills it if that takes too long. */
 export class Program implements AsyncDisposable {
   readonly name: string
   readonly ended: Promise<ProgramEnd>
@@ -29,7 +33,7 @@ export class Program implements AsyncDisposable {
     this.name = name
     this.#log = join(options.folder, `${name}.log`)
     const log = openSync(this.#log, 'a')
-    // The farm decides the whole environment: a developer's own settings must not leak in.
+    // The tests set the whole environment: the settings of the developer must not take effect.
     const { PATH = '', HOME = '/', TMPDIR = '/tmp' } = process.env
     this.#child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
       stdio: ['ignore', log, log],
@@ -54,13 +58,13 @@ export class Program implements AsyncDisposable {
     this.#child.kill(name)
   }
 
-  /** SIGKILL, and gone when it resolves. */
+  /** Sends SIGKILL and waits for the end. */
   async kill(): Promise<void> {
     this.signal('SIGKILL')
     await this.ended
   }
 
-  /** SIGTERM, and gone when it resolves. */
+  /** Sends SIGTERM and waits for the end. */
   async stop(): Promise<ProgramEnd> {
     this.signal('SIGTERM')
     return this.ended
@@ -70,7 +74,7 @@ export class Program implements AsyncDisposable {
     return readFileSync(this.#log, 'utf8')
   }
 
-  /** Waits until `ready`; fails at once, with the end of the log, when the program ends meanwhile. */
+  /** Waits until `ready` returns a value. Fails at once, with the end of the log, if the program ends. */
   async until<T>(what: string, ready: () => Promise<T | undefined | false>, limitMs = 180_000): Promise<T> {
     const answer = await until(
       `${this.name} ${what}`,

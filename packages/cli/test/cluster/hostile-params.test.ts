@@ -1,30 +1,30 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { Farm, Refusal, until } from './farm.ts'
+import { TestCluster, Refusal, until } from './test-cluster.ts'
 import { jobEnded, readJob, runsOf, submit } from './jobs.ts'
 
 const START_MS = 300_000
 const TEST_MS = 120_000
 
-let farm: Farm
-let strict: Farm
+let cluster: TestCluster
+let strict: TestCluster
 let canary = ''
 beforeAll(async () => {
-  farm = await Farm.start({ workers: 1, slots: 2 })
-  canary = join(await farm.traces(), 'canary')
+  cluster = await TestCluster.start({ workers: 1, slots: 2 })
+  canary = join(await cluster.traces(), 'canary')
 }, START_MS)
 afterAll(async () => {
-  await farm?.[Symbol.asyncDispose]()
+  await cluster?.[Symbol.asyncDispose]()
   await strict?.[Symbol.asyncDispose]()
 }, START_MS)
 
-const outputOf = async (of: Farm, runUuid: string): Promise<string> => {
+const outputOf = async (of: TestCluster, runUuid: string): Promise<string> => {
   const { data } = await of.client.get<{ data: { output: string }[] }>(`/runs/${runUuid}/steps`)
   return data.map(({ output }) => output).join('')
 }
 
-const printed = async (of: Farm, jobId: string): Promise<string> => {
+const printed = async (of: TestCluster, jobId: string): Promise<string> => {
   await jobEnded(of.client, jobId)
   const [run] = await runsOf(of.client, jobId)
   expect(run?.status).toBe('completed')
@@ -35,11 +35,11 @@ const hostile = () => `3 touch ${canary}`
 const asArguments = () => `[3 touch ${canary}][3][touch][${canary}]`
 
 test(
-  'a param of a shipped flow is refused before anything is created when it does not fit its type',
+  'A param of a shipped flow that does not match its type is refused with 400',
   async () => {
     const params = { wait_seconds: hostile() }
     const body = { flow: 'service-survey', target: '127.0.0.1:9', run_mode: 'distributed', params }
-    const refused: unknown = await farm.client.post('/runs', body).catch((error: unknown) => error)
+    const refused: unknown = await cluster.client.post('/runs', body).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(Refusal)
     expect(refused).toMatchObject({ status: 400, body: expect.stringContaining('/params/wait_seconds') })
     expect(refused).toMatchObject({ body: expect.stringContaining('expected a whole number from 1 to 60') })
@@ -48,48 +48,48 @@ test(
 )
 
 test(
-  "a caller's param runs no command, and is one word where it is no argument",
+  'A param of a caller runs no command, and is only split into words where it is an argument',
   async () => {
     const params = { wait: hostile() }
-    const jobId = await submit(farm.client, { module: 'waiting', targets: ['a.test'], params })
-    expect(await printed(farm, jobId)).toBe(asArguments())
+    const jobId = await submit(cluster.client, { module: 'waiting', targets: ['a.test'], params })
+    expect(await printed(cluster, jobId)).toBe(asArguments())
     expect(existsSync(canary)).toBe(false)
   },
   TEST_MS,
 )
 
 test(
-  "an event's input is a caller's param",
+  'A param from the input of an event is quoted like a param of a caller',
   async () => {
-    await farm.client.post('/events/emit', {
+    await cluster.client.post('/events/emit', {
       topic: 'custom.wait',
       data: { host: 'event.test', wait: hostile() },
     })
     const run = await until('the run of the event has ended', async () => {
       const path = '/runs?workflow=waiting&status=completed'
-      const runs = await farm.client.all<{ run_uuid: string; target: string }>(path)
+      const runs = await cluster.client.all<{ run_uuid: string; target: string }>(path)
       return runs.find(({ target }) => target === 'event.test')
     })
-    expect(await outputOf(farm, run.run_uuid)).toBe(asArguments())
+    expect(await outputOf(cluster, run.run_uuid)).toBe(asArguments())
     expect(existsSync(canary)).toBe(false)
   },
   TEST_MS,
 )
 
 test(
-  'an event whose input does not fit starts no run, and the event log contains why',
+  'An event whose input does not match the type of a param starts no run, and the event log contains the error',
   async () => {
     const emit = (host: string, wait: string) =>
-      farm.client.post('/events/emit', { topic: 'custom.count', data: { host, wait } })
+      cluster.client.post('/events/emit', { topic: 'custom.count', data: { host, wait } })
     await emit('bad.test', hostile())
     await emit('good.test', '4')
     await until('the run of the other event has ended', async () => {
-      const runs = await farm.client.all<{ target: string }>('/runs?workflow=counting&status=completed')
+      const runs = await cluster.client.all<{ target: string }>('/runs?workflow=counting&status=completed')
       return runs.length > 0
     })
-    const runs = await farm.client.all<{ target: string }>('/runs?workflow=counting')
+    const runs = await cluster.client.all<{ target: string }>('/runs?workflow=counting')
     expect(runs.map(({ target }) => target)).toEqual(['good.test'])
-    const logged = await farm.client.all<{ data: string; error: string }>('/event-logs?topic=custom.count')
+    const logged = await cluster.client.all<{ data: string; error: string }>('/event-logs?topic=custom.count')
     const entry = logged.find(({ data }) => data.includes('bad.test'))
     expect(entry?.error).toContain('params/wait: "3 touch')
     expect(existsSync(canary)).toBe(false)
@@ -98,32 +98,32 @@ test(
 )
 
 test(
-  'a schedule gives params as a caller does, and is refused when they do not fit',
+  'A param of a schedule is quoted like a param of a caller, and is refused when it does not match its type',
   async () => {
     const base = { schedule: '0 3 * * *', target: 'clock.test', params: { wait: hostile() } }
-    const refused = farm.client.post('/schedules', { ...base, name: 'bad', workflow_name: 'counting' })
+    const refused = cluster.client.post('/schedules', { ...base, name: 'bad', workflow_name: 'counting' })
     await expect(refused).rejects.toMatchObject({
       status: 400,
       body: expect.stringContaining('/params/wait'),
     })
-    const { data } = await farm.client.post<{ data: { id: string } }>('/schedules', {
+    const { data } = await cluster.client.post<{ data: { id: string } }>('/schedules', {
       ...base,
       name: 'good',
       workflow_name: 'waiting',
     })
-    const fired = await farm.client.post<{ job_id: string }>(`/schedules/${data.id}/trigger`)
-    expect(await printed(farm, fired.job_id)).toBe(asArguments())
-    expect((await readJob(farm.client, fired.job_id)).failed).toBe(0)
+    const fired = await cluster.client.post<{ job_id: string }>(`/schedules/${data.id}/trigger`)
+    expect(await printed(cluster, fired.job_id)).toBe(asArguments())
+    expect((await readJob(cluster.client, fired.job_id)).failed).toBe(0)
     expect(existsSync(canary)).toBe(false)
   },
   TEST_MS,
 )
 
 test(
-  'with workflows.strict_params of the worker a param without a type is one word everywhere',
+  'With workflows.strict_params on the worker, a param without a type is one word everywhere',
   async () => {
-    await farm[Symbol.asyncDispose]()
-    strict = await Farm.start({ workers: 1, env: { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' } })
+    await cluster[Symbol.asyncDispose]()
+    strict = await TestCluster.start({ workers: 1, env: { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' } })
     const params = { wait: 'a b' }
     const jobId = await submit(strict.client, { module: 'waiting', targets: ['a.test'], params })
     expect(await printed(strict, jobId)).toBe('[a b][a b]')

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { Client } from './client.ts'
-import { Program } from './program.ts'
+import { Program, until } from './program.ts'
 import { freePort } from './services.ts'
-import { until } from './until.ts'
 
 const TEST_MS = 400_000
 const PASSAGE = 0o711
@@ -24,7 +23,7 @@ interface Found {
   readonly stat: Stats
 }
 
-/** Everything below a folder that others could reach, and what they could not. */
+/** Yields everything below a folder, and whether other users can reach it. */
 const walk = function* (folder: string, reachable: boolean): Generator<Found & { reachable: boolean }> {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -37,13 +36,13 @@ const walk = function* (folder: string, reachable: boolean): Generator<Found & {
 }
 
 test(
-  'nobody else can read the data folder of a farm, and its first token is in no log',
+  'Other users cannot read the data folder, and the first token is in no log',
   async () => {
     await using scope = new AsyncDisposableStack()
     const folder = await mkdtemp(join(tmpdir(), 'scanfarm-private-'))
     scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
     await chmod(folder, PASSAGE)
-    // A data folder as an earlier version or a careless operator left it, with the output of the programs in it.
+    // The data folder of an earlier version or a careless operator: readable by all users, with log files in it.
     const data = join(folder, 'data')
     await mkdir(join(data, 'artifacts'), { recursive: true })
     await chmod(data, 0o755)
@@ -85,17 +84,17 @@ test(
         ),
       ),
     )
-    // Commands of every user read the folders for tools; nothing is in them yet.
+    // The folders for tools are readable by the commands of all users.
     const tools = join(data, 'base')
     const open = found.filter(({ stat, reachable, path: at }) =>
-      // Of folders others may have the passage at most, of files nothing.
+      // Other users may at most traverse folders, and have no rights on files.
       stat.isDirectory()
         ? reachable && (stat.mode & (at.startsWith(`${tools}/`) ? 0o022 : 0o066)) !== 0
         : (reachable || at.includes('artifacts/')) && (stat.mode & 0o077) !== 0,
     )
     expect(open.map((one) => `${(one.stat.mode & 0o777).toString(8)} ${one.path}`)).toEqual([])
-    const telling = found.filter(({ stat, path: at }) => stat.isFile() && readFileSync(at).includes(token))
-    expect(telling.map((one) => one.path)).toEqual([join(data, 'admin-token')])
+    const withToken = found.filter(({ stat, path: at }) => stat.isFile() && readFileSync(at).includes(token))
+    expect(withToken.map((one) => one.path)).toEqual([join(data, 'admin-token')])
     expect(`${master.log}${worker.log}`).not.toContain('sfm_')
   },
   TEST_MS,

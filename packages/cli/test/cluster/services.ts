@@ -2,14 +2,14 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/platform'
-import { until } from './until.ts'
+import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/embedded'
+import { until } from './program.ts'
 
-/** Below those that systems give to outgoing connections and to servers that name no port. */
+/** Below the ephemeral ports, which systems assign to outgoing connections. */
 const [LOWEST_PORT, HIGHEST_PORT] = [20_000, 32_000]
 const PORTS_TRIED = 100
 
-/** A port of the loopback address that stays free until someone names it, also while its server is away. */
+/** A free port of the loopback address. The system does not assign it to others while its server is stopped. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PORTS_TRIED; tried++) {
     const server = createServer().listen(randomInt(LOWEST_PORT, HIGHEST_PORT), '127.0.0.1')
@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`none of ${PORTS_TRIED} ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`)
 }
 
-/** A Redis of the farm's own that keeps nothing on disk, so that a killed one comes back empty. */
+/** A Redis of one test cluster. It stores nothing on disk, so it is empty after a kill and a restart. */
 export class PrivateRedis implements AsyncDisposable {
   readonly #port: number
   readonly #program: string
@@ -62,7 +62,7 @@ export class PrivateRedis implements AsyncDisposable {
     await until('Redis answers', async () => (await this.command('PING')).startsWith('+PONG'))
   }
 
-  /** SIGKILL: with it goes everything that was in it. */
+  /** Sends SIGKILL. All data is lost. */
   async kill(): Promise<void> {
     if (this.#child === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
@@ -88,9 +88,9 @@ export class PrivateRedis implements AsyncDisposable {
   }
 }
 
-const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-/** A Postgres of the farm's own that can be stopped and started again at the same address. */
+/** A Postgres of one test cluster. It can be stopped and restarted at the same address. */
 export class PrivatePostgres implements AsyncDisposable {
   readonly #server: ServerKind
   readonly url: string
@@ -100,12 +100,12 @@ export class PrivatePostgres implements AsyncDisposable {
     this.url = url
   }
 
-  /** `durable: false` leaves out the waits for the disk; `settings` are more settings of the server. */
+  /** With `durable: false`, it does not wait for the disk. `settings` are added to those of the server. */
   static async start(
     folder: string,
     options: { durable: boolean; settings?: Readonly<Record<string, string>> },
   ): Promise<PrivatePostgres> {
-    const settings = { ...(options.durable ? {} : CARELESS), ...options.settings }
+    const settings = { ...(options.durable ? {} : NOT_DURABLE), ...options.settings }
     const server = await postgresServer(folder, { settings })
     return new PrivatePostgres(server, await server.start())
   }
@@ -116,8 +116,7 @@ export class PrivatePostgres implements AsyncDisposable {
 
   async restart(): Promise<void> {
     const url = await this.#server.start()
-    if (url !== this.url)
-      throw new Error('Postgres came back at another address: its port was taken meanwhile')
+    if (url !== this.url) throw new Error('Postgres restarted at another address: its port is in use')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import { until } from './until.ts'
+import { until } from './program.ts'
 
 export interface Job {
   job_id: string
@@ -54,6 +54,10 @@ export const readRun = async (client: Client, ref: string | number): Promise<Run
 export const runsOf = async (client: Client, jobId: string): Promise<RunRow[]> =>
   (await client.all<RunRow>(`/runs?job_id=${jobId}`)).sort((a, b) => a.id - b.id)
 
+/** Whether runs of the job are queued. The API returns a job with all of its runs, so polling jobs would be expensive. */
+const hasQueued = async (client: Client, jobId: string): Promise<boolean> =>
+  (await client.get<{ data: RunRow[] }>(`/runs?job_id=${jobId}&status=queued&limit=1`)).data.length > 0
+
 /** Waits until `count` runs of the job have completed. */
 export const someCompleted = (client: Client, jobId: string, count: number): Promise<Job> =>
   until(`${count} runs have completed`, async () => {
@@ -61,11 +65,12 @@ export const someCompleted = (client: Client, jobId: string, count: number): Pro
     return job.completed >= count && job
   })
 
-/** Waits until no run of the job waits or runs. Calls that fail meanwhile are made again. */
+/** Waits until all runs of the job have ended. Failed requests are repeated. */
 export const jobEnded = (client: Client, jobId: string, limitMs = 240_000): Promise<Job> =>
   until(
     'the job has ended',
     async () => {
+      if (await hasQueued(client, jobId)) return undefined
       const job = await readJob(client, jobId)
       return job.pending + job.running === 0 && job
     },

@@ -1,7 +1,7 @@
+// long
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { Farm, until } from './farm.ts'
-import { expectExactlyOnce } from './expect-exactly-once.ts'
-import { expectOvertaking } from './expect-overtaking.ts'
+import { TestCluster, until } from './test-cluster.ts'
+import { expectExactlyOnce, expectOvertaking } from './expectations.ts'
 import { jobEnded, readJob, runsOf, submit, targets } from './jobs.ts'
 import { mostAtOnce, openGate, stamped } from './traces.ts'
 
@@ -10,23 +10,23 @@ const TEST_MS = 600_000
 const LOW_RUNS = 5_000
 const SLOTS = 8
 
-let farm: Farm
+let cluster: TestCluster
 
 beforeAll(async () => {
-  farm = await Farm.start({ masters: 2, workers: 2, slots: SLOTS / 2 })
+  cluster = await TestCluster.start({ masters: 2, workers: 2, slots: SLOTS / 2 })
 }, START_MS)
 
 afterAll(async () => {
-  await farm[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
 }, START_MS)
 
 test(
-  'a job of 1,000 targets over two workers completes every run exactly once',
+  'Two workers complete each run of a job of 1,000 targets exactly once',
   async () => {
     const hosts = targets(1_000)
-    const jobId = await submit(farm.client, { module: 'noop', targets: hosts })
-    await jobEnded(farm.client, jobId)
-    const runs = await expectExactlyOnce(farm.client, jobId, { targets: hosts, steps: ['nothing'] })
+    const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
+    await jobEnded(cluster.client, jobId)
+    const runs = await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
     expect(runs.filter((run) => run.attempt !== 1)).toEqual([])
     expect(new Set(runs.map((run) => run.worker_id)).size).toBe(2)
   },
@@ -34,17 +34,17 @@ test(
 )
 
 test(
-  'a critical run submitted behind 5,000 low ones starts next, and cancelling the job ends the rest',
-  () => expectOvertaking(farm, SLOTS, LOW_RUNS),
+  'A critical run starts before 5,000 queued runs of low priority, and cancelling their job cancels all of them',
+  () => expectOvertaking(cluster, SLOTS, LOW_RUNS),
   TEST_MS,
 )
 
 test(
-  'a job of concurrency 3 never has more than three commands running on the whole farm, and reaches three',
+  'A job with concurrency 3 has at most three commands running on all workers together, and reaches three',
   async () => {
-    const folder = await farm.traces()
+    const folder = await cluster.traces()
     const hosts = targets(24, 'slow')
-    const jobId = await submit(farm.client, {
+    const jobId = await submit(cluster.client, {
       module: 'stamp',
       targets: hosts,
       params: { folder },
@@ -52,18 +52,18 @@ test(
     })
     await until('three have begun', () => stamped(folder) === 3)
     await openGate(folder)
-    await jobEnded(farm.client, jobId)
-    await expectExactlyOnce(farm.client, jobId, { targets: hosts, steps: ['stamp'] })
+    await jobEnded(cluster.client, jobId)
+    await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['stamp'] })
     expect(await mostAtOnce(folder)).toBe(3)
   },
   TEST_MS,
 )
 
 test(
-  'a throttled job does not hold back another one',
+  'A job that waits for its concurrency limit does not delay other jobs',
   async () => {
-    const folder = await farm.traces()
-    const slow = await submit(farm.client, {
+    const folder = await cluster.traces()
+    const slow = await submit(cluster.client, {
       module: 'stamp',
       targets: targets(40, 'held'),
       params: { folder },
@@ -71,23 +71,23 @@ test(
       priority: 'critical',
     })
     const hosts = targets(50, 'free')
-    const quick = await submit(farm.client, { module: 'noop', targets: hosts, priority: 'low' })
-    await jobEnded(farm.client, quick)
+    const quick = await submit(cluster.client, { module: 'noop', targets: hosts, priority: 'low' })
+    await jobEnded(cluster.client, quick)
     await until('one has begun', () => stamped(folder) === 1)
-    expect(await readJob(farm.client, slow)).toMatchObject({ pending: 39, running: 1 })
-    await farm.client.post(`/jobs/${slow}/cancel`)
-    await jobEnded(farm.client, slow)
+    expect(await readJob(cluster.client, slow)).toMatchObject({ pending: 39, running: 1 })
+    await cluster.client.post(`/jobs/${slow}/cancel`)
+    await jobEnded(cluster.client, slow)
     expect(await mostAtOnce(folder)).toBe(1)
   },
   TEST_MS,
 )
 
 test(
-  'two masters feed the same workers, and any of them serves what the other one started',
+  'Two masters share the workers, and each of them serves the jobs of the other',
   async () => {
-    const [one, two] = farm.masters
-    if (!one || !two) throw new Error('the farm should have two masters')
-    const hosts = targets(300, 'shared')
+    const [one, two] = cluster.masters
+    if (!one || !two) throw new Error('the cluster should have two masters')
+    const hosts = targets(100, 'shared')
     const jobs = await Promise.all([
       submit(one.client, { module: 'noop', targets: hosts }),
       submit(two.client, { module: 'noop', targets: hosts }),
@@ -101,10 +101,10 @@ test(
 )
 
 test(
-  'an artifact made on a worker is read through another master than the one that took the job',
+  'An artifact of a worker can be read from a master that did not accept the job',
   async () => {
-    const [one, two] = farm.masters
-    if (!one || !two) throw new Error('the farm should have two masters')
+    const [one, two] = cluster.masters
+    if (!one || !two) throw new Error('the cluster should have two masters')
     const jobId = await submit(one.client, { module: 'report', targets: ['reported.test'] })
     await jobEnded(one.client, jobId)
     const [run] = await runsOf(two.client, jobId)

@@ -1,4 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises'
+import { openAsBlob } from 'node:fs'
+import { access, constants, open, readFile, stat, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -47,5 +48,22 @@ const copy = async (
       EXIT.unreachable,
       `${name} is not complete: the answer was cut off: ${errorText(error)}`,
     )
+  }
+}
+
+const blobOf = async (file: string): Promise<Blob> => {
+  const facts = await stat(file)
+  if (facts.isDirectory()) throw new Error('it is a directory')
+  // `openAsBlob` does not say why a file cannot be opened, and treats a pipe as an empty file.
+  await access(file, constants.R_OK)
+  return facts.isFile() ? await openAsBlob(file) : new Blob([Uint8Array.from(await readFile(file))])
+}
+
+/** A file as the body of a request; it is read while it is sent. */
+export const readBlob = async (file: string): Promise<Blob> => {
+  try {
+    return await blobOf(file)
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${file} cannot be read: ${fileErrorText(error)}`)
   }
 }

@@ -9,14 +9,13 @@ import { openFolder, writeWorkflows } from './workflows.ts'
 export { audit } from './audit.ts'
 export { Client, Refusal } from './client.ts'
 export { jobEnded, someCompleted, submit, targets } from './jobs.ts'
-export { Program, type ProgramEnd } from './program.ts'
+export { Program, until, type ProgramEnd } from './program.ts'
 export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
 export { lives, pidsOf } from './traces.ts'
-export { until } from './until.ts'
 
 /**
- * Least lease that the settings allow, for tests that lose a worker and wait for it. A machine that is busy enough makes
- * others seem lost as well: attempts are counted only where the lease is longer.
+ * The shortest lease that the settings allow, for tests that wait until a worker is lost. On a busy machine other workers
+ * may be lost too, so tests with this lease do not check the number of attempts.
  */
 export const LEASE_MS = 3_000
 /** How long a stopping worker waits for its runs. */
@@ -24,17 +23,17 @@ const DRAIN_MS = 1_000
 const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
 const PASSABLE = 0o711
 
-export interface FarmOptions {
+export interface TestClusterOptions {
   readonly queue?: 'redis' | 'postgres'
   readonly masters?: number
   readonly workers?: number
   /** Runs at once on each worker. */
   readonly slots?: number
-  /** Silence after which a worker is lost; default: as in production, longer than anything that keeps one from work. */
+  /** Time without a heartbeat after which a worker is lost; default: that of the settings. */
   readonly leaseMs?: number
-  /** Wait for the disk as in production; default false. */
+  /** Whether Postgres waits for the disk; default false. */
   readonly durable?: boolean
-  /** More settings of the Postgres server, such as those of a profiler. */
+  /** More settings of the Postgres server, for example for a profiler. */
   readonly postgres?: Readonly<Record<string, string>>
   /** More settings for all programs, as environment variables. */
   readonly env?: Readonly<Record<string, string>>
@@ -56,17 +55,17 @@ interface WorkerRow {
 }
 
 /**
- * Masters and workers as real processes on one machine, with a Postgres and a Redis of their own, below one temporary
- * folder. Every program has a data folder of its own; only the artifact store is shared, as between machines.
+ * Masters and workers as real processes on one machine, with their own Postgres and Redis, below one temporary folder.
+ * Each program has its own data folder; only the artifact store is shared, as between machines.
  */
-export class Farm implements AsyncDisposable {
+export class TestCluster implements AsyncDisposable {
   readonly folder: string
   readonly postgres: PrivatePostgres
-  /** Missing on the Postgres queue. */
+  /** Undefined if the queue is on Postgres. */
   readonly redis: PrivateRedis | undefined
   readonly masters: Master[] = []
   readonly workers: Program[] = []
-  readonly #options: FarmOptions
+  readonly #options: TestClusterOptions
   readonly #scope: AsyncDisposableStack
   readonly #programs: Program[] = []
   #tracesMade = 0
@@ -75,7 +74,7 @@ export class Farm implements AsyncDisposable {
     folder: string,
     postgres: PrivatePostgres,
     redis: PrivateRedis | undefined,
-    options: FarmOptions,
+    options: TestClusterOptions,
     scope: AsyncDisposableStack,
   ) {
     this.folder = folder
@@ -85,22 +84,22 @@ export class Farm implements AsyncDisposable {
     this.#scope = scope
   }
 
-  static async start(options: FarmOptions = {}): Promise<Farm> {
+  static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const scope = new AsyncDisposableStack()
     try {
-      const farm = await Farm.#open(options, scope)
-      for (let number = 0; number < (options.masters ?? 1); number++) await farm.startMaster()
+      const cluster = await TestCluster.#open(options, scope)
+      for (let number = 0; number < (options.masters ?? 1); number++) await cluster.startMaster()
       const names = Array.from({ length: options.workers ?? 2 }, (_, index) => `worker-${index + 1}`)
-      await Promise.all(names.map((name) => farm.startWorker(name)))
-      return farm
+      await Promise.all(names.map((name) => cluster.startWorker(name)))
+      return cluster
     } catch (error) {
       await scope.disposeAsync()
       throw error
     }
   }
 
-  static async #open(options: FarmOptions, scope: AsyncDisposableStack): Promise<Farm> {
-    const folder = await mkdtemp(join(tmpdir(), 'scanfarm-farm-'))
+  static async #open(options: TestClusterOptions, scope: AsyncDisposableStack): Promise<TestCluster> {
+    const folder = await mkdtemp(join(tmpdir(), 'scanfarm-cluster-'))
     scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
     await chmod(folder, PASSABLE)
     await writeWorkflows(join(folder, 'workflows'))
@@ -111,18 +110,18 @@ export class Farm implements AsyncDisposable {
       }),
     )
     const redis = options.queue === 'postgres' ? undefined : scope.use(await PrivateRedis.start())
-    const farm = new Farm(folder, postgres, redis, options, scope)
-    scope.defer(() => farm.#stopPrograms())
-    return farm
+    const cluster = new TestCluster(folder, postgres, redis, options, scope)
+    scope.defer(() => cluster.#stopPrograms())
+    return cluster
   }
 
   get client(): Client {
     const [master] = this.masters
-    if (!master) throw new Error('the farm has no master')
+    if (!master) throw new Error('the cluster has no master')
     return master.client
   }
 
-  /** Starts a master, on a given port when it takes the place of a killed one, and waits until it can work. */
+  /** Starts a master and waits until it is ready. `port` is for a master that replaces a killed one. */
   async startMaster(port?: number, env: Readonly<Record<string, string>> = {}): Promise<Master> {
     const name = `master-${this.masters.length + 1}`
     const address = port ?? (await freePort())
@@ -133,7 +132,7 @@ export class Farm implements AsyncDisposable {
     return master
   }
 
-  /** Starts a worker and waits until the farm knows it. */
+  /** Starts a worker and waits until it is registered. */
   async startWorker(name: string, env: Readonly<Record<string, string>> = {}): Promise<Program> {
     const program = this.#start(name, ['worker'], { SCANFARM_WORKER_NAME: name, ...env })
     await program.until('joined', async () =>
@@ -148,7 +147,7 @@ export class Farm implements AsyncDisposable {
     return data.filter(({ kind }) => kind === 'worker')
   }
 
-  /** Messages that all masters have put into the queue. */
+  /** The number of messages that all masters have sent to the queue. */
   async messagesSent(): Promise<number> {
     const counts = this.masters.map(async ({ client }) =>
       Number(/^scanfarm_dispatched_total (\d+)/m.exec(await client.text('/metrics'))?.[1] ?? 0),
@@ -156,11 +155,11 @@ export class Farm implements AsyncDisposable {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
 
-  /** A new folder that commands can write to, for the param `folder`. */
+  /** Creates a folder to which commands can write, for the param `folder`. */
   async traces(): Promise<string> {
     this.#tracesMade += 1
     const folder = await openFolder(join(this.folder, `traces-${this.#tracesMade}`))
-    // The commands of each workspace have a user of their own, and all add their lines to this file.
+    // The commands of each workspace run as a different user, and all of them append to this file.
     const began = join(folder, 'began')
     await writeFile(began, '')
     await chmod(began, 0o666)
@@ -191,14 +190,14 @@ export class Farm implements AsyncDisposable {
       SCANFARM_WORKER_DRAIN_MS: String(DRAIN_MS),
       SCANFARM_LOCAL_SLOTS: '1',
       SCANFARM_LOG_FORMAT: 'json',
-      // Starting a program is mostly compiling it: after the first one of a machine the rest find that done.
-      NODE_COMPILE_CACHE: join(tmpdir(), 'scanfarm-farm-compile-cache'),
+      // Compiling takes most of the start of a program: all but the first one use the cache.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'scanfarm-test-compile-cache'),
       ...(leaseMs === undefined ? {} : { SCANFARM_WORKER_LEASE_MS: String(leaseMs) }),
       ...this.#options.env,
     }
   }
 
-  /** Workers first: while they drain they still need the rest. */
+  /** Stops the workers first, because they need masters and services to drain. */
   async #stopPrograms(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker[Symbol.asyncDispose]()))
     await Promise.all(this.#programs.map((program) => program[Symbol.asyncDispose]()))

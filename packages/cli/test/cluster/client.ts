@@ -1,7 +1,7 @@
 const CALL_MS = 60_000
 const PAGE = 10_000
 
-/** What the server said when it refused. */
+/** The server refused a request. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -14,7 +14,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Calls one master as any API client would. Types are the caller's expectation; the server's own tests check shapes. */
+/** Calls the API of one master. The types are assumptions of the caller: the tests of the server check the schemas. */
 export class Client {
   readonly url: string
   readonly #token: string
@@ -36,7 +36,7 @@ export class Client {
     return this.#json('DELETE', path)
   }
 
-  /** Address and headers of a GET, for programs that make calls of their own. */
+  /** The URL and the headers of a GET, for callers that send it themselves. */
   callTo(path: string): { url: string; headers: Record<string, string> } {
     return { url: `${this.url}/api${path}`, headers: { authorization: `Bearer ${this.#token}` } }
   }
@@ -45,7 +45,7 @@ export class Client {
     return (await this.#send('GET', path, {})).text()
   }
 
-  /** All records of a list, page by page. `path` has a query already. */
+  /** All records of a list, page by page. `path` already contains a `?`. */
   async all<T>(path: string): Promise<T[]> {
     const found: T[] = []
     let cursor = ''

@@ -2,8 +2,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Modules that tests and the bench run. `folder` is a param that names a folder where commands leave traces, so that a
- * test sees what really happened on the worker, whatever the records say.
+ * Modules that tests and benchmarks run. The param `folder` names a folder to which commands write traces, so that a
+ * test sees what happened on the worker, independently of the database.
  */
 const MODULES: Readonly<Record<string, string>> = {
   /** One step that does nothing. */
@@ -13,7 +13,7 @@ steps:
     type: bash
     command: 'true'
 `,
-  /** One step that is never carried out: what a run costs without a process. */
+  /** One step that is skipped: the cost of a run without a process. */
   skip: `
 steps:
   - name: nothing
@@ -21,7 +21,7 @@ steps:
     pre_condition: 'false'
     command: 'true'
 `,
-  /** Two steps that take a moment. */
+  /** Two short steps. */
   brief: `
 steps:
   - name: rest
@@ -31,7 +31,7 @@ steps:
     type: bash
     command: echo {{Target}}
 `,
-  /** The same, but targets that the test names wait for the file `open`, each with a line in `began`. */
+  /** Like `brief`, but targets that the test holds add a line to `began` and wait for the file `open`. */
   held: `
 steps:
   - name: rest
@@ -40,33 +40,33 @@ steps:
       sleep 0.05
       if [ -e {{folder}}/hold-{{Target}} ]; then
         echo {{Target}} >> {{folder}}/began
-        while [ ! -e {{folder}}/open ]; do sleep 0.05; done
+        while [ ! -e {{folder}}/open ]; do sleep 0.2; done
       fi
   - name: say
     type: bash
     command: echo {{Target}}
 `,
-  /** Writes down when it began and when it ended, in nanoseconds; ends a moment after the file `open` appears. */
+  /** Records its start and its end in nanoseconds. It ends soon after the file `open` appears. */
   stamp: `
 steps:
   - name: stamp
     type: bash
     command: |
       date +%s%N > {{folder}}/{{Target}}.began
-      while [ ! -e {{folder}}/open ]; do sleep 0.05; done
+      while [ ! -e {{folder}}/open ]; do sleep 0.2; done
       sleep 0.1
       date +%s%N > {{folder}}/{{Target}}.ended
 `,
-  /** Goes on until the file \`open\` appears; a line in \`began\` for every start. */
+  /** Adds a line to `began` and waits for the file `open`. */
   gate: `
 steps:
   - name: wait
     type: bash
     command: |
       echo {{Target}} >> {{folder}}/began
-      while [ ! -e {{folder}}/open ]; do sleep 0.05; done
+      while [ ! -e {{folder}}/open ]; do sleep 0.2; done
 `,
-  /** A tree of processes that write down their pids and ignore TERM where they can. */
+  /** A process tree whose processes record their pids; two of them ignore TERM. */
   tree: `
 steps:
   - name: grow
@@ -78,7 +78,7 @@ steps:
       setsid sh -c 'echo $$ >> "$0"; while :; do sleep 1; done' {{folder}}/{{Target}}.pids &
       while :; do sleep 1; done
 `,
-  /** Leaves a report. */
+  /** Produces a report. */
   report: `
 steps:
   - name: write
@@ -91,7 +91,7 @@ reports:
     path: '{{Output}}/report.md'
     type: md
 `,
-  /** Has a param without a type, from a caller or an event, where two words would be a command. */
+  /** Uses a param without a type where its second word would run as a command. Events can start it. */
   waiting: `
 params:
   - name: wait
@@ -106,7 +106,7 @@ steps:
     type: bash
     command: wait={{wait}}; printf '[%s]' "$wait" {{wait}}
 `,
-  /** The same with a type. */
+  /** Like `waiting`, with a type. */
   counting: `
 params:
   - {name: wait, type: int, min: 0}
@@ -121,7 +121,7 @@ steps:
     type: bash
     command: wait={{wait}}; echo "$wait"
 `,
-  /** Tells a named pipe that its process runs. */
+  /** Writes to a named pipe. */
   ping: `
 steps:
   - name: ping
@@ -132,7 +132,7 @@ steps:
 
 const WORLD_READABLE = 0o755
 
-/** Writes the modules below \`folder\` as a workflows folder of the server. */
+/** Writes the modules to `folder`, in the structure of a workflows folder. */
 export async function writeWorkflows(folder: string): Promise<void> {
   const modules = join(folder, 'modules')
   await mkdir(modules, { recursive: true })
@@ -147,7 +147,7 @@ export async function writeWorkflows(folder: string): Promise<void> {
 
 const OPEN_TO_ALL = 0o777
 
-/** A folder that commands may write to whatever user they run as. */
+/** Creates a folder to which commands of all users can write. */
 export async function openFolder(path: string): Promise<string> {
   await mkdir(path, { recursive: true, mode: WORLD_READABLE })
   await chmod(path, OPEN_TO_ALL)

@@ -1,0 +1,201 @@
+// long
+import { afterAll, expect, test } from '@jest/globals'
+import { TestCluster, LEASE_MS, until, type Program } from './test-cluster.ts'
+import { expectExactlyOnce } from './expectations.ts'
+import { jobEnded, readJob, readRun, runsOf, someCompleted, submit, targets, type RunRow } from './jobs.ts'
+import { begun, hold, openGate } from './traces.ts'
+
+const START_MS = 300_000
+const TEST_MS = 600_000
+const STEPS = ['rest', 'say']
+/** Lost workers after which a run that ran alone is quarantined: the default of `runs.quarantine_after`. */
+const LOST_WORKERS = 2
+const SLOTS = 8
+/** Targets in the middle of the job, one for each slot of both workers: they wait until the gate is open. */
+const HELD = targets(SLOTS, 'held')
+const HOSTS = [...targets(30), ...HELD, ...targets(30, 'last')]
+
+/** Runs its tests one after the other on one cluster. Tests on different clusters run at the same time. */
+const onCluster = (leaseMs?: number) => {
+  let cluster: TestCluster | undefined
+  let before = Promise.resolve()
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]()
+  }, START_MS)
+  return (work: (cluster: TestCluster) => Promise<void>) => (): Promise<void> => {
+    const own = before.then(async () => {
+      cluster ??= await TestCluster.start({ workers: 0, slots: SLOTS / 2, leaseMs })
+      await work(cluster)
+    })
+    before = own.catch(() => undefined)
+    return own
+  }
+}
+const withShortLease = onCluster(LEASE_MS)
+const withUsualLease = onCluster()
+
+/** The workers that `twoWorkers` has started. */
+const alike = new Set<Program>()
+
+/** Leaves exactly two workers running: those of earlier tests that still run, and new ones for the missing. */
+const twoWorkers = async (cluster: TestCluster): Promise<[Program, Program]> => {
+  const running = cluster.workers.filter((worker) => worker.running)
+  await Promise.all(running.filter((worker) => !alike.has(worker)).map((worker) => worker.stop()))
+  const kept = running.filter((worker) => alike.has(worker))
+  const names = ['a', 'b'].slice(kept.length).map((name) => `worker-${cluster.workers.length + 1}${name}`)
+  const [first, second] = [...kept, ...(await Promise.all(names.map((name) => cluster.startWorker(name))))]
+  if (first === undefined || second === undefined) throw new Error('the cluster has no two workers')
+  for (const worker of [first, second]) alike.add(worker)
+  return [first, second]
+}
+
+/** Starts a job and waits until its middle is reached: each slot is held until the gate in `folder` is open. */
+const startedJob = async (cluster: TestCluster): Promise<{ jobId: string; folder: string }> => {
+  const folder = await cluster.traces()
+  await hold(folder, HELD)
+  const jobId = await submit(cluster.client, { module: 'held', targets: HOSTS, params: { folder } })
+  await until('all slots are held', () => begun(folder).length === SLOTS)
+  return { jobId, folder }
+}
+
+const onlyRun = async (cluster: TestCluster, jobId: string): Promise<RunRow> => {
+  const [run] = await runsOf(cluster.client, jobId)
+  if (!run) throw new Error('the job has no run')
+  return run
+}
+
+/** Waits for the live worker that executes the only run of a job; `undefined` if the run has failed. */
+const workerOf = async (cluster: TestCluster, jobId: string): Promise<Program | undefined> => {
+  const look = async () => {
+    const { status, worker_id } = await onlyRun(cluster, jobId)
+    if (status === 'failed') return 'failed'
+    const holder = (await cluster.workerRows()).find(({ id }) => id === worker_id)
+    return (
+      status === 'running' && cluster.workers.find(({ name, running }) => running && name === holder?.name)
+    )
+  }
+  const found = await until('the run has begun or failed', look)
+  return found === 'failed' ? undefined : found
+}
+
+test.concurrent(
+  'Killing a worker in the middle of a job loses and repeats no completed run',
+  withShortLease(async (cluster) => {
+    const [victim] = await twoWorkers(cluster)
+    const { jobId, folder } = await startedJob(cluster)
+    await victim.kill()
+    await openGate(folder)
+    await jobEnded(cluster.client, jobId)
+    const runs = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
+    expect(runs.filter((run) => run.attempt > 1).length).toBeGreaterThanOrEqual(SLOTS / 2)
+  }),
+  TEST_MS,
+)
+
+test.concurrent(
+  'A worker that is frozen for longer than its lease changes no runs when it resumes, and takes new ones',
+  withShortLease(async (cluster) => {
+    const [frozen, other] = await twoWorkers(cluster)
+    const { jobId, folder } = await startedJob(cluster)
+    frozen.signal('SIGSTOP')
+    await openGate(folder)
+    await jobEnded(cluster.client, jobId)
+    const before = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
+    expect(before.filter((run) => run.attempt > 1).length).toBeGreaterThanOrEqual(SLOTS / 2)
+
+    frozen.signal('SIGCONT')
+    await until('the worker is back', async () =>
+      (await cluster.workerRows()).some(({ name, status }) => name === frozen.name && status !== 'lost'),
+    )
+    await other.stop()
+    const more = targets(20, 'later')
+    const later = await submit(cluster.client, { module: 'brief', targets: more })
+    await jobEnded(cluster.client, later)
+    await expectExactlyOnce(cluster.client, later, { targets: more, steps: STEPS })
+    const after = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
+    expect(after).toEqual(before)
+  }),
+  TEST_MS,
+)
+
+test.concurrent(
+  'A run that loses a worker for the second time fails, and its error names the reason',
+  withShortLease(async (cluster) => {
+    await twoWorkers(cluster)
+    const folder = await cluster.traces()
+    const jobId = await submit(cluster.client, {
+      module: 'gate',
+      targets: ['killer.test'],
+      params: { folder },
+    })
+    for (let victim = await workerOf(cluster, jobId); victim; victim = await workerOf(cluster, jobId)) {
+      await victim.kill()
+      const left = cluster.workers.some(({ running }) => running)
+      if (!left && (await onlyRun(cluster, jobId)).attempt < LOST_WORKERS)
+        await cluster.startWorker(`spare-${cluster.workers.length}`)
+    }
+    await openGate(folder)
+    expect((await readJob(cluster.client, jobId)).failed).toBe(1)
+    const { attempt, error_message } = await readRun(cluster.client, (await onlyRun(cluster, jobId)).id)
+    expect(attempt).toBe(LOST_WORKERS)
+    expect(error_message).toMatch(/^quarantined after 2 lost workers/)
+  }),
+  TEST_MS,
+)
+
+test.concurrent(
+  'Killing the only master in the middle of a job stops no run, and a new master takes over',
+  withUsualLease(async (cluster) => {
+    await twoWorkers(cluster)
+    const master = cluster.masters.find(({ program }) => program.running)
+    if (!master) throw new Error('the cluster should have a master')
+    const { jobId, folder } = await startedJob(cluster)
+    await master.program.kill()
+    await openGate(folder)
+    await cluster.startMaster(master.port)
+    await jobEnded(cluster.client, jobId)
+    const runs = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
+    expect(runs.filter((run) => run.attempt !== 1)).toEqual([])
+  }),
+  TEST_MS,
+)
+
+test.concurrent(
+  'Killing one of two masters loses and repeats no run of the jobs of either',
+  withUsualLease(async (cluster) => {
+    await twoWorkers(cluster)
+    const second = await cluster.startMaster()
+    const jobs = await Promise.all([
+      submit(cluster.client, { module: 'brief', targets: HOSTS }),
+      submit(second.client, { module: 'brief', targets: HOSTS }),
+    ])
+    await someCompleted(cluster.client, jobs[0], 20)
+    await second.program.kill()
+    for (const jobId of jobs) {
+      await jobEnded(cluster.client, jobId)
+      await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
+    }
+  }),
+  TEST_MS,
+)
+
+test.concurrent(
+  'A worker that drains returns its unfinished runs, and they are not counted as crashes',
+  withUsualLease(async (cluster) => {
+    const [stopping] = await twoWorkers(cluster)
+    const folder = await cluster.traces()
+    const held = targets(8, 'held')
+    const jobId = await submit(cluster.client, { module: 'gate', targets: held, params: { folder } })
+    await until('all slots are busy', () => begun(folder).length === held.length)
+    await cluster.startWorker('large-worker', { SCANFARM_WORKER_SLOTS: '8' })
+    expect(await stopping.stop()).toEqual({ code: 0, signal: null })
+    await until('its runs have begun elsewhere', () => begun(folder).length === held.length + 4)
+    await openGate(folder)
+    await jobEnded(cluster.client, jobId)
+    const runs = await expectExactlyOnce(cluster.client, jobId, { targets: held, steps: ['wait'] })
+    expect(runs.map((run) => run.attempt).sort()).toEqual([1, 1, 1, 1, 2, 2, 2, 2])
+    const again = runs.filter((run) => run.attempt === 2)
+    expect(new Set(again.map((run) => run.worker_id)).size).toBe(1)
+  }),
+  TEST_MS,
+)

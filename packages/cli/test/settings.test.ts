@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  ConfigError,
+  loadConfig,
+  readConfig,
+  showConfig,
+  settingsMarkdown,
+  type ConfigSources,
+} from '@scanfarm/platform'
+import { SETTINGS } from '../src/settings.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-config-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = (text: string): string => {
+  const path = join(folder, 'scanfarm.yaml')
+  writeFileSync(path, text)
+  return path
+}
+
+const problemsOf = (sources: ConfigSources): readonly string[] => {
+  try {
+    readConfig(SETTINGS, sources)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('The config lists the files that settings were read from, and which of them contain secrets', () => {
+  const secretFile = (name: string): string => {
+    writeFileSync(join(folder, name), 'postgres://secret')
+    return join(folder, name)
+  }
+  const env = { DATABASE_URL_FILE: secretFile('database'), SCANFARM_RUNNER_SSH_KEY_FILE: '/etc/key' }
+  const open = file('redis:\n  url_file: redis-url\n')
+  secretFile('redis-url')
+  expect(readConfig(SETTINGS, { env, configPath: open }).files).toEqual([
+    { path: open, holdsSecrets: false },
+    { path: join(folder, 'database'), holdsSecrets: true },
+    { path: join(folder, 'redis-url'), holdsSecrets: true },
+    { path: '/etc/key', holdsSecrets: true },
+  ])
+  for (const text of ['redis.url: redis://:p@x', 'notify.webhooks: [https://x.test/secret]'])
+    expect(readConfig(SETTINGS, { env: {}, configPath: file(text) }).files).toEqual([
+      { path: open, holdsSecrets: true },
+    ])
+  expect(readConfig(SETTINGS, { env: {} }).files).toEqual([])
+})
+
+describe('precedence', () => {
+  test('without any source, every setting has its default', () => {
+    const config = readConfig(SETTINGS, { env: {} })
+    expect(config.http).toMatchObject({ host: '127.0.0.1', port: 8002 })
+    expect(config.worker.leaseMs).toBe(20_000)
+    expect(config.database.url).toBeUndefined()
+  })
+
+  test('the environment overrides the file, and the command line overrides both', () => {
+    const configPath = file('http:\n  port: 1000\n  host: 10.0.0.1\nlog.level: warn\n')
+    const env = { SCANFARM_HTTP_PORT: '2000', SCANFARM_LOG_LEVEL: 'error' }
+    const { config, origins } = loadConfig(SETTINGS, {
+      env,
+      configPath,
+      argvOverrides: { 'http.port': 3000 },
+    })
+    expect(config.http).toMatchObject({ port: 3000, host: '10.0.0.1' })
+    expect(config.log.level).toBe('error')
+    expect(origins.get('http.port')).toBe('command line')
+    expect(origins.get('http.host')).toBe(`${configPath}:3`)
+    expect(origins.get('log.level')).toBe('SCANFARM_LOG_LEVEL')
+    expect(origins.get('http.json_bytes')).toBe('default')
+  })
+
+  test('an empty variable counts as not set', () => {
+    expect(readConfig(SETTINGS, { env: { SCANFARM_HTTP_PORT: '' } }).http.port).toBe(8002)
+  })
+
+  test('a default follows the setting that it depends on', () => {
+    const config = readConfig(SETTINGS, {
+      env: { SCANFARM_DATA_DIR: '/data', SCANFARM_SCHEDULER_ENABLED: 'off' },
+    })
+    expect(config.artifacts.folder).toBe('/data/artifacts')
+    expect(config.eventReceiver.enabled).toBe(false)
+  })
+
+  test('a relative path in the settings file is resolved from the folder of that file', () => {
+    const configPath = file('artifacts.folder: kept\n')
+    expect(readConfig(SETTINGS, { env: {}, configPath }).artifacts.folder).toBe(join(folder, 'kept'))
+  })
+
+  test('lists are YAML lists in the file and separated by commas in the environment', () => {
+    const configPath = file('runner:\n  ssh_hosts: [a, b]\n')
+    const config = readConfig(SETTINGS, { env: { SCANFARM_WORKER_LABELS: 'region=eu, tier=1' }, configPath })
+    expect(config.runner.sshHosts).toEqual(['a', 'b'])
+    expect(config.worker.labels).toEqual(['region=eu', 'tier=1'])
+  })
+
+  test('the config is deeply frozen', () => {
+    const config = readConfig(SETTINGS, { env: {} })
+    expect(Object.isFrozen(config.artifacts.s3)).toBe(true)
+    expect(Object.isFrozen(config.worker.labels)).toBe(true)
+  })
+})
+
+describe('problems', () => {
+  test('all problems are reported at once, with the key, the variable, the value and what is expected', () => {
+    const configPath = file('http:\n  port: x\nworkr:\n  slots: 1\nqueue.kind: rabbit\n')
+    const env = { SCANFARM_WORKER_LEASE_MS: '5', SCANFARM_WORKER_LABELS: 'bad' }
+    expect(problemsOf({ env, configPath })).toEqual([
+      `${configPath}:4: unknown key workr.slots: did you mean worker.slots?`,
+      `http.port (SCANFARM_HTTP_PORT) must be an integer from 0 to 65535, not "x" (from ${configPath}:2)`,
+      `queue.kind (SCANFARM_QUEUE) must be one of auto, redis, postgres, not "rabbit" (from ${configPath}:5)`,
+      'worker.labels (SCANFARM_WORKER_LABELS) must hold labels of the form name=value, not "bad" (from SCANFARM_WORKER_LABELS)',
+      'worker.lease_ms (SCANFARM_WORKER_LEASE_MS) must be an integer from 3000 to 3600000, not "5" (from SCANFARM_WORKER_LEASE_MS)',
+    ])
+  })
+
+  test('invalid YAML is reported with line and column', () => {
+    const configPath = file('http:\n  port: [1\n')
+    expect(problemsOf({ env: {}, configPath })[0]).toMatch(`${configPath}:3:1: `)
+  })
+
+  test('a key that is given twice is a problem, also in different forms', () => {
+    const configPath = file('http:\n  port: 1\nhttp.port: 2\n')
+    expect(problemsOf({ env: {}, configPath })).toEqual([
+      `${configPath}:3: http.port is given twice: keep one`,
+    ])
+  })
+
+  test('a missing settings file is a problem', () => {
+    expect(problemsOf({ env: {}, configPath: '/nowhere/x.yaml' })[0]).toMatch('cannot be read')
+  })
+
+  test('settings that contradict each other are problems', () => {
+    const env = {
+      SCANFARM_ARTIFACTS_KIND: 's3',
+      SCANFARM_ARTIFACTS_S3_ACCESS_KEY: 'k',
+      SCANFARM_QUEUE: 'postgres',
+      REDIS_URL: 'redis://x',
+    }
+    expect(problemsOf({ env })).toHaveLength(3)
+  })
+
+  test('settings of the object storage and of the language model must be complete or absent', () => {
+    const secretKey = join(folder, 'key')
+    writeFileSync(secretKey, 'k\n')
+    const env = { SCANFARM_STORAGE_S3_SECRET_KEY_FILE: secretKey, SCANFARM_LLM_API_KEY: 'k' }
+    expect(problemsOf({ env })).toEqual([
+      'storage.s3.access_key must be set too: set all of storage.s3.access_key, storage.s3.secret_key, or none',
+      'llm.api_key is only valid with llm.base_url, which must be set too',
+    ])
+    expect(problemsOf({ env: { SCANFARM_LLM_MODEL: 'm' } })).toEqual([
+      'llm.base_url must be set too: set all of llm.base_url, llm.model, or none',
+    ])
+    const all = { ...env, SCANFARM_STORAGE_S3_ACCESS_KEY: 'a', SCANFARM_LLM_BASE_URL: 'http://m/v1' }
+    const { storage } = readConfig(SETTINGS, { env: { ...all, SCANFARM_LLM_MODEL: 'm' } })
+    expect(storage.s3.secretKey?.reveal()).toBe('k')
+  })
+})
+
+describe('settings of clouds', () => {
+  test('credentials of a cloud provider must be complete or absent, and limits must be consistent', () => {
+    const env = {
+      SCANFARM_CLOUD_AWS_ACCESS_KEY: 'a',
+      SCANFARM_CLOUD_AZURE_TENANT: 't',
+      SCANFARM_CLOUD_HOURS: '30',
+      SCANFARM_CLOUD_PROVIDER: 'local',
+    }
+    expect(problemsOf({ env })).toEqual([
+      'cloud.aws.secret_key must be set too: set all of cloud.aws.access_key, cloud.aws.secret_key, or none',
+      'cloud.azure.client and cloud.azure.secret must be set too: set all of cloud.azure.tenant, cloud.azure.client, cloud.azure.secret, or none',
+      'cloud.hours must not be more than cloud.limits.max_hours: 30 is more than 24',
+      'cloud.provider is local, which is for development: set cloud.local.enabled to true too',
+    ])
+  })
+
+  test('prices name provider, type and dollars, and amounts may have decimals', () => {
+    const configPath = file(
+      'cloud:\n  prices: ["aws:t3.medium=0.0416", "hetzner:cx22=1"]\n  limits.max_cost: 2.5\n',
+    )
+    const { cloud } = readConfig(SETTINGS, { env: {}, configPath })
+    expect(cloud.prices).toEqual(['aws:t3.medium=0.0416', 'hetzner:cx22=1'])
+    expect(cloud.limits).toMatchObject({ maxCost: 2.5, maxTotalCost: 0, maxInstances: 10 })
+    expect(cloud.provider).toBeUndefined()
+    const env = {
+      SCANFARM_CLOUD_PRICES: 'aws=1',
+      SCANFARM_CLOUD_LIMITS_MAX_COST: 'much',
+      SCANFARM_CLOUD_PROVIDER: 'ibm',
+    }
+    expect(problemsOf({ env })).toEqual([
+      'cloud.provider (SCANFARM_CLOUD_PROVIDER) must be one of aws, gcp, azure, digitalocean, linode, hetzner, local, not "ibm" (from SCANFARM_CLOUD_PROVIDER)',
+      'cloud.limits.max_cost (SCANFARM_CLOUD_LIMITS_MAX_COST) must be a number from 0, not "much" (from SCANFARM_CLOUD_LIMITS_MAX_COST)',
+      'cloud.prices (SCANFARM_CLOUD_PRICES) must hold prices of the form provider:type=0.05, not "aws=1" (from SCANFARM_CLOUD_PRICES)',
+    ])
+  })
+
+  test('a token can be read from a file and is never shown', () => {
+    const path = join(folder, 'token')
+    writeFileSync(path, 'dop_v1_secret\n')
+    const loaded = loadConfig(SETTINGS, { env: { SCANFARM_CLOUD_DIGITALOCEAN_TOKEN_FILE: path } })
+    expect(loaded.config.cloud.digitalocean.token?.reveal()).toBe('dop_v1_secret')
+    expect(JSON.stringify(showConfig(SETTINGS, loaded))).not.toContain('dop_v1')
+  })
+})
+
+describe('secrets', () => {
+  test('a secret is printed as *** everywhere, and only reveal() returns its value', () => {
+    const config = readConfig(SETTINGS, { env: { DATABASE_URL: 'postgres://u:hunter2@h/d' } })
+    const { url } = config.database
+    expect(url?.reveal()).toBe('postgres://u:hunter2@h/d')
+    for (const shown of [String(url), JSON.stringify(config), inspect(config, { depth: 9 }), `${url}`])
+      expect(shown).not.toMatch('hunter2')
+  })
+
+  test('the *_FILE form reads the secret from a file without its last newline', () => {
+    const path = join(folder, 'secret')
+    writeFileSync(path, 's3cret\n')
+    expect(readConfig(SETTINGS, { env: { SCANFARM_TOKEN_FILE: path } }).client.token?.reveal()).toBe('s3cret')
+    expect(
+      readConfig(SETTINGS, { env: {}, configPath: file('redis.url_file: secret\n') }).redis.url?.reveal(),
+    ).toBe('s3cret')
+  })
+
+  test('a secret in both forms, and a file that cannot be read, are problems whose texts do not contain the value', () => {
+    const env = { REDIS_URL: 'redis://:pw@h', REDIS_URL_FILE: '/x', SCANFARM_TOKEN_FILE: '/nowhere' }
+    expect(problemsOf({ env })).toEqual([
+      'redis.url (REDIS_URL) is given by REDIS_URL and by REDIS_URL_FILE: keep one of them',
+      expect.stringMatching(/^client\.token \(SCANFARM_TOKEN\) names a file that cannot be read/),
+    ])
+  })
+
+  test('the settings in force are shown with secrets masked', () => {
+    const shown = showConfig(SETTINGS, loadConfig(SETTINGS, { env: { REDIS_URL: 'redis://:pw@h' } }))
+    expect(shown).toContainEqual({ key: 'redis.url', value: '***', origin: 'REDIS_URL' })
+  })
+})
+
+test('the table of settings names every key with its variables', () => {
+  const table = settingsMarkdown(SETTINGS)
+  expect(table).toMatch('| `queue.kind` | `SCANFARM_QUEUE` `SCANFARM_QUEUE_KIND` |')
+  expect(table).toMatch('`DATABASE_URL` (`DATABASE_URL_FILE`)')
+})
+
+test('URLs in settings are shown without their secret parts', () => {
+  const loaded = loadConfig(SETTINGS, {
+    env: {},
+    argvOverrides: {
+      'notify.webhooks': [
+        'https://hooks.example/services/T0/B0/hook-secret?token=query-secret',
+        'https://bare.example',
+      ],
+      'llm.model': 'm',
+      'llm.base_url': 'https://user-secret:pass-secret@llm.example/v1',
+      'artifacts.s3.endpoint': 'https://token-secret@s3.example:9000/path?key=query-secret#fragment-secret',
+      'runner.docker_host': 'tcp://docker.example:2376',
+    },
+  })
+  const shown = showConfig(SETTINGS, loaded)
+  expect(JSON.stringify(shown)).not.toMatch(/(?:hook|query|user|pass|token|fragment)-secret/)
+  const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]))
+  expect(values).toMatchObject({
+    'notify.webhooks': ['https://hooks.example/***?***', 'https://bare.example'],
+    'llm.base_url': 'https://***@llm.example/v1',
+    'artifacts.s3.endpoint': 'https://***@s3.example:9000/path?***#***',
+    'runner.docker_host': 'tcp://docker.example:2376',
+  })
+  expect(loaded.config.notify.webhooks[0]).toContain('hook-secret')
+})
