@@ -1,27 +1,11 @@
 /** @type {import('jest').Config} */
 export default {
+  roots: ['<rootDir>/packages', '<rootDir>/scripts'],
   testMatch: ['<rootDir>/packages/*/test/**/*.test.ts', '<rootDir>/scripts/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/.scanfarm/'],
-  modulePathIgnorePatterns: ['<rootDir>/.scanfarm/', '<rootDir>/.cache/'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          parser: { syntax: 'typescript' },
-          target: 'es2024',
-          experimental: { keepImportAttributes: true },
-        },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
-  // Jest keeps some memory of every file that it ran; a process that holds this much is replaced before its next file.
-  // One process: tests of docker share its network, and tests of time share the machine.
-  maxWorkers: 1,
-  workerIdleMemoryLimit: '1GB',
+  runner: '<rootDir>/scripts/test/runner.ts',
+  transform: {},
+  // Most of a test is waiting for real services, so more files than processors run at once.
+  maxWorkers: 4,
   // Only ends a hang: on a busy machine a test takes many times as long as on a quiet one.
   testTimeout: 120_000,
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the secret files that docker-compose.yml mounts, once: existing ones are kept.
+# Creates the secret files that docker-compose.yml mounts; existing files are kept.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets
@@ -7,7 +7,7 @@ chmod 0711 secrets
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 
-# Compose mounts the files as they are, and the programs that read them are not root: the folder guards them.
+# Compose mounts the files unchanged, and the programs that read them are not root: the folder protects them.
 write() {
   [ -s "secrets/$1" ] || printf '%s' "$2" > "secrets/$1"
   chmod 0644 "secrets/$1"

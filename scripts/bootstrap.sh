@@ -1,7 +1,7 @@
-# Sourced by the start scripts: makes sure that the workspace is installed and sets NODE to the pinned
-# Node 24 binary. Needs nothing but Node >= 20 with npm. Expects ROOT to be set.
+# Sourced by the start scripts: installs the workspace if needed and sets NODE to the pinned
+# Node 24 binary. Requires only Node >= 20 with npm. Expects ROOT to be set.
 #
-# The binary itself is executed, never node_modules/.bin/node: that shim is a shell which would swallow SIGTERM.
+# The binary itself is executed, never node_modules/.bin/node: that shim is a shell that does not pass on SIGTERM.
 
 fail() {
   echo "scanfarm: $*" >&2
@@ -25,16 +25,16 @@ pinned_node() {
   esac
 }
 
-# The lockfile's checksum is kept beside node_modules, so that a changed lockfile installs again.
+# The checksum of the lockfile is stored in node_modules, so that a changed lockfile installs again.
 installed() {
   pinned_node && [ -f "$ROOT/node_modules/.scanfarm-lock" ] &&
     cmp -s "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
 }
 
-# npm and pnpm keep caches in the home folder; where there is none (services, containers), the checkout has one.
+# npm and pnpm keep caches in the home folder; without one (services, containers), the checkout is used.
 writable_home() {
   [ -n "${HOME:-}" ] && [ -d "$HOME" ] && [ -w "$HOME" ] && return
-  mkdir -p "$ROOT/.cache/home" || fail "neither \$HOME nor $ROOT can be written; set HOME to a folder of yours"
+  mkdir -p "$ROOT/.cache/home" || fail "neither \$HOME nor $ROOT is writable; set HOME to a writable folder"
   HOME="$ROOT/.cache/home"
   export HOME
 }
@@ -49,12 +49,12 @@ pnpm_install() (
 install_workspace() {
   command -v npx >/dev/null 2>&1 || fail "npx is not on PATH; install Node >= 20 with npm"
   echo "scanfarm: installing the workspace (first use, or the lockfile changed)" >&2
-  pnpm_install || fail "the installation failed; the lines above say why"
+  pnpm_install || fail "the installation failed; the lines above contain the reason"
   cp "$ROOT/pnpm-lock.yaml" "$ROOT/node_modules/.scanfarm-lock"
   pinned_node || fail "the pinned Node is missing after the installation; remove node_modules and try again"
 }
 
-# Programs that start at once must not install at once; without flock (not on every system) they might.
+# Programs that start at the same time must not install at the same time; flock, if it exists, prevents it.
 install_once() {
   mkdir -p "$ROOT/.cache" 2>/dev/null ||
     fail "the workspace must be installed first, but user $(id -u) cannot write to $ROOT: install it as its owner"
@@ -70,6 +70,6 @@ install_once() {
 
 installed || install_once
 
-# Compiled code is kept in the checkout, never in a shared temporary folder, where others could put theirs.
+# Compiled code is cached in the checkout, never in a shared temporary folder, where other users could plant code.
 NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$ROOT/.cache/compile}"
 export NODE_COMPILE_CACHE

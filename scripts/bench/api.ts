@@ -1,5 +1,5 @@
 import { Agent } from 'node:http'
-import type { Farm } from '@scanfarm/cli/testing'
+import type { TestCluster } from '@scanfarm/cli/testing'
 import type { Bench } from './bench.ts'
 import { Database, startFarm } from './farms.ts'
 import { atLeast, atMost, type Figure, type Target } from './figure.ts'
@@ -50,7 +50,12 @@ const paths = ({ runs, middleId, middleUuid, middleTarget, jobId }: Seeded): Pat
   { name: 'job of 10,000 runs', path: `/jobs/${jobId}`, target: atMost(25) },
 ]
 
-async function* measure(bench: Bench, farm: Farm, path: Path, { runs }: Seeded): AsyncGenerator<Figure> {
+async function* measure(
+  bench: Bench,
+  farm: TestCluster,
+  path: Path,
+  { runs }: Seeded,
+): AsyncGenerator<Figure> {
   bench.note(`GET ${path.path} with ${runs.toLocaleString('en')} runs stored`)
   const call = farm.client.callTo(path.path)
   const times = await singleCalls(call, bench.quick ? 50 : 300)
@@ -75,7 +80,7 @@ async function singleCalls(call: Call, count: number): Promise<number[]> {
 
 async function* underLoad(
   bench: Bench,
-  farm: Farm,
+  farm: TestCluster,
   path: string,
   { name, statement, share }: { name: string; statement: string; share: number },
 ): AsyncGenerator<Figure> {

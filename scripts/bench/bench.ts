@@ -1,8 +1,8 @@
 import { endProgress, progress, say } from '../demo/screen.ts'
 
-/** What every part gets. Limits that several parts stand beside are measured once and kept. */
+/** What every part gets. Limits that several parts use are measured once and cached. */
 export class Bench implements AsyncDisposable {
-  /** Smaller numbers everywhere: minutes become seconds, figures become rough. */
+  /** Uses smaller numbers everywhere: takes seconds instead of minutes, with rough figures. */
   readonly quick: boolean
   readonly #scope = new AsyncDisposableStack()
   readonly #kept = new Map<string, Promise<unknown>>()
@@ -18,7 +18,7 @@ export class Bench implements AsyncDisposable {
     return resource
   }
 
-  /** Measures once, whatever how many ask. */
+  /** Measures once for all callers. */
   once<T>(name: string, measure: () => Promise<T>): Promise<T> {
     const known = this.#kept.get(name) as Promise<T> | undefined
     if (known) return known
@@ -28,7 +28,7 @@ export class Bench implements AsyncDisposable {
     return measured
   }
 
-  /** A line about what is being measured now. */
+  /** Prints a line about the current measurement. */
   note(text: string): void {
     endProgress()
     say(`  ${text}`)
@@ -39,7 +39,7 @@ export class Bench implements AsyncDisposable {
     else endProgress()
   }
 
-  /** On Ctrl-C, SIGTERM, a bug, or when nobody reads what is printed any more: cleans up and ends the process. */
+  /** On Ctrl-C, SIGTERM, a bug, or a closed output: cleans up and ends the process. */
   disposeOnStop(): void {
     const stopWith = (code: number) => (reason: unknown) => {
       if (reason instanceof Error) console.error(reason)
@@ -52,7 +52,7 @@ export class Bench implements AsyncDisposable {
     process.stdout.once('error', () => stopWith(1)(undefined))
   }
 
-  /** True once it was told to end: what fails from then on fails because of that. */
+  /** True once it was asked to end: later failures are consequences of that. */
   get ended(): boolean {
     return this.#ending !== undefined
   }

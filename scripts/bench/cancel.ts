@@ -1,14 +1,14 @@
-import { lives, pidsOf, until, type Farm } from '@scanfarm/cli/testing'
+import { lives, pidsOf, until, type TestCluster } from '@scanfarm/cli/testing'
 import type { Bench } from './bench.ts'
 import { post, startFarm } from './farms.ts'
 import { atMost, type Figure } from './figure.ts'
 import { percentile, timeMs } from './timing.ts'
 
 const WARM_UP = 3
-/** What the module `tree` starts; all ignore TERM where they can, so that each cancel takes the grace of a second. */
+/** Processes that the module `tree` starts; all ignore TERM if they can, so that each cancel takes the grace period of one second. */
 const PROCESSES = 3
 
-/** (i) On an idle farm: from `DELETE /runs/{id}` until all processes of the run are dead. */
+/** (i) On an idle farm: from `DELETE /runs/{id}` until all processes of the run have ended. */
 export async function* cancelling(bench: Bench): AsyncGenerator<Figure> {
   const tries = bench.quick ? 20 : 100
   await using farm = await startFarm(bench, { workers: 2, slots: 2 })
@@ -29,7 +29,7 @@ export async function* cancelling(bench: Bench): AsyncGenerator<Figure> {
     }
 }
 
-async function cancelOnce(farm: Farm, folder: string, target: string): Promise<number> {
+async function cancelOnce(farm: TestCluster, folder: string, target: string): Promise<number> {
   const { run_uuid: uuid } = await post(farm, { module: 'tree', target, params: { folder } })
   await until('the tree has grown', () => pidsOf(folder, target).length === PROCESSES)
   const ms = await timeMs(() => farm.client.delete(`/runs/${uuid}`))

@@ -1,13 +1,13 @@
 /**
- * One large job on a farm to which everything happens that may happen, at full length: a worker killed, one frozen past
- * its lease, Redis flushed, Redis killed and back empty, the master killed, Postgres away for a minute. Ends with 0 if
- * nothing was lost or doubled.
+ * One large job on a farm with every kind of fault, at full length: a worker killed, one frozen past
+ * its lease, Redis flushed, Redis killed and restarted empty, the master killed, Postgres stopped for a minute. Exits with 0 if
+ * nothing was lost or duplicated.
  *
  *   scripts/run scripts/bench/chaos.ts [--targets 10000] [--outage 60]
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { audit, jobEnded, submit, targets, until, type Farm } from '@scanfarm/cli/testing'
+import { audit, jobEnded, submit, targets, until, type TestCluster } from '@scanfarm/cli/testing'
 import { endProgress, progress, say, title } from '../demo/screen.ts'
 import { Bench } from './bench.ts'
 import { Database, startFarm } from './farms.ts'
@@ -21,7 +21,7 @@ interface Blow {
   readonly name: string
   /** Share of the runs that have ended when it happens. */
   readonly at: number
-  strike(farm: Farm): Promise<void>
+  strike(farm: TestCluster): Promise<void>
 }
 
 const blows = (outageMs: number): Blow[] => [
@@ -98,7 +98,7 @@ async function chaos(bench: Bench, count: number, outageMs: number): Promise<num
 
 const seconds = (began: number): string => `${((Date.now() - began) / 1_000).toFixed(0).padStart(4)} s`
 
-async function untilShareEnded(farm: Farm, jobId: string, count: number): Promise<void> {
+async function untilShareEnded(farm: TestCluster, jobId: string, count: number): Promise<void> {
   await using db = await Database.open(farm.postgres.url)
   const ended = async (): Promise<boolean> => {
     const row = await db.one<{ ended: string; total: string }>(

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Farm, type FarmOptions } from '@scanfarm/cli/testing'
+import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
 import pg from 'pg'
 import type { Bench } from './bench.ts'
 
-/** As in production: nothing scaled down for tests. */
+/** As in production: no values reduced for tests. */
 const PRODUCTION_LEASE_MS = 20_000
-/** Asking costs what it asks for, counting the runs of a job; the last run says when the job ended. */
+/** Each poll counts the runs of the job and adds load; the last run has the time at which the job ended. */
 const POLL_MS = 500
 const STUCK_MS = 60_000
 
-/** A farm of real processes on a Postgres that waits for the disk. Freed with the bench at the latest. */
-export async function startFarm(bench: Bench, options: FarmOptions): Promise<Farm> {
-  const starting = Farm.start({
+/** A farm of real processes on a Postgres with synchronous commits. Freed with the bench at the latest. */
+export async function startFarm(bench: Bench, options: TestClusterOptions): Promise<TestCluster> {
+  const starting = TestCluster.start({
     durable: true,
     ...options,
     env: {
@@ -20,7 +20,7 @@ export async function startFarm(bench: Bench, options: FarmOptions): Promise<Far
       ...options.env,
     },
   })
-  // Known to the bench before it is up, so that Ctrl-C meanwhile leaves nothing behind.
+  // Registered before it is up, so that Ctrl-C during the start leaves nothing behind.
   bench.use({
     [Symbol.asyncDispose]: async () => {
       const farm = await starting.catch(() => undefined)
@@ -30,7 +30,7 @@ export async function startFarm(bench: Bench, options: FarmOptions): Promise<Far
   return starting
 }
 
-/** One connection to the farm's database, for what is cheaper to read there than through the API. */
+/** One connection to the farm's database, for reads that are cheaper there than through the API. */
 export class Database implements AsyncDisposable {
   readonly #client: pg.Client
 
@@ -40,7 +40,7 @@ export class Database implements AsyncDisposable {
 
   static async open(url: string): Promise<Database> {
     const client = new pg.Client({ connectionString: url })
-    // A server that is being stopped breaks the connection; the next query says so.
+    // A server that stops closes the connection; the next query reports it.
     client.on('error', () => undefined)
     await client.connect()
     return new Database(client)
@@ -69,7 +69,7 @@ export interface Submitted {
   readonly run_uuid?: string
 }
 
-export const post = (farm: Farm, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
+export const post = (farm: TestCluster, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
   farm.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
 
 /**

@@ -5,7 +5,7 @@ export type Part = (typeof PARTS)[number]
 
 export type Unit = 'ms' | '/s' | 'MiB' | 'B' | 's'
 
-/** What this very machine can do at best with the bare parts, measured in the same run. Same unit as the figure. */
+/** The limit of this machine for the same work, measured in the same run. Same unit as the figure. */
 export interface Limit {
   readonly what: string
   readonly value: number
@@ -33,7 +33,7 @@ export const atLeast = (bound: number, of: Target['of'] = 'value'): Target => ({
 export const ratioOf = ({ value, limit }: Figure): number | undefined =>
   limit === undefined || limit.value === 0 ? undefined : value / limit.value
 
-/** Undefined where nothing was promised. */
+/** Undefined if the figure has no goal. */
 export function isMet(figure: Figure): boolean | undefined {
   const { target } = figure
   if (!target) return undefined

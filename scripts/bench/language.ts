@@ -13,7 +13,7 @@ const SCANFARM = join(import.meta.dirname, '../scanfarm')
 const MOST_OUTPUT = 64 << 20
 const TRIES = 3
 
-/** (h) What the workflow language costs, by the program itself without any farm. */
+/** (h) The cost of the workflow language, measured with the program alone, without a farm. */
 export async function* language(bench: Bench): AsyncGenerator<Figure> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-language-'))
   try {
@@ -24,7 +24,7 @@ export async function* language(bench: Bench): AsyncGenerator<Figure> {
   }
 }
 
-/** The program's own start, which is no part of what it is asked for. */
+/** The start of the program, which is subtracted from the measurements. */
 const startMs = (bench: Bench): Promise<number> =>
   bench.once('the start of the program', () => medianMs(TRIES, () => scanfarm('workflow', 'schema')))
 

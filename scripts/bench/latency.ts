@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Farm } from '@scanfarm/cli/testing'
+import type { TestCluster } from '@scanfarm/cli/testing'
 import type { Bench } from './bench.ts'
 import { Database, post, startFarm, untilEnded } from './farms.ts'
 import { atMost, type Figure } from './figure.ts'
@@ -38,7 +38,7 @@ export async function* latency(bench: Bench): AsyncGenerator<Figure> {
     }
 }
 
-async function startOnce(farm: Farm, db: Database, pipe: Pipe, folder: string): Promise<number> {
+async function startOnce(farm: TestCluster, db: Database, pipe: Pipe, folder: string): Promise<number> {
   let jobId = ''
   const ms = await pipe.timeUntilWritten(async () => {
     const { job_id } = await post(farm, { module: 'ping', target: 'idle.example.com', params: { folder } })
@@ -60,7 +60,7 @@ class Pipe implements AsyncDisposable {
       fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
       readable: true,
     })
-    // Without a writer of our own, each command's end would be the pipe's end.
+    // Without another writer, the end of each command would end the pipe.
     this.#keepOpen = openSync(path, constants.O_WRONLY)
   }
 

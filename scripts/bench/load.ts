@@ -13,19 +13,19 @@ export interface Call {
 }
 
 export interface Load {
-  /** Answers a second. */
+  /** Responses per second. */
   readonly rate: number
   readonly p99Ms: number
 }
 
-/** Saturates a path with 64 connections for a while. Any answer that is not 2xx is an error. */
+/** Saturates a path with 64 connections. Any response other than 2xx is an error. */
 export async function saturate(bench: Bench, call: Call): Promise<Load> {
   const seconds = bench.quick ? 2 : 5
   const wrk = await bench.once('load generator', findWrk)
   return wrk === undefined ? builtInLoad(call, seconds) : wrkLoad(wrk, call, seconds)
 }
 
-/** wrk by PATH, else installed by apt where this program may; else undefined. */
+/** wrk from PATH, otherwise installed with apt if this program may; otherwise undefined. */
 async function findWrk(): Promise<string | undefined> {
   const found = () => spawnSync('wrk', ['-v']).error === undefined
   if (!found() && process.getuid?.() === 0)
@@ -43,7 +43,7 @@ async function wrkLoad(wrk: string, { url, headers = {} }: Call, seconds: number
   return { rate: Number(rate), p99Ms: Number(p99) * scale }
 }
 
-/** Slower than wrk, and it takes CPU from the server: only where there is no wrk. */
+/** Slower than wrk, and uses CPU of the server: only used without wrk. */
 async function builtInLoad(call: Call, seconds: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const times: number[] = []
@@ -56,7 +56,7 @@ async function builtInLoad(call: Call, seconds: number): Promise<Load> {
   return { rate: times.length / seconds, p99Ms: percentile(times, 99) }
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Milliseconds until the whole response has arrived. */
 export function oneCall({ url, headers = {} }: Call, agent: Agent): Promise<number> {
   const began = performance.now()
   return new Promise((resolve, reject) => {

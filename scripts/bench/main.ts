@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what the farm does beside what this machine can do at best, measured in the same run.
+ * `npm run bench`: measures the farm and, in the same run, the limit of this machine for the same work.
  *
  *   npm run bench                      all parts
  *   npm run bench -- --only a,c        some of them
@@ -48,7 +48,7 @@ function readOptions(args: readonly string[]): Options {
   const named = values.only?.split(',').map((part) => part.trim()) ?? PARTS
   const unknown = named.filter((part) => !PARTS.some((known) => known === part))
   if (unknown.length > 0)
-    throw new Error(`there is no part ${unknown.join(', ')}; there are ${PARTS.join(', ')}`)
+    throw new Error(`unknown part ${unknown.join(', ')}: the parts are ${PARTS.join(', ')}`)
   return {
     parts: PARTS.filter((part) => named.includes(part)),
     quick: values.quick === true,
@@ -56,7 +56,7 @@ function readOptions(args: readonly string[]): Options {
   }
 }
 
-/** Figures of all parts; where a part breaks, the rest of it is left out. */
+/** Figures of all parts; if a part fails, the rest of it is left out. */
 async function measureAll(
   bench: Bench,
   parts: readonly Part[],
@@ -99,7 +99,9 @@ async function main(args: readonly string[]): Promise<number> {
     if (options.json !== undefined) await writeFile(options.json, asJson(figures, options.quick))
     const short = figures.filter((figure) => isMet(figure) === false).length
     const promised = figures.filter((figure) => isMet(figure) !== undefined).length
-    say(`${promised - short} of ${promised} targets met; docs/performance.md says why the others are not.`)
+    say(
+      `${promised - short} of ${promised} targets met; docs/performance.md explains why the others are not.`,
+    )
     return broken.length === 0 ? 0 : 1
   } finally {
     await bench[Symbol.asyncDispose]()

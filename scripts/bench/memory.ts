@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { until, type Farm } from '@scanfarm/cli/testing'
+import { until, type TestCluster } from '@scanfarm/cli/testing'
 import type { Bench } from './bench.ts'
 import { Database, hosts, post, startFarm, untilEnded } from './farms.ts'
 import { atMost, type Figure } from './figure.ts'
@@ -10,7 +10,7 @@ const EXPANDED_MS = 600_000
 const KIB_PER_MIB = 1024
 const MOST_MIB = 200
 
-/** (g) Resident memory of a master and a worker: at rest, under load, and while very many runs wait. */
+/** (g) Resident memory of a master and a worker: at rest, under load, and while a million runs wait. */
 export async function* memory(bench: Bench): AsyncGenerator<Figure> {
   await using farm = await startFarm(bench, { workers: 1, slots: 8 })
   await using db = await Database.open(farm.postgres.url)
@@ -25,34 +25,34 @@ export async function* memory(bench: Bench): AsyncGenerator<Figure> {
 interface Sizes {
   readonly master: number
   readonly worker: number
-  /** The small process from which a worker starts commands. */
-  readonly spawner: number
+  /** The process that starts the commands of a worker. */
+  readonly launcher: number
 }
 
 const figures = (when: string, sizes: Sizes): Figure[] =>
-  (['master', 'worker', 'spawner'] as const).map((who) => ({
+  (['master', 'worker', 'launcher'] as const).map((who) => ({
     part: 'g',
     name: `${who} ${when}`,
     value: sizes[who],
     unit: 'MiB',
-    ...(who === 'spawner' ? {} : { target: atMost(MOST_MIB) }),
+    ...(who === 'launcher' ? {} : { target: atMost(MOST_MIB) }),
   }))
 
-function sizes(farm: Farm): Sizes {
+function sizes(farm: TestCluster): Sizes {
   const master = farm.masters[0]?.program.pid ?? 0
   const worker = farm.workers[0]?.pid ?? 0
-  const spawner = childrenOf(worker).find((pid) => commandOf(pid).includes('spawner'))
+  const launcher = childrenOf(worker).find((pid) => commandOf(pid).includes('launcher'))
   return {
     master: rssMib(master),
     worker: rssMib(worker),
-    spawner: spawner === undefined ? 0 : rssMib(spawner),
+    launcher: launcher === undefined ? 0 : rssMib(launcher),
   }
 }
 
 const most = (a: Sizes, b: Sizes): Sizes => ({
   master: Math.max(a.master, b.master),
   worker: Math.max(a.worker, b.worker),
-  spawner: Math.max(a.spawner, b.spawner),
+  launcher: Math.max(a.launcher, b.launcher),
 })
 
 function rssMib(pid: number): number {
@@ -75,8 +75,8 @@ function readProc(pid: number, file: string): string {
   }
 }
 
-/** The most that was seen while `work` went on. */
-async function mostDuring(farm: Farm, work: () => Promise<unknown>): Promise<Sizes> {
+/** The maximum during `work`. */
+async function mostDuring(farm: TestCluster, work: () => Promise<unknown>): Promise<Sizes> {
   let seen = sizes(farm)
   const timer = setInterval(() => (seen = most(seen, sizes(farm))), SAMPLE_MS)
   try {
@@ -87,7 +87,7 @@ async function mostDuring(farm: Farm, work: () => Promise<unknown>): Promise<Siz
   return most(seen, sizes(farm))
 }
 
-function underLoad(bench: Bench, farm: Farm, db: Database): Promise<Sizes> {
+function underLoad(bench: Bench, farm: TestCluster, db: Database): Promise<Sizes> {
   const count = bench.quick ? 1_000 : 10_000
   bench.note(`memory while ${count} runs are worked off`)
   return mostDuring(farm, async () => {
@@ -98,10 +98,10 @@ function underLoad(bench: Bench, farm: Farm, db: Database): Promise<Sizes> {
   })
 }
 
-/** A target file as large as that comes in over the API, as a user would send it. */
+/** A target file of this size is uploaded over the API, as a user would send it. */
 async function deepQueue(
   bench: Bench,
-  farm: Farm,
+  farm: TestCluster,
   db: Database,
 ): Promise<{ runs: number; most: Sizes; settled: Sizes }> {
   const runs = bench.quick ? 150_000 : 1_000_000

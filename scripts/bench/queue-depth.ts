@@ -1,4 +1,4 @@
-import { PrivateRedis, type Farm } from '@scanfarm/cli/testing'
+import { PrivateRedis, type TestCluster } from '@scanfarm/cli/testing'
 import { openRunQueue, type QueueMessage, type RunQueue } from '@scanfarm/queue'
 import { openStore, type Store } from '@scanfarm/store'
 import type { Bench } from './bench.ts'
@@ -12,7 +12,7 @@ const TRIES = 9
 const ROOM = { critical: BATCH, high: BATCH, normal: BATCH, low: BATCH }
 const STALE_MS = 60_000
 
-/** (e) What a run costs the queue, and what its outbox row costs, behind a few and behind very many others. */
+/** (e) The cost of a run in the queue and in the outbox, behind a few and behind very many other runs. */
 export async function* queueDepth(bench: Bench): AsyncGenerator<Figure> {
   const deep = bench.quick ? 100_000 : 1_000_000
   yield* await messageCost(bench, deep)
@@ -117,9 +117,10 @@ async function outboxCost(bench: Bench, deep: number): Promise<Figure[]> {
   ]
 }
 
-const submitWaiting = (farm: Farm, count: number) => post(farm, { module: 'noop', targets: hosts(count) })
+const submitWaiting = (farm: TestCluster, count: number) =>
+  post(farm, { module: 'noop', targets: hosts(count) })
 
-/** One more job like the one that is there, its runs waiting. */
+/** Another job like the existing one, with waiting runs. */
 async function fillOutbox(bench: Bench, db: Database, count: number): Promise<void> {
   const CHUNK = 50_000
   for (let done = 0; done < count; done += CHUNK) {

@@ -1,5 +1,5 @@
 /**
- * Runs the same command again and again through the host runner and prints how many a second.
+ * Runs the same command repeatedly through the host runner and prints the number per second.
  *
  *   runner-loop.ts COMMANDS WIDTH BALLAST_MIB
  */

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const HEAVY_MIB = 500
 const SLOTS = 8
 
-/** (f) Whether a worker that has grown still starts processes as fast as a small one. */
+/** (f) Whether a worker with much memory starts processes as fast as a small one. */
 export async function* spawnRates(bench: Bench): AsyncGenerator<Figure> {
   const commands = bench.quick ? 500 : 2_000
   const bare = await bareNodeRate(bench)

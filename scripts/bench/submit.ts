@@ -1,4 +1,4 @@
-import { until, type Farm } from '@scanfarm/cli/testing'
+import { until, type TestCluster } from '@scanfarm/cli/testing'
 import { openRunQueue, type QueueLog, type RunQueue } from '@scanfarm/queue'
 import type { Bench } from './bench.ts'
 import { Database, hosts, post, startFarm } from './farms.ts'
@@ -48,7 +48,7 @@ export async function* submit(bench: Bench): AsyncGenerator<Figure> {
   }
 }
 
-export async function openQueue(farm: Farm): Promise<RunQueue> {
+export async function openQueue(farm: TestCluster): Promise<RunQueue> {
   await using db = await Database.open(farm.postgres.url)
   const { farm_id } = await db.one<{ farm_id: string }>('select farm_id from farm')
   return await openRunQueue(
@@ -57,8 +57,8 @@ export async function openQueue(farm: Farm): Promise<RunQueue> {
   )
 }
 
-/** Fills every slot of the farm, so that what is queued later stays there. */
-export async function keepBusy(farm: Farm): Promise<void> {
+/** Fills every slot of the farm, so that later runs stay in the queue. */
+export async function keepBusy(farm: TestCluster): Promise<void> {
   const folder = await farm.traces()
   const rows = await farm.workerRows()
   const slots = rows.reduce((sum, row) => sum + row.slots, 0)
@@ -75,9 +75,9 @@ export async function keepBusy(farm: Farm): Promise<void> {
   })
 }
 
-/** Middle of three, each at a priority of its own, so that its messages can be told from those before. */
+/** Median of three, each with its own priority, so that its messages can be distinguished from earlier ones. */
 async function submitTimes(
-  farm: Farm,
+  farm: TestCluster,
   queue: RunQueue,
   count: number,
 ): Promise<{ answered: number; queued: number }> {
@@ -96,7 +96,7 @@ async function submitTimes(
 }
 
 async function submitOnce(
-  farm: Farm,
+  farm: TestCluster,
   queue: RunQueue,
   { count, priority }: { count: number; priority: Tried },
 ): Promise<{ answered: number; queued: number }> {

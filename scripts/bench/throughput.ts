@@ -1,4 +1,4 @@
-import type { Farm } from '@scanfarm/cli/testing'
+import type { TestCluster } from '@scanfarm/cli/testing'
 import type { Bench } from './bench.ts'
 import { Database, hosts, post, startFarm, untilEnded } from './farms.ts'
 import { atLeast, type Figure } from './figure.ts'
@@ -14,7 +14,7 @@ interface Load {
 
 /** Enough slots to keep two cores busy with processes, few enough not to wait for each other. */
 const WITH_PROCESS: Load = { module: 'noop', slots: 16 }
-/** Without a process only round trips have to be filled: more at once share them. */
+/** Without a process only round trips count: more runs at the same time share them. */
 const WITHOUT_PROCESS: Load = { module: 'skip', slots: 64 }
 
 /** (a) From submit to the last result, with a process for each target and without one. */
@@ -58,10 +58,10 @@ async function* ratesOf(
     yield { count, rate: await rateOf(bench, { farm, db, module, count }) }
 }
 
-/** Targets a second between the moment before `POST /runs` and the end of the last run. */
+/** Targets per second, from the moment before `POST /runs` to the end of the last run. */
 export async function rateOf(
   bench: Bench,
-  { farm, db, module, count }: { farm: Farm; db: Database; module: string; count: number },
+  { farm, db, module, count }: { farm: TestCluster; db: Database; module: string; count: number },
 ): Promise<number> {
   bench.note(`${count} runs of ${module} on ${farm.workers.length} workers`)
   const began = Date.now()

@@ -5,7 +5,7 @@ export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** Middle one of `tries` measurements: a shared machine has bad moments. */
+/** Median of `tries` measurements: other load on a shared machine distorts single ones. */
 export async function medianMs(tries: number, work: (attempt: number) => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let attempt = 0; attempt < tries; attempt++) times.push(await timeMs(() => work(attempt)))

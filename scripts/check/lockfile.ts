@@ -1,4 +1,4 @@
-// The lockfile must work with any registry: no address of one may stand in it.
+// The lockfile must work with any registry, so it must not contain the URL of one.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -9,5 +9,7 @@ const bad = lines.flatMap((line, index) =>
     : [],
 )
 for (const line of bad)
-  console.error(`${line}\n  names a registry: install with the default registry and commit again`)
+  console.error(
+    `${line}\n  contains the URL of a registry: install with the default registry and commit again`,
+  )
 process.exitCode = bad.length === 0 ? 0 : 1

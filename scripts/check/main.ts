@@ -1,5 +1,5 @@
-// npm run check: everything that can be said about the code without running it. All parts run at once and all are
-// reported; exit code 1 when one of them found something.
+// npm run check: all static checks of the code. All parts run at the same time and all are
+// reported; exit code 1 if one of them fails.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -24,6 +24,7 @@ const PARTS: readonly Part[] = [
   },
   { name: 'generated parts', command: [node, 'scripts/generate/main.ts', '--check'] },
   { name: 'packages', command: [node, 'scripts/check/packages.ts'] },
+  { name: 'document paths', command: [node, 'scripts/check/document-paths.ts'] },
   { name: 'lockfile', command: [node, 'scripts/check/lockfile.ts'] },
 ]
 
@@ -60,7 +61,8 @@ const report = ({ part, passed, output, ms }: Result): void => {
 
 const wanted = process.argv.slice(2)
 const parts = PARTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-if (parts.length === 0) console.error(`no such part; there are: ${PARTS.map(({ name }) => name).join(', ')}`)
+if (parts.length === 0)
+  console.error(`unknown part: the parts are ${PARTS.map(({ name }) => name).join(', ')}`)
 const results = await Promise.all(
   parts.map(async (part) => {
     const result = await run(part)

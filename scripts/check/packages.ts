@@ -1,17 +1,23 @@
 // Who may use whom (docs/architecture.md): a package uses packages of lower layers only, heavy libraries stay in the
-// package that hides them, and nobody reaches into another package's folder.
+// package that hides them, and no package imports files from the folder of another.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
 const packagesFolder = join(import.meta.dirname, '../../packages')
 
 const LAYERS: readonly (readonly string[])[] = [
-  ['contracts', 'platform'],
-  ['workflow', 'findings', 'store', 'queue', 'artifacts', 'runners', 'client'],
-  ['executor', 'cloud'],
-  ['server', 'worker', 'web'],
+  ['contracts', 'testing'],
+  ['platform'],
+  ['embedded', 'language', 'findings', 'store', 'queue', 'artifacts', 'runners', 'client'],
+  ['functions'],
+  ['engine'],
+  ['worker', 'cloud'],
+  ['server', 'web'],
   ['cli'],
 ]
+
+/** For devDependencies only. */
+const TESTS_ONLY = '@scanfarm/testing'
 
 /** Library → the only packages that may depend on it. */
 const HIDDEN: Readonly<Record<string, readonly string[]>> = {
@@ -37,6 +43,7 @@ const layerOf = (name: string): number => LAYERS.findIndex((layer) => layer.incl
 const badDependency = (name: string, dependency: string): string | undefined => {
   const only = HIDDEN[dependency]
   if (only && !only.includes(name)) return `${dependency} belongs to ${only.join(' and ')} alone`
+  if (dependency === TESTS_ONLY) return `${dependency} is for tests: make it a devDependency`
   if (!dependency.startsWith('@scanfarm/')) return undefined
   const used = dependency.slice('@scanfarm/'.length)
   return layerOf(used) < layerOf(name) ? undefined : `${used} does not lie below ${name}`
@@ -68,8 +75,14 @@ const checkReach = (name: string): string[] => {
   )
 }
 
+/** A devDependency resolves in `src`, too. */
+const checkSources = (name: string): string[] =>
+  sourcesOf(join(packagesFolder, name, 'src'))
+    .filter((file) => readFileSync(file, 'utf8').includes(`'${TESTS_ONLY}'`))
+    .map((file) => `${relative(packagesFolder, file)}: ${TESTS_ONLY} is for tests`)
+
 const problems = readdirSync(packagesFolder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .flatMap(({ name }) => [...checkManifest(name), ...checkReach(name)])
+  .flatMap(({ name }) => [...checkManifest(name), ...checkReach(name), ...checkSources(name)])
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes stand-ins for the images that infra/Dockerfile and docker-compose.yml start from, without any registry: a Debian
-# made by debootstrap, with what each of them brings. For proving the compose file on a machine that cannot pull. Needs
-# root on Debian, debootstrap and a docker engine. Prints the names as environment for compose.
+# Creates substitutes for the base images of infra/Dockerfile and docker-compose.yml without a registry: a Debian from
+# debootstrap, with the packages of each image. For testing the compose file on a machine that cannot pull images.
+# Requires root on Debian, debootstrap and a docker engine. Prints the names as environment for compose.
 set -eu
 ROOT=${1:-$(mktemp -d)}
 trap 'umount -l "$ROOT"/*/proc 2>/dev/null || true' EXIT
@@ -23,7 +23,7 @@ layer() {
   mv "$folder.new" "$folder"
 }
 
-# The build installs packages: it has to trust whom this machine trusts, and to ask where this machine asks.
+# The build installs packages: it uses the CA certificates and package sources of this machine.
 cp /etc/ssl/certs/ca-certificates.crt "$ROOT/debian/etc/ssl/certs/ca-certificates.crt"
 cp -a /etc/apt/. "$ROOT/debian/etc/apt/"
 
@@ -38,7 +38,7 @@ if [ ! -d "$ROOT/node" ]; then
   ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$ROOT/node/usr/local/bin/npm"
 fi
 
-# What the official image does with POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE, as far as compose asks for it.
+# What the official image does with POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE, as far as compose uses it.
 cat > "$ROOT/postgres/usr/local/bin/start-postgres" <<'START'
 #!/bin/sh
 set -eu

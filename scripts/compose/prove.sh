@@ -1,9 +1,9 @@
 #!/bin/sh
-# Proves docker-compose.yml where no image can be pulled: makes the base images, builds, brings a farm of three workers
-# with scanners up, runs a job over them, scales down to one in the middle, and checks that every run completed once. Then
-# a step searches its worker for secrets and for the files of another workspace, and must find none.
-# Needs root on Debian with docker, docker-compose (or the plugin) and debootstrap. Takes some minutes.
-#   sh scripts/compose/prove.sh [FOLDER THAT KEEPS THE BASE IMAGES]
+# Tests docker-compose.yml without pulling images: creates the base images, builds, starts a farm of three workers with
+# scanners, runs a job on them, scales down to one worker during the job, and checks that every run completed once. Then
+# a step searches its worker for secrets and for the files of another workspace, and must not find any.
+# Requires root on Debian with docker, docker-compose (or the plugin) and debootstrap. Takes some minutes.
+#   sh scripts/compose/prove.sh [FOLDER IN WHICH THE BASE IMAGES ARE KEPT]
 set -eu
 cd "$(dirname "$0")/../.."
 TARGETS=90
@@ -26,7 +26,7 @@ passed=
 loot=$(mktemp)
 trap '[ -n "$passed" ] || compose logs --tail 50; compose down -v; rm -f "$loot"' EXIT
 compose up -d --no-build --scale worker=3
-# Twelve tries in five seconds each, after the start period.
+# Twelve attempts, five seconds each, after the start period.
 tries=90
 for container in $(compose ps -q); do
   until [ "$(docker inspect -f '{{.State.Health.Status}}' "$container")" = healthy ]; do
@@ -63,7 +63,7 @@ job=$(start steady "$(seq -f '"t%g.example"' -s, 1 "$TARGETS")")
 count() { call "$api/jobs/$job" | sed "s/.*\"$1\":\([0-9]*\),.*/\1/"; }
 
 until [ "$(count completed)" -ge 6 ]; do sleep 1; done
-echo "scaling down to one worker with $(count running) runs under way"
+echo "scaling down to one worker while $(count running) runs are running"
 compose up -d --no-build --no-recreate --scale worker=1
 tries=300
 until [ "$(count completed)" -eq "$TARGETS" ]; do
@@ -75,7 +75,7 @@ workers=$(call "$api/runs?limit=$TARGETS" | grep -o '"worker_id":"[^"]*"' | sort
 [ "$workers" -ge 3 ] || { echo "only $workers workers took part" >&2; exit 1; }
 echo "$TARGETS of $TARGETS runs completed on $workers workers, $(count failed) failed"
 
-# What a step of the one worker that is left finds comes back as an artifact.
+# The result of a step on the remaining worker is stored as an artifact.
 upload <<'WORKFLOW'
 kind: module
 name: hoard
@@ -103,10 +103,10 @@ done
 run=$(call "$api/runs?job_id=$job" | sed 's/.*"run_uuid":"\([^"]*\)".*/\1/')
 artifact=$(call "$api/runs/$run/artifacts" | grep -o '{[^{}]*"name":"loot"[^{}]*}' | sed 's/.*"id":"\([^"]*\)".*/\1/')
 call "$api/runs/$run/artifacts/$artifact/content" > "$loot"
-grep -aq own-canary "$loot" || { echo "the step did not find what is its own" >&2; exit 1; }
+grep -aq own-canary "$loot" || { echo "the step did not find its own canary" >&2; exit 1; }
 for file in infra/secrets/*; do
   ! grep -aqFf "$file" "$loot" || { echo "a step can read the secret ${file##*/}" >&2; exit 1; }
 done
-! grep -ao 'hoard-in-[a-z]*\|BREACH.*' "$loot" | sort -u | grep . >&2 || { echo "a step reaches what it must not" >&2; exit 1; }
-echo "a step searched its worker and kept $(wc -c < "$loot") bytes: no secret and nothing of another workspace"
+! grep -ao 'hoard-in-[a-z]*\|BREACH.*' "$loot" | sort -u | grep . >&2 || { echo "a step reached what it must not reach" >&2; exit 1; }
+echo "a step searched its worker and stored $(wc -c < "$loot") bytes: no secret and nothing of another workspace"
 passed=yes

@@ -1,5 +1,5 @@
-# Run as a step: gathers all that it can read of the farm, and tries what a step must not be able to do. What it finds
-# goes to standard output; a line BREACH names what succeeded. The caller looks for secrets in it.
+# Run as a step: reads everything that it can reach of the farm, and tries actions that a step must not be able to do.
+# The results are written to standard output; a line BREACH names an action that succeeded. The caller searches for secrets.
 me=$(id -u)
 for process in /proc/[0-9]*; do
   [ "$process" != "/proc/$$" ] || continue

@@ -1,4 +1,4 @@
-/** The few calls that the demo makes, over HTTP as any client would. */
+/** The HTTP requests that the demo sends. */
 export class Client {
   readonly #url: string
   readonly #token: string

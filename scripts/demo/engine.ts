@@ -9,19 +9,19 @@ import { stop } from './processes.ts'
 const START_MS = 60_000
 const POLL_MS = 100
 
-/** Runs a program that goes with this one, also when this one is killed. */
+/** Runs a program that ends with this one, even if this one is killed. */
 const UNTIL_STDIN_ENDS = '"$0" "$@" </dev/null & read -r _; kill $!; wait $!'
 
 export interface DemoEngine {
   /** `unix://…` */
   readonly address: string
-  /** Everything of an engine that was started for the demo; "" when it was there before. */
+  /** Folder of an engine that was started for the demo; "" if the engine existed before. */
   readonly folder: string
 }
 
 /**
- * The engine of this system, else one with data, socket and networks of its own, for which root is needed. `keep`: that one
- * goes on when this program ends.
+ * The engine of this system; otherwise a new one with its own data, socket and networks, which requires root. `keep`: the new
+ * engine keeps running when this program ends.
  */
 export async function openEngine(keep: boolean): Promise<DemoEngine> {
   const address = await findDocker()
@@ -32,13 +32,13 @@ export async function openEngine(keep: boolean): Promise<DemoEngine> {
   const deadline = Date.now() + START_MS
   while (!(await answers(engine.address))) {
     if (child.exitCode === null && Date.now() < deadline) await delay(POLL_MS)
-    else throw new Error(`the docker engine does not start:\n${logOf(folder)}`)
+    else throw new Error(`the docker engine did not start:\n${logOf(folder)}`)
   }
   child.unref()
   return engine
 }
 
-/** In a session of its own: Ctrl-C must not end it before its containers are removed. */
+/** In its own session: Ctrl-C must not end it before its containers are removed. */
 function startEngine({ address, folder }: DemoEngine, keep: boolean): ChildProcess {
   const places = ['data-root', 'exec-root', 'pidfile'].flatMap((name) => [`--${name}`, join(folder, name)])
   const quiet = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--log-level=warn']
@@ -54,12 +54,12 @@ function startEngine({ address, folder }: DemoEngine, keep: boolean): ChildProce
 const logOf = (folder: string): string =>
   readFileSync(join(folder, 'log'), 'utf8').split('\n').slice(-20).join('\n')
 
-/** One that was there before goes on. */
+/** An engine that existed before keeps running. */
 export async function closeEngine({ folder }: DemoEngine): Promise<void> {
   if (folder === '') return
   const pidFile = join(folder, 'pidfile')
   if (existsSync(pidFile)) await stop(Number(readFileSync(pidFile, 'utf8')))
-  // What it left mounted would keep its folder busy.
+  // Remaining mounts would prevent the removal of its folder.
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')

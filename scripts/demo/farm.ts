@@ -22,7 +22,7 @@ const stateFile = (folder: string): string => join(folder, 'demo.json')
 const tokenOf = (folder: string): string =>
   process.env.SCANFARM_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()
 
-/** What of a farm goes on. */
+/** What of a farm keeps running. */
 interface KeptState {
   readonly url: string
   readonly processes: readonly { readonly name: string; readonly pid: number }[]
@@ -30,8 +30,8 @@ interface KeptState {
 }
 
 /**
- * The processes of the demo: a master, its workers, and the lab; with `cloud` also what its machines run on. Disposing stops
- * them in the order that drains, and removes the machines.
+ * The processes of the demo: a master, its workers, and the lab; with `cloud` also the engine of its machines. Disposing stops
+ * them in an order that drains them, and removes the machines.
  */
 export class Farm implements AsyncDisposable {
   readonly url: string
@@ -72,13 +72,13 @@ export class Farm implements AsyncDisposable {
     return farm
   }
 
-  /** Which database and queue the master uses, as it said itself. */
+  /** Which database and queue the master uses, from its log. */
   services(): string[] {
     const lines = readFileSync(join(this.#folder, 'master.log'), 'utf8').split('\n')
     return [...new Set(lines.flatMap((line) => /(?:database|queue): [^"\u001b]+/.exec(line)?.[0] ?? []))]
   }
 
-  /** Lets all processes go on when this one ends; `stopKept` finds them by the state file. */
+  /** Lets all processes continue when this one ends; `stopKept` finds them by the state file. */
   leaveRunning(): void {
     this.#kept = true
     const processes = this.#children.map(({ name, process }) => ({ name, pid: process.pid }))
@@ -87,7 +87,7 @@ export class Farm implements AsyncDisposable {
     for (const { process } of this.#children) process.unref()
   }
 
-  /** Once, however often it is asked for: by Ctrl-C, and by the end of what that interrupts. */
+  /** Runs once: Ctrl-C calls it, and so does the end of the work that Ctrl-C interrupts. */
   async [Symbol.asyncDispose](): Promise<void> {
     await (this.#ending ??= this.#end())
   }
@@ -100,10 +100,10 @@ export class Farm implements AsyncDisposable {
     await this.machines?.[Symbol.asyncDispose]()
   }
 
-  /** In a session of its own: Ctrl-C would reach it together with our signal, and two mean that it shall not drain. */
+  /** In its own session: Ctrl-C would reach it together with our signal, and a second signal skips the drain. */
   #spawn(name: string, args: readonly string[]): void {
     const log = openSync(join(this.#folder, `${name}.log`), 'w', OWNER_ONLY)
-    // The mode above only counts for a new file.
+    // The mode above only applies to a new file.
     fchmodSync(log, OWNER_ONLY)
     const child = spawn(PROGRAM, args, {
       stdio: ['ignore', log, log],
@@ -117,7 +117,7 @@ export class Farm implements AsyncDisposable {
   async #startLab(detached: boolean): Promise<void> {
     const host = this.machines === undefined ? [] : ['--host', this.machines.host]
     const args = ['--disable-warning=ExperimentalWarning', LAB, ...host, ...(detached ? ['--detached'] : [])]
-    // While its standard input is open the lab serves: it ends with the demo, however that ends.
+    // The lab serves while its standard input is open, so it always ends with the demo.
     const child = spawn(process.execPath, args, {
       stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'ignore'],
       detached,
@@ -160,7 +160,7 @@ export class Farm implements AsyncDisposable {
   }
 }
 
-/** What machines need is loaded only where there are some. */
+/** Loads the code for machines only if the demo creates any. */
 async function openMachines(keep: boolean): Promise<Machines> {
   const { Machines: all } = await import('./machines.ts')
   return await all.open(keep)
@@ -191,7 +191,7 @@ export async function stopKept(folder: string): Promise<number> {
   if (processes.length === 0) say('no demo farm is running')
   if (state?.machines !== undefined && processes.length > 0)
     await endMachines(new Client(state.url, tokenOf(folder))).catch((error: unknown) =>
-      say(`the farm has not destroyed its machines: ${String(error)}`),
+      say(`the farm did not destroy its machines: ${String(error)}`),
     )
   for (const { name, pid } of processes.toReversed()) {
     await stop(pid)

@@ -2,10 +2,10 @@ import type { LabTarget } from './lab.ts'
 import type { Result } from './results.ts'
 import type { Infra } from './watch-machines.ts'
 
-/** What the demo's flow leaves of every run. */
+/** Artifacts of every run of the demo's flow. */
 const REPORTS = ['survey-report', 'survey-findings']
 
-/** What is not as the lab says it must be; empty when all is well. */
+/** Differences from what the lab expects; empty if there are none. */
 export function judge(results: readonly Result[], targets: readonly LabTarget[]): string[] {
   const byTarget = new Map(results.map((result) => [result.target, result]))
   return targets.flatMap((expected) => {
@@ -22,13 +22,13 @@ export function judge(results: readonly Result[], targets: readonly LabTarget[])
   })
 }
 
-/** What is not as a cloud run must leave it: every machine had work, and none is left. `left`: names on the engine. */
+/** Differences from what a cloud run must leave: every machine had work, and no machine is left. `left`: names on the engine. */
 export function judgeMachines(infra: Infra, results: readonly Result[], left: readonly string[]): string[] {
   const idle = infra.details.filter(({ name }) => !results.some(({ machine }) => machine === name))
   const open = infra.details.filter(({ status }) => status !== 'destroyed')
   return [
     ...(infra.status === 'destroyed' ? [] : [`the infrastructure is ${infra.status}: ${infra.message}`]),
-    ...idle.map(({ name }) => `${name}: no run was there`),
+    ...idle.map(({ name }) => `${name}: no run used the machine`),
     ...open.map(({ name, status, message }) => `${name}: ${status} (${message})`),
     ...left.map((name) => `${name}: the docker engine still has it`),
   ]

@@ -1,7 +1,6 @@
 /**
- * The things to scan: services that are really there, some with deliberate mistakes; on loopback, or on the address after
- * `--host`. Prints one JSON line with the targets and what a survey of each must find, then serves until its standard
- * input closes or it is stopped.
+ * The services to scan, some with deliberate mistakes, on loopback or on the address after `--host`. Prints one JSON line
+ * with the targets and the expected findings of each, then serves until its standard input closes or it is stopped.
  */
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
@@ -10,7 +9,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** `finds`: titles that must be in the report, beside others or alone; `open: false`: nothing listens there. */
+/** `finds`: titles that must be in the report, with or without others; `open: false`: nothing listens there. */
 export interface LabTarget {
   target: string
   what: string
@@ -145,7 +144,7 @@ const listen = (server: Server, host: string): Promise<number> =>
     })
   })
 
-/** Linux answers on all of 127.0.0.0/8, other systems on 127.0.0.1 alone. */
+/** Linux answers on all of 127.0.0.0/8, other systems only on 127.0.0.1. */
 const hostFor = (index: number): string =>
   process.platform === 'linux' ? `127.0.0.${10 + index}` : '127.0.0.1'
 

@@ -5,10 +5,10 @@ import { answers } from '../services/docker.ts'
 import { ensurePrograms, PROGRAMS } from '../services/programs.ts'
 import { closeEngine, openEngine, type DemoEngine } from './engine.ts'
 
-/** What `--down` needs to know of machines that went on. */
+/** What `--down` needs to know about machines that were kept. */
 export interface MachinesState {
   readonly engine: DemoEngine
-  /** Id of the farm that they belong to, as their labels say; "" while none was seen. */
+  /** Id of their farm, from their labels; "" until a machine was seen. */
   readonly farm: string
 }
 
@@ -16,7 +16,7 @@ const CALL_MS = 60_000
 
 /** The docker engine whose containers are the machines of the demo's cloud. Disposing removes them all. */
 export class Machines implements AsyncDisposable {
-  /** Address of this system as machines see it, and nobody outside does. */
+  /** Address of this system for machines; other systems cannot reach it. */
   readonly host: string
   readonly #engine: DemoEngine
   #farm: string
@@ -28,7 +28,7 @@ export class Machines implements AsyncDisposable {
   }
 
   static async open(keep: boolean): Promise<Machines> {
-    // Machines are made of the programs of this system.
+    // The image of machines contains programs of this system.
     ensurePrograms([PROGRAMS.sshd, PROGRAMS.bash, PROGRAMS.curl, PROGRAMS.openssl])
     const engine = await openEngine(keep)
     try {
@@ -43,7 +43,7 @@ export class Machines implements AsyncDisposable {
     return new Machines(engine, '', farm)
   }
 
-  /** Settings of a server, as environment, whose default provider makes machines here. */
+  /** Settings of a server, as environment, whose default provider creates machines on this engine. */
   get env(): Record<string, string> {
     return {
       SCANFARM_CLOUD_ENABLED: 'true',
@@ -57,7 +57,7 @@ export class Machines implements AsyncDisposable {
     return { engine: this.#engine, farm: this.#farm }
   }
 
-  /** Takes note of the farm that an infrastructure belongs to: all that is its will be removed. */
+  /** Records the farm of an infrastructure: all its machines will be removed. */
   async belongTo(infraId: string): Promise<void> {
     if (this.#farm === '') await this.of(infraId)
   }
@@ -70,7 +70,7 @@ export class Machines implements AsyncDisposable {
     return found.map(({ Labels: labels }) => labels['scanfarm.name'] ?? '')
   }
 
-  /** An engine that is gone has taken its machines along. */
+  /** If the engine is gone, its machines are gone too. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       if (await answers(this.#engine.address)) await this.#remove()
@@ -89,7 +89,7 @@ export class Machines implements AsyncDisposable {
   }
 }
 
-/** Services that listen there can be reached by machines, and by nobody on another system. */
+/** Machines can reach services on this address; other systems cannot. */
 async function hostSeenBy({ address }: DemoEngine): Promise<string> {
   const docker = connectEngine({ engine: address })
   const { gateway = '' } = await provideNetwork(docker)
@@ -101,7 +101,7 @@ async function hostSeenBy({ address }: DemoEngine): Promise<string> {
   )
 }
 
-/** An interface without containers is not running: the list of those that are does not have it. */
+/** An interface without containers is down, and the list only has interfaces that are up. */
 const canListen = (host: string): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(false))

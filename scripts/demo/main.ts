@@ -1,14 +1,14 @@
 /**
- * `npm run demo`: a master, two workers and something to scan, all on this machine, from nothing to results.
+ * `npm run demo`: starts a master, two workers and services to scan on this machine, and shows the results.
  *
- *   npm run demo              runs and cleans up; exit code 0 only if every run found what it should
- *   npm run demo -- --keep    the same, but the farm goes on in the background; prints SCANFARM_URL and SCANFARM_TOKEN
- *   npm run demo -- --cloud   the same on three machines that are made for it and destroyed after it: containers of a
- *                             docker engine, as the provider `local` makes them; with --keep, such a farm goes on
- *   npm run demo -- --down    stops a farm that was kept, and removes its machines
+ *   npm run demo              runs and cleans up; exit code 0 only if every run has the expected findings
+ *   npm run demo -- --keep    the same, but the farm keeps running in the background; prints SCANFARM_URL and SCANFARM_TOKEN
+ *   npm run demo -- --cloud   the same on three machines that are created for it and destroyed after it: containers of a
+ *                             docker engine, from the provider `local`; with --keep, this farm keeps running
+ *   npm run demo -- --down    stops a kept farm and removes its machines
  */
 import { join } from 'node:path'
-import { makeDataDir } from '@scanfarm/platform'
+import { makeDataDir } from '@scanfarm/embedded'
 import { Client } from './client.ts'
 import { Farm, stopKept } from './farm.ts'
 import { judge, judgeMachines } from './judge.ts'
@@ -76,12 +76,12 @@ async function watchMachines(farm: Farm, watch: MachineWatch | undefined): Promi
   return await watch.note()
 }
 
-/** The farm says that they are gone; the engine is asked whether that is so. */
+/** Asks the engine whether the machines are really gone. */
 async function endOfMachines(farm: Farm, watch: MachineWatch, results: readonly Result[]): Promise<string[]> {
   const infra = await watch.ended()
   const left = (await farm.machines?.of(watch.infraId)) ?? []
   say(
-    `\nthe docker engine has ${left.length === 0 ? 'none' : left.length} of the ${infra.details.length} machines any more`,
+    `\nthe docker engine has ${left.length === 0 ? 'none' : left.length} of the ${infra.details.length} machines left`,
   )
   return judgeMachines(infra, results, left)
 }
@@ -102,7 +102,7 @@ function report(problems: readonly string[]): void {
   for (const problem of problems) say(`PROBLEM: ${problem}`)
   say(
     problems.length === 0
-      ? '\nEvery run found what it should.'
+      ? '\nEvery run has the expected findings.'
       : `\n${problems.length} results are not as expected.`,
   )
 }
@@ -110,12 +110,12 @@ function report(problems: readonly string[]): void {
 function farewell(farm: Farm, kept: boolean): void {
   if (kept) {
     say(
-      '\nThe farm goes on in the background. Look further with scripts/scanfarm or curl; stop it with: npm run demo -- --down\n',
+      '\nThe farm keeps running in the background. Use it with scripts/scanfarm or curl; stop it with: npm run demo -- --down\n',
     )
     console.log(`SCANFARM_URL=${farm.url}`)
     console.log(`SCANFARM_TOKEN=${farm.token}`)
   } else {
-    say('\nStopping the farm. To keep it and look further: npm run demo -- --keep')
+    say('\nStopping the farm. To keep it running: npm run demo -- --keep')
   }
 }
 
@@ -123,7 +123,7 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = process.env.SCANFARM_DATA_DIR ?? join(import.meta.dirname, '../../.scanfarm/demo')
   const unknown = args.find((arg) => !['--keep', '--cloud', '--down'].includes(arg))
   if (unknown !== undefined) {
-    console.error(`demo: unknown option ${unknown}; there are --keep, --cloud and --down`)
+    console.error(`demo: unknown option ${unknown}: the options are --keep, --cloud and --down`)
     return 2
   }
   if (args.includes('--down')) return stopKept(folder)

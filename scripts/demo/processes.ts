@@ -12,7 +12,7 @@ export const alive = (pid: number): boolean => {
   }
 }
 
-/** Politely, and after 20 s not so. */
+/** Sends TERM, and KILL after 20 s. */
 export async function stop(pid: number): Promise<void> {
   if (!alive(pid)) return
   process.kill(pid, 'SIGTERM')

@@ -15,7 +15,7 @@ export interface Result {
   findings: Finding[]
   /** Names. */
   artifacts: readonly string[]
-  /** Of a cloud run, by name; else "". */
+  /** Name of the machine of a cloud run; otherwise "". */
   machine: string
 }
 
@@ -41,7 +41,7 @@ interface Artifact {
 
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 
-/** Reads every run back through the API, prints the tables, and returns what was read. */
+/** Reads every run through the API, prints the tables, and returns the results. */
 export async function showResults(client: Client, runs: readonly { run_uuid: string }[]): Promise<Result[]> {
   const read = await Promise.all(runs.map(({ run_uuid }) => readRun(client, run_uuid)))
   title('Runs')

@@ -1,4 +1,4 @@
-/** What the demo shows: plain lines, and one line at the bottom that is redrawn while work goes on. */
+/** The output of the demo: plain lines, and one line at the bottom that is redrawn during the work. */
 const tty = process.stdout.isTTY === true
 const coloured = tty && process.env.NO_COLOR === undefined
 
@@ -23,7 +23,7 @@ export function say(line: string): void {
 
 export const title = (text: string): void => say(`${bold(text)}\n`)
 
-/** Redraws the bottom line; on something that is no terminal nothing is shown. */
+/** Redraws the bottom line; does nothing if the output is not a terminal. */
 export function progress(done: number, total: number, note: string): void {
   if (!tty) return
   erase()

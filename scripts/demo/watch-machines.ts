@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from './client.ts'
 import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
 
-/** An infrastructure as the API tells it. */
+/** An infrastructure as the API returns it. */
 export interface Infra {
   infra_id: string
   status: string
@@ -41,7 +41,7 @@ export class MachineWatch {
     return data
   }
 
-  /** For the line below: such as `1 booting, 2 ready`. */
+  /** For the bottom line, like `1 booting, 2 ready`. */
   async note(): Promise<string> {
     const { details } = await this.look()
     const statuses = details.map(({ status }) => status)
@@ -51,7 +51,7 @@ export class MachineWatch {
     return `machines: ${counts.join(', ')}`
   }
 
-  /** Until the infrastructure has come to its end. */
+  /** Waits until the infrastructure has ended. */
   async ended(): Promise<Infra> {
     const deadline = Date.now() + END_MS
     while (Date.now() < deadline) {

@@ -23,8 +23,8 @@ const POLL_MS = 250
 const PATIENCE_MS = 300_000
 
 /**
- * Shows the job's steps as they end, with a bar below, until all its runs have ended. `look`: what else there is to see; its
- * words stand behind the bar.
+ * Shows the job's steps as they end, with a progress bar below, until all its runs have ended. `look`: reads further state; its
+ * text is shown after the bar.
  */
 export async function watchJob(
   client: Client,

@@ -2,7 +2,7 @@ import { buildProgram } from '@scanfarm/cli'
 
 const WIDTH = 100
 
-/** What `--help` says of every command, as it would on a terminal of a fixed width. */
+/** The output of `--help` of every command, for a terminal of a fixed width. */
 export const commandReference = (): string => {
   const program = buildProgram({ env: {}, out: process.stdout, err: process.stderr })
   const parts: string[] = []

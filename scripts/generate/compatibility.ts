@@ -11,7 +11,7 @@ interface Ours {
 const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}')
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
-/** Every address that this server answers, other paths of the same route included. */
+/** Every path that this server answers, including aliases of a route. */
 const ourRoutes = (): ReadonlyMap<string, Ours> => {
   const found = new Map<string, Ours>()
   for (const { spec } of apiRoutes())
@@ -27,13 +27,13 @@ const ourRoutes = (): ReadonlyMap<string, Ours> => {
 
 type Spec = ReturnType<typeof apiRoutes>[number]['spec']
 
-/** A route without any success always refuses. */
+/** A route without a success response always refuses. */
 const answerOf = ({ responses, errors = [] }: Spec): Ours['answer'] => {
   if (Object.keys(responses).length > 0) return 'yes'
   return errors.includes('not_implemented') ? '501' : '404'
 }
 
-/** Their routes with what this server answers, as Markdown. */
+/** The routes of Osmedeus with the answers of this server, as Markdown. */
 export const compatibilityTable = (): string => {
   const ours = ourRoutes()
   const rows = OSMEDEUS_ROUTES.map(({ method, path }) => {

@@ -1,4 +1,4 @@
-/** Routes of Osmedeus 5.1: below its API root, and those beside it. `{}` stands for a part that varies. */
+/** Routes of Osmedeus 5.1, below its API root and outside it. `{}` is a parameter. */
 
 const BELOW_ROOT = `
 POST login logout
@@ -46,7 +46,7 @@ export const OSMEDEUS_ROUTES: readonly TheirRoute[] = [
   ...read(BELOW_ROOT, '/osm/api'),
 ]
 
-/** What a client of them sees different here, by method and path. */
+/** Differences that a client of Osmedeus notices, by method and path. */
 export const DIFFERENCES: Readonly<Record<string, string>> = {
   'GET /metrics': 'needs a token',
   'GET /health/ready': 'really asks database, artifact store and queue; 503 when one of them is away',

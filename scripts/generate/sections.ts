@@ -1,8 +1,10 @@
+import { SETTINGS } from '@scanfarm/cli/settings'
 import { settingsMarkdown } from '@scanfarm/platform'
 import { commandReference } from './command-reference.ts'
 import { compatibilityTable } from './compatibility.ts'
+import { databaseDiagrams } from './database-diagram.ts'
 
-/** A part of a document that is written by the code. It stands between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
+/** A generated part of a document, between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
 export interface Section {
   /** From the root of the workspace. */
   readonly file: string
@@ -11,7 +13,8 @@ export interface Section {
 }
 
 export const SECTIONS: readonly Section[] = [
-  { file: 'docs/operations.md', mark: 'settings', render: settingsMarkdown },
+  { file: 'docs/operations.md', mark: 'settings', render: () => settingsMarkdown(SETTINGS) },
   { file: 'docs/commands.md', mark: 'commands', render: commandReference },
+  { file: 'docs/database.md', mark: 'tables', render: databaseDiagrams },
   { file: 'docs/migrating.md', mark: 'endpoints', render: compatibilityTable },
 ]

@@ -7,12 +7,19 @@ import {
   redisServer,
   removeDataDir,
   type ServerKind,
-} from '@scanfarm/platform'
+} from '@scanfarm/embedded'
 import type { Engine } from './engine.ts'
 import { ensurePrograms, PROGRAMS } from './programs.ts'
 
 /** Tests may lose their data with the power: no waiting for the disk. */
-const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' }
+const CARELESS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '400',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+}
 
 /** Passable for others: as root the servers run as an unprivileged user. */
 const openFolder = async (name: string): Promise<string> => {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
-import type { Engine } from './engine.ts'
 import { ensurePrograms, PROGRAMS } from './programs.ts'
 
 const USUAL_ADDRESS = 'unix:///var/run/docker.sock'
@@ -21,7 +20,7 @@ export const answers = async (address: string): Promise<boolean> => {
   return promise
 }
 
-const isRoot = (): boolean => process.getuid?.() === 0
+export const isRoot = (): boolean => process.getuid?.() === 0
 
 /**
  * Address of a docker engine that answers: that of DOCKER_HOST, or the usual one. Undefined: there is none, but one can be
@@ -36,11 +35,4 @@ export const findDocker = async (): Promise<string | undefined> => {
     )
   ensurePrograms([PROGRAMS.docker])
   return undefined
-}
-
-/** Where no engine answers the tests start a private one; those about engines that die or speak TLS do always. */
-export const openDocker = async (): Promise<Engine> => {
-  const value = await findDocker()
-  if (isRoot()) ensurePrograms([PROGRAMS.docker, PROGRAMS.busybox, PROGRAMS.openssl])
-  return { value, async [Symbol.asyncDispose]() {} }
 }

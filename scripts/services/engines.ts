@@ -1,9 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { startEngine } from '@scanfarm/runners/testing'
 import { openPostgres, openRedis } from './data-engines.ts'
-import { openDocker } from './docker.ts'
+import { findDocker, isRoot } from './docker.ts'
 import type { Engine } from './engine.ts'
+import { withImports } from './imports.ts'
 import { ensurePrograms, findProgram, PROGRAMS } from './programs.ts'
+
+/** The engine of this system, else one that lives as long as the tests. */
+const openDocker = async (): Promise<Engine> => {
+  const found = await findDocker()
+  if (isRoot()) ensurePrograms([PROGRAMS.docker, PROGRAMS.busybox, PROGRAMS.openssl])
+  if (found !== undefined) return { value: found, async [Symbol.asyncDispose]() {} }
+  const engine = await startEngine()
+  return { value: engine.address, [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose]() }
+}
 
 const openSshd = async (): Promise<Engine> => {
   ensurePrograms([PROGRAMS.sshd, PROGRAMS.ssh])
@@ -18,29 +28,17 @@ const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
   SCANFARM_TEST_SSHD: openSshd,
 }
 
-const testSources = (root: string): string[] =>
-  readdirSync(join(root, 'packages')).flatMap((name) => {
-    const folder = join(root, 'packages', name, 'test')
-    try {
-      return readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((file) => file.isFile() && file.name.endsWith('.ts'))
-        .map((file) => join(file.parentPath, file.name))
-    } catch {
-      return []
-    }
-  })
-
-/** The variables that the tests of this workspace mention: a test says by them what it needs. */
-export const neededEngines = (root: string): string[] => {
-  const text = testSources(root)
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n')
+/** The variables that these test files, or what they import, mention: a test says by them what it needs. */
+export const neededEngines = (files: readonly string[]): string[] => {
+  const text = [...withImports(files)].map((file) => readFileSync(file, 'utf8')).join('\n')
   return Object.keys(ENGINES).filter((variable) => text.includes(variable))
 }
 
 export interface OpenEngines extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
+
+export const allEngines = (): string[] => Object.keys(ENGINES)
 
 /** Starts what these variables stand for, in order, and stops it in reverse. */
 export const openEngines = async (variables: readonly string[]): Promise<OpenEngines> => {

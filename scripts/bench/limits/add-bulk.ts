@@ -6,7 +6,7 @@ import { medianMs } from '../timing.ts'
 const TRIES = 3
 const CHUNK = 1_000
 
-/** Milliseconds in which bare BullMQ takes `count` small prioritized messages. */
+/** Milliseconds that plain BullMQ needs to add `count` small prioritized messages. */
 export const addBulkMs = (bench: Bench, redisUrl: string, count: number): Promise<number> =>
   bench.once(`limit: bare BullMQ addBulk of ${count} messages`, async () => {
     const connection = new Redis(redisUrl, { maxRetriesPerRequest: null })

@@ -1,8 +1,8 @@
 /**
- * The least that can answer HTTP with Node. Prints its port.
+ * A minimal HTTP server in Node. Prints its port.
  *
- *   bare-server.ts bytes COUNT          the same body of so many bytes for every request
- *   bare-server.ts rows  URL STATEMENT  the rows of a prepared statement, asked for anew for every request
+ *   bare-server.ts bytes COUNT          the same body of COUNT bytes for every request
+ *   bare-server.ts rows  URL STATEMENT  the rows of a prepared statement, executed for every request
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

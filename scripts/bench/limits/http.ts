@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
 import { saturate, type Load } from '../load.ts'
 
-/** What a bare `node:http` server answers under the same load, with a body of that many bytes. */
+/** Responses of a plain `node:http` server under the same load, with a body of that many bytes. */
 export const bareHttpLoad = (bench: Bench, bodyBytes: number): Promise<Load> =>
   bench.once(`limit: bare node:http answering ${bodyBytes} bytes`, () =>
     bareLoad(bench, ['bytes', String(bodyBytes)]),

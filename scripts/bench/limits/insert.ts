@@ -6,7 +6,7 @@ const TRIES = 5
 
 /**
  * Milliseconds of one statement that inserts `count` targets by `unnest` into a plain table with a key, and commits.
- * Less than this no API can take for storing as many runs.
+ * No API can store as many runs in less time.
  */
 export const insertMs = (bench: Bench, databaseUrl: string, count: number): Promise<number> =>
   bench.once(`limit: one bare unnest insert of ${count} targets`, async () => {

@@ -1,6 +1,6 @@
 /**
- * Spawns the same command again and again and prints how many a second. A program of its own, because Node starts
- * processes the more slowly the more memory it holds.
+ * Spawns the same command repeatedly and prints the number per second. A separate program, because Node starts
+ * processes more slowly the more memory it uses.
  *
  *   spawn-loop.ts COMMANDS WIDTH BALLAST_MIB PROGRAM [ARG…]
  */
@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 const MIB = 1024 * 1024
 const [commands = 0, width = 1, ballastMib = 0] = process.argv.slice(2, 5).map(Number)
 const [program = 'true', ...args] = process.argv.slice(5)
-// Filled, so that the pages really are this process's and fork has to copy their tables.
+// Filled, so that the pages belong to this process and fork has to copy their tables.
 const ballast = Buffer.alloc(ballastMib * MIB, 1)
 
 const runOne = (): Promise<void> =>

@@ -13,7 +13,7 @@ const COMMAND = 'true'
 
 const count = (bench: Bench): number => (bench.quick ? 1_000 : 3_000)
 
-/** Commands a second by `xargs -P`, which forks from a tiny C program and records nothing. */
+/** Commands per second with `xargs -P`, which forks from a small C program and records nothing. */
 export const xargsRate = (bench: Bench): Promise<number> =>
   bench.once(`limit: xargs -P ${WIDTH} ${SHELL} -c ${COMMAND}`, async () => {
     const pipeline = `seq ${count(bench)} | xargs -P ${WIDTH} -n 1 ${SHELL} -c ${COMMAND}`
@@ -21,7 +21,7 @@ export const xargsRate = (bench: Bench): Promise<number> =>
     return (count(bench) / ms) * 1_000
   })
 
-/** Commands a second by a Node process that does nothing else, output by pipes, each in a session of its own. */
+/** Commands per second of a Node process that does nothing else, with output through pipes, each in its own session. */
 export const bareNodeRate = (bench: Bench): Promise<number> =>
   bench.once(`limit: bare Node spawning ${SHELL} -c ${COMMAND}, ${WIDTH} at once`, async () => {
     const rates: number[] = []
@@ -29,7 +29,7 @@ export const bareNodeRate = (bench: Bench): Promise<number> =>
     return rates.sort((a, b) => a - b)[1] ?? 0
   })
 
-/** The same by a Node process with `ballastMib` more of touched memory. */
+/** The same with a Node process that uses `ballastMib` more memory. */
 export async function spawnRate(commands: number, ballastMib: number): Promise<number> {
   const program = join(import.meta.dirname, 'spawn-loop.ts')
   const args = [program, String(commands), String(WIDTH), String(ballastMib), SHELL, '-c', COMMAND]

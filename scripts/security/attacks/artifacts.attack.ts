@@ -10,7 +10,7 @@ interface ArtifactRow {
   readonly content_type: string
 }
 
-/** Files that a hostile tool leaves: what acts in a browser, what leads elsewhere, what no header can carry. */
+/** Files that a hostile tool leaves: active content in a browser, links that lead outside, names that no header can contain. */
 const MAKE = `
 cd "{{Output}}"
 printf '<script>alert(1)</script>' > page.html

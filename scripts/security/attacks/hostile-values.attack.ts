@@ -41,7 +41,7 @@ const RUNNERS = {
 } as const
 type RunnerName = keyof typeof RUNNERS
 
-/** A caller's param, in every place. */
+/** A caller's param, in every position. */
 const paramPlaces = (): Place[] => [
   ...wholePlaces('v'),
   ...roads('v'),
@@ -50,19 +50,19 @@ const paramPlaces = (): Place[] => [
   SEARCH,
 ]
 
-/** What a tool printed, and what a function read from a file, is as hostile as what a caller sends. */
+/** The output of a tool and the content of a file are as hostile as input of a caller. */
 const outputPlaces = (runner: RunnerName): Place[] => [
   TOOL,
   ...wholePlaces('seen'),
   ...wholePlaces('read').slice(0, 3),
   ...roads('seen'),
-  // How a command is rendered is the same everywhere; the runners differ in how it gets to its shell.
+  // Rendering is the same everywhere; the runners differ in how the command reaches its shell.
   ...interpreterPlaces('seen').slice(0, runner === 'host' ? undefined : SOME),
   ...(runner === 'host' ? [...hostInterpreterPlaces('seen'), ...hostRoads('seen')] : []),
   SEARCH,
 ]
 
-/** Where the words of a param without a type are arguments of their own. */
+/** Positions where the words of a param without a type are separate arguments. */
 const SPLIT = new Set(['v bare', 'parallel commands', 'exec_cmd'])
 
 const untypedPlaces = (): Place[] =>
@@ -70,7 +70,7 @@ const untypedPlaces = (): Place[] =>
     SPLIT.has(place.name) ? { ...place, shows: (value) => value.split(/[ \t\r\n]+/).join('') } : place,
   )
 
-/** How a value gets into a run. Every param is taken: what it may do is decided where it is put. */
+/** How a value gets into a run. Every param is accepted; its position decides what it may do. */
 const ORIGINS = {
   param: { places: paramPlaces, params: (value: string) => ({ v: value }), types: { type: 'string' } },
   'param without a type': { places: untypedPlaces, params: (value: string) => ({ v: value }), types: {} },
@@ -82,7 +82,7 @@ const ORIGINS = {
   },
 } as const
 
-/** A typed param is rendered as the output of a tool is; docker and ssh only carry the command to another shell. */
+/** A typed param is rendered like the output of a tool; docker and ssh only pass the command to another shell. */
 const CASES = [
   { runner: 'host', origin: 'param' },
   { runner: 'host', origin: 'param without a type' },
@@ -95,7 +95,7 @@ const CASES = [
 
 const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
 
-/** The places that the checker lets through: what it refuses is refused for every value. */
+/** The positions that the checker accepts: others are refused for every value. */
 async function accepted(fields: object, places: readonly Place[], types: object): Promise<Place[]> {
   const params = ['v', 'encoded', 'seen', 'read'].map((name) => ({ name, ...types }))
   const verdicts = await Promise.all(
@@ -107,10 +107,10 @@ async function accepted(fields: object, places: readonly Place[], types: object)
   return verdicts.filter(({ valid }) => valid).map(({ place }) => place)
 }
 
-/** A step may lose blanks at the end of what a tool printed. */
+/** A step may lose blanks at the end of the output of a tool. */
 const loose = (text: string): string => text.replace(/\s+$/, '')
 
-/** Names the places that can have run the second command. */
+/** Names the positions that can have run the second command. */
 const suspicion = (run: EndedRun, places: readonly Place[]): string => {
   const suspects = places.filter(
     ({ name, shows }) => shows === undefined && stepNamed(run, name).status === 'completed',
@@ -118,7 +118,7 @@ const suspicion = (run: EndedRun, places: readonly Place[]): string => {
   return `a second command ran in one of: ${suspects.map(({ name }) => name).join(', ')}`
 }
 
-/** What is wrong with how the run treated the value: a line for each place. */
+/** Errors in the treatment of the value: one line for each position. */
 const wrongs = (run: EndedRun, places: readonly Place[], value: string): string[] =>
   places.flatMap((place) => {
     const { status, output, error_message: message } = stepNamed(run, place.name)
@@ -239,7 +239,7 @@ describe('a hostile name', () => {
       expect((await submit({ ...base, module: 'takes-anything', workspace: name })).status).toBe(400)
       expect([400, 404]).toContain((await submit({ ...base, module: name })).status)
       expect([400, 404]).toContain((await submit({ ...base, flow: name })).status)
-      // A client takes a single dot out of the path by itself.
+      // Clients remove a single dot from the path.
       if (name === '.') return
       expect([400, 404]).toContain((await call('get', `/workflows/${encodeURIComponent(name)}`)).status)
     },

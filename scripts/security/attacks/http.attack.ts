@@ -195,7 +195,7 @@ const SQL = [
   'null',
   '😀'.repeat(100),
 ]
-/** As they stand in a URL; what no text can hold is among them. */
+/** In the form of a URL; includes bytes that no text can contain. */
 const VALUES = [...SQL.map(encodeURIComponent), '%00', '%ED%A0%80', '%FF', '%C3%28', '%', '%zz']
 
 describe('SQL and odd values in every parameter', () => {

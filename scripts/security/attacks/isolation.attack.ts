@@ -219,7 +219,7 @@ describe('files that a param names', () => {
     ['through its own root in /proc', `/proc/self/root${outside}`],
   ])('outside are neither read nor written: %s', async (_how, file) => {
     const name = `reader-${[...file].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 99_991, 7)}`
-    // The run's folder is only known inside of it: the module puts its path in place.
+    // Only the run knows its folder: the module inserts the path.
     const run = await attack(name, file.replace('{{Output}}', `${await outputFolder(name)}`))
     const leaks = run.steps.filter(({ output, exports }) =>
       (output + JSON.stringify(exports)).includes(MARKER),

@@ -112,7 +112,7 @@ describe('bodies and events', () => {
       await Promise.all(Array.from({ length: 20 }, () => emit(60 * KIB)))
     await delay(2_000)
     for (const socket of sockets) socket.destroy()
-    // The memory is asked for by `watchFarm`.
+    // `watchFarm` checks the memory.
     expect((await call('get', '/runs')).status).toBe(200)
   })
 

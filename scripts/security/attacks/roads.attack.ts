@@ -67,7 +67,7 @@ describe('the payload of an event', () => {
       const answer = await call('post', '/events/emit', { body: { topic, data: { host, v: value } } })
       if (answer.status === 400) return expect(answer.text).toContain('/data')
       expect(answer.status).toBe(200)
-      // Params that the checks refuse make no run; the event log has the reason.
+      // Params that the checks refuse create no run; the event log has the reason.
       if (recordsOf(answer, 'triggered_workflows').length === 0) {
         const [entry] = recordsOf<{ error: string }>(await call('get', `/event-logs?topic=${topic}&limit=1`))
         return expect(entry?.error).not.toBe('')
@@ -76,7 +76,7 @@ describe('the payload of an event', () => {
       const [param, envelope, search] = ['param', 'envelope', 'search'].map((name) => stepNamed(run, name))
       if (param?.status === 'completed') expect(fromHex(param.output)).toBe(value)
       else expect(param?.error_message).not.toBe('')
-      // Of a longer output only the end is kept.
+      // Only the end of a longer output is kept.
       if (envelope?.status === 'completed' && value.length < LONG)
         expect(JSON.parse(fromHex(envelope.output))).toMatchObject({ data: { v: value } })
       expect(search).toMatchObject({ status: 'completed', output: '' })

@@ -12,7 +12,7 @@ import {
   type Operation,
 } from '../farm/document.ts'
 
-/** What needs no token. A new entry is a decision: every machine that reaches the port may call it. */
+/** Routes without a token. Think before you add one: every machine that reaches the port may call it. */
 const PUBLIC = [
   'GET /docs',
   'GET /health',
@@ -34,7 +34,7 @@ const PUBLIC = [
   'POST /webhooks/{name}',
 ]
 
-/** What viewers may call besides reading: none changes anything. */
+/** Routes other than GET that viewers may call: none changes anything. */
 const VIEWER_BEYOND_READING = ['POST /cloud/estimate', 'POST /snapshots/export', 'POST /workflows/lint']
 
 const OPERATOR_NEVER = [
@@ -106,7 +106,7 @@ beforeAll(async () => {
   await delay(1_500)
 })
 
-/** Parameter names are no part of what is compared. */
+/** Parameter names are not compared. */
 const shape = (name: string): string => name.replaceAll(/\{\w+\}/g, '{}')
 const withRole = (...roles: NeededRole[]): string[] =>
   all.filter(({ role }) => roles.includes(role)).map(nameOf)
@@ -131,12 +131,12 @@ describe('the roles that the document names', () => {
   ] as const)('give %s nothing that they must never do', (_who, never, roles) => {
     const allowed = withRole(...roles).map(shape)
     expect(never.map(shape).filter((name) => allowed.includes(name))).toEqual([])
-    // An entry that names no route would prove nothing.
+    // An entry that names no route would test nothing.
     expect(never.map(shape).filter((name) => !all.map(nameOf).map(shape).includes(name))).toEqual([])
   })
 })
 
-/** An empty JSON object, so that nothing happens where the caller is let in. */
+/** Sends an empty JSON object, so that nothing happens if the caller is accepted. */
 const knock = (operation: Operation, root: string, token: string, headers = {}) =>
   call(operation.method, concrete(operation.path), {
     root,
@@ -186,7 +186,7 @@ describe.each(ROOTS)('below %s', (root) => {
         : allowed
           ? ![401, 403].includes(status) && status < 500
           : status === 403
-      // Without its loop, its provider or its setting a route may say 503, and 501 where there is nothing behind it.
+      // Without its loop, its provider or its setting a route may answer 503, and 501 if it is not implemented.
       if (!right && !(allowed && [501, 503].includes(status))) wrong.push(`${nameOf(operation)}: ${status}`)
     }
     expect(wrong).toEqual([])

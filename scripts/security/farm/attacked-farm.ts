@@ -36,7 +36,7 @@ const parsed = (text: string): Answer['json'] => {
   }
 }
 
-/** One request, as any client could send it. Every status is an answer. */
+/** Sends one request. Returns every status. */
 export async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { token = farm.tokens.admin, body, root = '/api' } = options
   const content = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
@@ -55,14 +55,14 @@ export async function call(method: string, path: string, options: CallOptions = 
   return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
 }
 
-/** `id` of what the answer shows as `data`. */
+/** `id` of the `data` in the response. */
 export const idOf = ({ status, text, json }: Answer): number => {
   const data = json?.['data']
   if (typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'number') return data.id
   throw new Error(`the answer has no id: ${status} ${text}`)
 }
 
-/** The records of the list that the answer shows under this name. */
+/** The records of the list with this name in the response. */
 export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): readonly T[] => {
   const records = json?.[name]
   if (Array.isArray(records)) return records as T[]
@@ -73,7 +73,7 @@ export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): rea
 export const nextCursorOf = ({ json }: Answer): string | undefined =>
   (json?.['pagination'] as { readonly next_cursor?: string } | undefined)?.next_cursor
 
-/** A refusal names what was wrong and shows nothing of the inside. */
+/** A refusal names the error and reveals no internals. */
 export const expectRefusal = (answer: Answer, ...statuses: number[]): void => {
   expect({ refused: statuses.includes(answer.status), ...answer }).toMatchObject({
     refused: true,
@@ -86,7 +86,7 @@ const MIB = 1024 * 1024
 const MAX_MASTER_BYTES = 1024 * MIB
 const MAX_WORKER_BYTES = 768 * MIB
 
-/** Watches the processes of the farm while the attacks of this file run. To be called last: its tests look back. */
+/** Watches the processes of the farm while the attacks of this file run. Call it last: its tests check the period before. */
 export const watchFarm = (): void => {
   let began = Number.POSITIVE_INFINITY
   beforeAll(() => {

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** No request, event or step may keep an event loop busy for longer. */
+/** No request, event or step may block an event loop for longer. */
 export const MAX_BLOCK_MS = 200
 
 export interface Block {
   /** End of the turn, in milliseconds since 1970. */
   readonly at: number
-  /** Processor time of the main thread in one turn of its event loop. */
+  /** CPU time of the main thread in one turn of its event loop. */
   readonly blockedMs: number
   readonly pid: number
 }
@@ -23,6 +23,6 @@ export const blocksSince = (folder: string, pids: readonly number[], since: numb
 
 const KIB = 1024
 
-/** The most memory that the process has ever had, in bytes. */
+/** The maximum memory of the process so far, in bytes. */
 export const peakBytes = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * KIB

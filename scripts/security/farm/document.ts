@@ -27,7 +27,7 @@ export interface Operation {
   readonly json: boolean
 }
 
-/** Every operation of the running server's own document, other paths of the same operation included. */
+/** Every operation of the running server's document, including aliases. */
 export async function operations(): Promise<Operation[]> {
   const { json } = await call('get', '/openapi.json', { token: '' })
   const paths = json?.['paths'] as Record<string, Record<string, DocumentedOperation>>
@@ -50,6 +50,6 @@ export async function operations(): Promise<Operation[]> {
 export const nameOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
   `${method.toUpperCase()} ${path}`
 
-/** The path with a value, percent-encoded already, for each parameter in it. The default is the id of nothing. */
+/** The path with a percent-encoded value for each parameter. The default is an id that does not exist. */
 export const concrete = (path: string, encoded = '999999999999'): string =>
   path.replaceAll(/\{\w+\}/g, () => encoded)

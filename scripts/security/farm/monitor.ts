@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 const TICK_MS = 10
-/** Shorter ones are not worth a line. The suite refuses longer ones from `MAX_BLOCK_MS` on. */
+/** Shorter blocks are not recorded. The suite refuses blocks longer than `MAX_BLOCK_MS`. */
 const RECORDED_MS = 50
 
 const folder = process.env['SCANFARM_MONITOR_FOLDER']
 
 /**
- * Two busy cores keep a process from running for longer than any request does. A turn of the loop therefore counts by the
- * processor time of its thread, which waiting for a core does not add to.
+ * On busy cores a process may wait longer than any request takes. A turn of the loop therefore counts by the
+ * CPU time of its thread, which does not include waiting for a core.
  */
 const watch = (file: string): void => {
   let cpu = process.threadCpuUsage()

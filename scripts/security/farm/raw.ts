@@ -12,7 +12,7 @@ export async function connectRaw(): Promise<Socket> {
   return socket
 }
 
-/** Sends these bytes and returns what comes back until the server closes the connection or is silent for `quietMs`. */
+/** Sends these bytes and returns the response, until the server closes the connection or is silent for `quietMs`. */
 export async function exchange(bytes: string | Buffer, quietMs = 500): Promise<string> {
   const socket = await connectRaw()
   const chunks: Buffer[] = []
@@ -38,6 +38,6 @@ export async function allClosed(sockets: readonly Socket[], limitMs: number): Pr
   return open.size === 0
 }
 
-/** Status codes of the answers in what `exchange` returned. */
+/** Status codes in the result of `exchange`. */
 export const statusesIn = (text: string): number[] =>
   [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))

@@ -44,7 +44,7 @@ interface LintAnswer {
   readonly problems: readonly { readonly severity: string; readonly message: string }[]
 }
 
-/** What the checker says of a module. */
+/** The problems that the checker reports for a module. */
 export async function lintModule(fields: Readonly<Record<string, unknown>>): Promise<LintAnswer> {
   const answer = await call('post', '/workflows/lint', {
     token: farm.tokens.viewer,
@@ -65,7 +65,7 @@ export const sendWorkflow = (yaml: string, filename: string): Promise<Answer> =>
 export const submit = (body: Readonly<Record<string, unknown>>, token?: string): Promise<Answer> =>
   call('post', '/runs', { body: { run_mode: 'distributed', ...body }, token })
 
-/** The run that the answer says was started. */
+/** The started run, from the response. */
 export const runOf = (answer: Answer): string => {
   if (answer.status !== 202) throw new Error(`the run is refused: ${answer.status} ${answer.text}`)
   return String(answer.json?.['run_uuid'])
@@ -73,7 +73,7 @@ export const runOf = (answer: Answer): string => {
 
 let runsMade = 0
 
-/** A run of its own workspace that must be accepted, with its steps once it has ended. */
+/** Starts a run in its own workspace that must be accepted, and returns it with its steps after its end. */
 export async function runToEnd(body: Readonly<Record<string, unknown>>): Promise<EndedRun> {
   runsMade += 1
   const target = `attack-${process.pid}-${runsMade}.test`
@@ -92,7 +92,7 @@ export async function ended(ref: string): Promise<EndedRun> {
   }
 }
 
-/** All pages: one ends at a bound of bytes. */
+/** All pages: a page ends at a limit of bytes. */
 async function stepsOf(ref: string): Promise<StepRow[]> {
   const found: StepRow[] = []
   for (let cursor = ''; ;) {

@@ -1,12 +1,12 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Farm, freePort } from '@scanfarm/cli/testing'
+import { TestCluster, freePort } from '@scanfarm/cli/testing'
 import { startSshServer, TEST_IMAGE, useEngine } from '@scanfarm/runners/testing'
 
 const SLOTS = 4
 const ROLES = ['viewer', 'operator', 'admin'] as const
 
-/** What attacks know of the farm; it reaches Jest as JSON in one variable. */
+/** What attacks know about the farm; passed to Jest as JSON in one variable. */
 export interface FarmFacts {
   readonly url: string
   readonly tokens: Readonly<Record<(typeof ROLES)[number] | 'initial', string>>
@@ -36,13 +36,13 @@ export interface AttackedFarm extends AsyncDisposable {
 const MONITOR = join(import.meta.dirname, 'monitor.ts')
 const WORKER_SECRET = 'sfs_secret_of_the_worker_process'
 
-/** A master and two workers on a Postgres and a Redis of their own, a docker engine, an ssh host. */
+/** A master and two workers with their own Postgres and Redis, a docker engine, an ssh host. */
 export async function startFarm(): Promise<AttackedFarm> {
   await using scope = new AsyncDisposableStack()
   const sshd = scope.use(await startSshServer())
   const engine = scope.use(await useEngine())
   const farm = scope.use(
-    await Farm.start({ masters: 0, workers: 0, slots: SLOTS, env: settings(engine.address, sshd) }),
+    await TestCluster.start({ masters: 0, workers: 0, slots: SLOTS, env: settings(engine.address, sshd) }),
   )
   const monitors = join(farm.folder, 'monitors')
   const canaries = join(farm.folder, 'canaries')
@@ -55,7 +55,7 @@ export async function startFarm(): Promise<AttackedFarm> {
     [1, 2].map((number) =>
       farm.startWorker(`worker-${number}`, {
         ...watched,
-        // The ssh host has this path too, with files of its own.
+        // The ssh host has this path too, with its own files.
         SCANFARM_WORKER_FOLDER: join(sshd.root, `work-${number}`),
         SCANFARM_NOTIFY_TELEGRAM_TOKEN: WORKER_SECRET,
       }),
@@ -91,7 +91,7 @@ const settings = (engine: string, sshd: { keyFile: string; knownHosts: string })
   SCANFARM_RUNNER_SSH_KNOWN_HOSTS: sshd.knownHosts,
 })
 
-async function roleTokens(farm: Farm): Promise<FarmFacts['tokens']> {
+async function roleTokens(farm: TestCluster): Promise<FarmFacts['tokens']> {
   const made = await Promise.all(
     ROLES.map((role) => farm.client.post<{ token: string }>('/tokens', { name: `attack-${role}`, role })),
   )

@@ -36,7 +36,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   content: '"written"',
 }
 
-/** Each documented function that takes a path, called so that it reads outside, and so that it writes outside. */
+/** Each documented function that takes a path, called to read outside and to write outside. */
 export const pathCalls = (): PathCall[] =>
   [...readFileSync(DOCUMENT, 'utf8').matchAll(/^\| `([a-z_]+)\(([^`]*)\)` \|/gm)].flatMap(
     ([, name = '', signature = '']) => {
@@ -46,7 +46,7 @@ export const pathCalls = (): PathCall[] =>
         .filter((arg) => arg !== '')
       const reads = args.some((arg) => READS.includes(arg))
       const writes = args.some((arg) => WRITES.includes(arg))
-      // Connections to other machines have attacks of their own.
+      // Connections to other machines have separate attacks.
       if ((!reads && !writes) || args.includes('host') || args.includes('url')) return []
       const call = (read: string, write: string): string =>
         `${name}(${args

@@ -1,4 +1,4 @@
-/** A place of a workflow where a value stands, and what must be seen there if it is carried out. */
+/** A position in a workflow that contains a value, and the expected output. */
 export interface Place {
   readonly name: string
   readonly step: Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ const command = (name: string, text: string): Place['step'] => ({
   on_error: CONTINUE,
 })
 
-/** Blanks at the end of what a tool printed are not kept. */
+/** Blanks at the end of the output of a tool are not kept. */
 const same = (value: string): string => value.trimEnd()
 
 /** `v` is the name of the variable that holds the value. */
@@ -50,7 +50,7 @@ export const wholePlaces = (v: string): Place[] => {
   ]
 }
 
-/** Places from which another interpreter reads: none may run what is in the value. */
+/** Positions that another interpreter reads: none may run the content of the value. */
 export const interpreterPlaces = (v: string): Place[] => {
   const texts: Record<string, string> = {
     'in sh -c': 'sh -c "echo VALUE"',
@@ -84,7 +84,7 @@ export const interpreterPlaces = (v: string): Place[] => {
   }))
 }
 
-/** Only where the programs of a whole system are installed. */
+/** Only on systems with all these programs. */
 export const hostInterpreterPlaces = (v: string): Place[] =>
   Object.entries({
     'in bash -s': 'bash -s "VALUE" <<< "echo \\$1"',
@@ -102,7 +102,7 @@ export const hostInterpreterPlaces = (v: string): Place[] =>
     step: command(`${v} ${name}`, text.replaceAll('VALUE', `{{${v}}}`)),
   }))
 
-/** A tool that prints what a target made it print. */
+/** A tool whose output the target determines. */
 export const TOOL: Place = {
   name: 'tool',
   step: {
@@ -111,7 +111,7 @@ export const TOOL: Place = {
   },
 }
 
-/** Steps that carry the value on: by the other kinds of commands, by functions, by files. */
+/** Steps that pass the value on: by other kinds of commands, by functions, by files. */
 export const roads = (v: string): Place[] => [
   {
     name: 'kept',

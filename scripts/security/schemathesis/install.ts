@@ -9,7 +9,7 @@ const VERSION = '4.32.5'
 const MIN_PYTHON = '3.11'
 const NEEDED = `python3 ${MIN_PYTHON} or newer with venv and pip (on Debian: apt-get install python3-venv)`
 
-/** Path of the program `schemathesis`, in a virtual environment below `cache` that the first call makes. */
+/** Path of the program `schemathesis`, in a virtual environment below `cache` that the first call creates. */
 export async function installSchemathesis(cache: string): Promise<string> {
   const folder = join(cache, `schemathesis-${VERSION}`)
   const program = join(folder, 'bin/schemathesis')

@@ -9,8 +9,8 @@ const CONFIG = join(import.meta.dirname, 'schemathesis.toml')
 const KILL_MS = 240_000
 
 /**
- * What schemathesis holds against each answer. Left out: `unsupported_method`, for every path answers OPTIONS, and
- * `positive_data_acceptance`, for a document cannot say which ids exist.
+ * The checks of schemathesis for each response. Left out: `unsupported_method`, because every path answers OPTIONS, and
+ * `positive_data_acceptance`, because a document cannot state which ids exist.
  */
 const CHECKS = [
   'not_a_server_error',
@@ -29,7 +29,7 @@ export interface Fuzzed {
   readonly requests: number
 }
 
-/** Sends requests, made of the server's own document and of what contradicts it, the same ones each time. */
+/** Sends requests that follow or violate the server's own document, the same ones each time. */
 export async function fuzz(program: string, url: string, token: string, folder: string): Promise<Fuzzed> {
   const args = [
     ['--config-file', CONFIG, 'run', `${url}/api/openapi.json`, '--url', `${url}/api`],
