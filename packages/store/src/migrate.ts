@@ -71,12 +71,15 @@ const readFunctions = async (): Promise<SqlFile[]> => {
   )
 }
 
-/** Undefined: the database has no record of schema files. */
+/**
+ * Undefined: the database has no record of schema files. It asks pg_class, because `to_regclass` goes on to answer from
+ * a connection's cache, within one transaction, after another program has created the table.
+ */
 const readApplied = async (db: pg.Pool | pg.PoolClient): Promise<Applied | undefined> => {
-  const { rows } = await db.query<{ there: boolean }>(
-    `select to_regclass('schema_files') is not null as there`,
+  const { rows } = await db.query(
+    `select from pg_class where relname = 'schema_files' and relnamespace = current_schema()::regnamespace`,
   )
-  if (rows[0]?.there !== true) return undefined
+  if (rows.length === 0) return undefined
   const found = await db.query<Applied>(`
     select array(select name from schema_files order by name) as schema,
            (select coalesce(json_object_agg(name, hash), '{}') from schema_functions) as hashes`)

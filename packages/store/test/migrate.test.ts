@@ -9,6 +9,7 @@ import {
   type Priority,
   type RunStatus,
 } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import type pg from 'pg'
 import { migrate, openRunStore, openStore, SchemaError, schemaVersion } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
@@ -20,6 +21,10 @@ const sourcesIn = (moves: Readonly<Record<string, readonly string[]>>, to: strin
 
 let database: Awaited<ReturnType<typeof emptyDatabase>>
 const inDatabase = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, database.url)
+
+const WAITING = `
+  select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`
 
 beforeAll(async () => {
   database = await emptyDatabase()
@@ -41,13 +46,25 @@ describe('migrations', () => {
   })
 
   test('programs that start at once migrate once, and later ones find nothing to do', async () => {
-    const both = await Promise.all([migrate(database), migrate(database), migrate(database)])
-    const applied = both.map((one) => one.applied.length).sort()
+    const all = await Promise.all([migrate(database), migrate(database), migrate(database)])
+    const applied = all.map((one) => one.applied.length).sort()
     expect(applied.slice(0, 2)).toEqual([0, 0])
-    expect(both.flatMap((one) => one.applied).at(-1)).toBe(schemaVersion)
+    expect(all.flatMap((one) => one.applied).at(-1)).toBe(schemaVersion)
     expect((await migrate(database)).applied).toEqual([])
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await store.check()
+  })
+
+  test('a program that saw an empty database sees, when its turn comes, what another has made of it', async () => {
+    await inDatabase((client) => client.query('alter table schema_files rename to hidden'))
+    const { applied } = await inDatabase(async (client) => {
+      await client.query("begin; select pg_advisory_xact_lock(hashtext('scanfarm migration'))")
+      const migrated = migrate(database)
+      await until(async () => (await client.query(WAITING)).rowCount === 1)
+      await client.query('alter table hidden rename to schema_files; commit')
+      return await migrated
+    })
+    expect(applied).toEqual([])
   })
 
   test('a database of a newer program is refused', async () => {
