@@ -25,7 +25,7 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queue'],
   ioredis: ['queue'],
   kysely: ['store'],
-  pg: ['store', 'queue'],
+  pg: ['platform', 'store', 'queue'],
   commander: ['cli'],
   dockerode: ['runners', 'cloud'],
   ssh2: ['runners', 'cloud'],

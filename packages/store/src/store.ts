@@ -1,3 +1,4 @@
+import { listen } from '@scanfarm/platform/postgres'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { openPool, STATEMENT_TIMEOUT_MS, type ConnectionOptions, type StoreLog } from './connection.ts'
 import { makeAccess } from './access.ts'
@@ -11,7 +12,6 @@ import { makeHistory } from './history/history.ts'
 import { createCloudStore } from './cloud/cloud-store.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
-import { listen } from './listen.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeRecovery } from './recovery.ts'
 import { makeRetention } from './retention.ts'
@@ -30,6 +30,9 @@ import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
 import { makeOrgs } from './workspaces/orgs.ts'
 import { makeWorkspaces } from './workspaces/workspaces.ts'
+
+/** Notifies masters that there is work. */
+const CHANNEL = 'scanfarm_wake'
 
 export interface StoreOptions extends ConnectionOptions {
   readonly log?: StoreLog
@@ -90,11 +93,18 @@ export async function openStore(options: StoreOptions) {
     runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
     ...farm,
     /** Calls back for each notification to masters; reconnects by itself. Notifications are hints: always poll as well. */
-    listen: (onNotify: () => void): Promise<AsyncDisposable> =>
-      listen(
-        { url: options.url, applicationName: `${options.applicationName} listener`, log: options.log },
-        onNotify,
-      ),
+    listen: async (onNotify: () => void): Promise<AsyncDisposable> => {
+      const listening = await listen({
+        url: options.url,
+        applicationName: `${options.applicationName} listener`,
+        channels: { [CHANNEL]: onNotify },
+        mayStartLate: true,
+        onBack: onNotify,
+        log: options.log,
+      })
+      onNotify()
+      return listening
+    },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       closing.abort(new Error('the store is closed'))
       await Promise.all([db.destroy(), upkeep.destroy()])

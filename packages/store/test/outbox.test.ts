@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
+import { listen } from '@scanfarm/platform/postgres'
 import { until } from '@scanfarm/testing'
-import { listen } from '../src/listen.ts'
 import { cuttableWay } from './cut-off.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
@@ -173,7 +173,7 @@ describe('waking masters', () => {
 
   test('the listener can be closed while a database that does not answer keeps it waiting', async () => {
     await using way = await cuttableWay(db.url)
-    const listening = await listen({ url: way.url, applicationName: 'kept waiting' }, () => undefined)
+    const listening = await listen({ url: way.url, channels: {} })
     await way.silence()
     await listening[Symbol.asyncDispose]()
   })

@@ -1,7 +1,7 @@
 import { pause } from '@scanfarm/platform'
+import { listen } from '@scanfarm/platform/postgres'
 import { untilAborted, type Notifier } from '../backend.ts'
 import type { QueueLog } from '../run-queue.ts'
-import { PgListener } from './listener.ts'
 
 /** The channel on which BullMQ sends the name of a queue with a new message. */
 const CHANNEL = 'bullmq_jobs'
@@ -13,7 +13,7 @@ export class PostgresNotifier implements Notifier {
   readonly #url: string
   readonly #log: QueueLog
   readonly #isOurs: (queue: string) => boolean
-  #listener: Promise<PgListener> | undefined
+  #listener: Promise<AsyncDisposable> | undefined
   #closed = false
   #endedAt = -Infinity
   #notified = false
@@ -62,11 +62,11 @@ export class PostgresNotifier implements Notifier {
     await listener?.[Symbol.asyncDispose]()
   }
 
-  async #open(): Promise<PgListener> {
+  async #open(): Promise<AsyncDisposable> {
     try {
-      return await PgListener.open({
+      return await listen({
         url: this.#url,
-        log: this.#log,
+        log: (message, facts) => this.#log.warn(message, facts),
         channels: { [CHANNEL]: (queue) => this.#isOurs(queue) && this.#notify() },
         onBack: () => this.#notify(),
       })

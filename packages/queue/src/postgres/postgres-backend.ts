@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Ticket } from '@scanfarm/contracts'
+import { listen } from '@scanfarm/platform/postgres'
 import {
   assertSchemaCompatibility,
   createPostgresBackend,
@@ -19,7 +20,6 @@ import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
 import type { Head } from '../plan-take.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
 import { grantWorkers } from './grant-workers.ts'
-import { PgListener } from './listener.ts'
 import { PostgresNotifier } from './notifier.ts'
 
 const QUERY_TIMEOUT_MS = 5_000
@@ -173,9 +173,9 @@ export class PostgresBackend implements Backend {
   }
 
   async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
-    return await PgListener.open({
+    return await listen({
       url: this.#url,
-      log: this.#log,
+      log: (message, facts) => this.#log.warn(message, facts),
       channels: { [this.#cancelChannel]: (text) => listener(parseRunIds(text)) },
     })
   }
