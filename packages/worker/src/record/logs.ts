@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, openSync, unlinkSync, type WriteSt
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ArtifactStore, StoredObject } from '@scanfarm/contracts'
-import { storable } from './row-values.ts'
+import { replaceNul } from './row-values.ts'
 
 const MAX_CHUNKS = 256
 
@@ -48,7 +48,7 @@ export class OutputTail {
   text(): string {
     if (this.#total === 0) return ''
     const bytes = this.bytes()
-    const text = storable(bytes.subarray(this.whole ? 0 : firstCharacter(bytes)).toString('utf8'))
+    const text = replaceNul(bytes.subarray(this.whole ? 0 : firstCharacter(bytes)).toString('utf8'))
     const encoded = Buffer.byteLength(text)
     if (encoded <= this.#limit) return text
     // Each invalid byte has become a replacement character of three bytes.

@@ -33,12 +33,15 @@ const uuidOf = (hex: string): string => {
   ].join('-')
 }
 
-/** Postgres rejects NUL and unpaired surrogates; the output of tools may contain both. */
-export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
+/**
+ * Replaces NUL and unpaired surrogates by U+FFFD: Postgres rejects both, and the output of tools may contain them. The
+ * store removes NUL instead.
+ */
+export const replaceNul = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed()
 
 /** JSON text of any value; `undefined` becomes null. */
-export const storableJson = (value: unknown): string =>
-  JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? storable(part) : part))
+export const jsonWithNulReplaced = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? replaceNul(part) : part))
 
 /** At most `limit` UTF-16 units, and a note of how many are missing. */
 export const clipped = (text: string, limit: number): string =>

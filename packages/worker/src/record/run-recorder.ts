@@ -13,7 +13,7 @@ import {
 import { errorText } from '@scanfarm/platform'
 import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
 import { RunLog, type LogLevel, type StepLog } from './logs.ts'
-import { attemptIds, clipped, storableJson, type AttemptIds } from './row-values.ts'
+import { attemptIds, clipped, jsonWithNulReplaced, type AttemptIds } from './row-values.ts'
 import { StepBuffer } from './step-buffer.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
@@ -131,7 +131,7 @@ export class RunRecorder implements Recorder {
       name: clipped(event.name, limits.nameChars),
       source: event.source,
       dataType: event.dataType,
-      data: storableJson(event.data),
+      data: jsonWithNulReplaced(event.data),
     })
   }
 
