@@ -223,6 +223,13 @@ describe('programs', () => {
     })
   })
 
+  test('the names of a program are those that JavaScript reads', () => {
+    const source = 'größe + 1e3 / a.b /* c */ + /d/g.source + f (`${e}`, "h") // i'
+    const { names, calls } = prepareProgram(source)
+    expect([...names]).toEqual(['größe', 'a', 'f', 'e'])
+    expect([...calls]).toEqual([['f', source.indexOf('f (')]])
+  })
+
   test('simple expressions have the same result with and without QuickJS', async () => {
     const atom = fc.constantFrom(
       '1',

@@ -1,3 +1,4 @@
+import { tokenizer, tokTypes, type TokenType } from 'acorn'
 import { SHELL_COMMANDS } from './calls.ts'
 import { simpleOf, type Simple } from './simple.ts'
 import { TemplateError, type Expr } from '../template/expression.ts'
@@ -24,189 +25,133 @@ export interface Program {
   readonly calls: ReadonlyMap<string, number>
 }
 
-const REGEX_MAY_FOLLOW = /(?:^|[(,=:[!&|?{};+\-*%^~<>]|\breturn|\btypeof|\bin)\s*$/
-/** Number of preceding characters that are examined; a search over all of them would be quadratic. */
-const TAIL_CHARS = 256
-const NAME = /[A-Za-z_$][\w$]*/y
+/** A part of the source with the text that replaces it. */
+interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
 
-class Preparer {
-  readonly #source: string
-  readonly #holes: Hole[] = []
-  readonly #names = new Set<string>()
-  readonly #calls = new Map<string, number>()
-  /** The called function of each open parenthesis. */
-  readonly #open: string[] = []
-  #callee: string | undefined
-  #code = ''
-  #at = 0
+interface Found {
+  readonly start: number
+  readonly end: number
+  readonly expr: Expr
+}
 
-  constructor(source: string) {
-    this.#source = source
-  }
+interface Token {
+  readonly type: TokenType
+  readonly start: number
+  readonly end: number
+  /** The text of a name or keyword, else `""`. */
+  readonly word: string
+  /** After a point. */
+  readonly isMember: boolean
+  readonly holes: readonly Found[]
+}
 
-  prepare(): Program {
-    this.#run('')
-    return {
-      source: this.#source,
-      simple: this.#holes.some(({ shell }) => shell)
-        ? undefined
-        : simpleOf(
-            this.#code,
-            this.#holes.map(({ expr }) => expr),
-          ),
-      code: this.#code,
-      holes: this.#holes,
-      names: this.#names,
-      calls: this.#calls,
-    }
-  }
-
-  #starts(text: string): boolean {
-    return this.#source.startsWith(text, this.#at)
-  }
-
-  /** Reads the hole at the current offset and returns the code that refers to its value. */
-  #hole(quoted: boolean): string {
-    const rest = this.#source.slice(this.#at)
-    const end = holeEnd(rest)
-    if (end === -1) throw new TemplateError('"{{" without "}}"', this.#at)
-    const [hole] = holesOf(parseTemplate(rest.slice(0, end)).nodes)
-    if (hole === undefined) throw new TemplateError('"{{" without "}}"', this.#at)
-    const shell = SHELL_COMMANDS.has(this.#open.at(-1) ?? '')
-    this.#holes.push({ expr: hole.expr, quoted, shell })
-    this.#at += end
-    const index = this.#holes.length - 1
-    if (shell) return `$shell[${index}]`
-    return quoted ? `$text[${index}]` : `$hole[${index}]`
-  }
-
-  /** Reads code up to `until`, which is not consumed. */
-  #run(until: '' | '}'): void {
-    let depth = 0
-    while (this.#at < this.#source.length) {
-      const char = this.#source[this.#at] ?? ''
-      if (until === '}' && char === '}' && depth === 0) return
-      if (this.#starts('{{') && this.#isHole()) {
-        this.#code += ` ${this.#hole(false)} `
-        continue
-      }
-      if (char === '{') depth++
-      if (char === '}') depth--
-      this.#parenthesis(char)
-      if (char === '"' || char === "'") this.#string(char)
-      else if (char === '`') this.#literal()
-      else if (this.#starts('//') || this.#starts('/*')) this.#comment()
-      else if (char === '/' && REGEX_MAY_FOLLOW.test(this.#code.slice(-TAIL_CHARS))) this.#regex()
-      else if (/[A-Za-z_$]/.test(char)) this.#name()
-      else this.#copy(1)
-    }
-  }
-
-  /** A parenthesis without a name before it only groups its content. */
-  #parenthesis(char: string): void {
-    if (char === '(') this.#open.push(this.#callee ?? this.#open.at(-1) ?? '')
-    if (char === ')') this.#open.pop()
-    if (char === '(') this.#callee = undefined
-  }
-
-  /** `{{` in code is a hole unless it can only be a JavaScript block or object. */
-  #isHole(): boolean {
-    const rest = this.#source.slice(this.#at)
-    const end = holeEnd(rest)
-    if (end === -1) return false
-    try {
-      parseTemplate(rest.slice(0, end))
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  #copy(length: number): void {
-    this.#code += this.#source.slice(this.#at, this.#at + length)
-    this.#at += length
-  }
-
-  #name(): void {
-    NAME.lastIndex = this.#at
-    const name = NAME.exec(this.#source)?.[0] ?? ''
-    const isMember = /(?:^|[^.])\.\s*$/.test(this.#code.slice(-TAIL_CHARS))
-    const isCalled = /^\s*\(/.test(this.#source.slice(this.#at + name.length))
-    if (isCalled) this.#callee = isMember ? `.${name}` : name
-    if (!isMember) {
-      this.#names.add(name)
-      if (isCalled && !this.#calls.has(name)) this.#calls.set(name, this.#at)
-    }
-    this.#copy(Math.max(1, name.length))
-  }
-
-  /** Converts a string with holes to a sum of strings and values. */
-  #string(quote: string): void {
-    const parts: string[] = []
-    let part = quote
-    this.#at++
-    for (;;) {
-      const char = this.#source[this.#at]
-      if (char === undefined || char === '\n')
-        throw new TemplateError(`a text that begins with ${quote} has no end`, this.#at)
-      if (this.#starts('{{') && this.#isHole()) {
-        parts.push(part + quote, this.#hole(true))
-        part = quote
-        continue
-      }
-      const length = char === '\\' ? 2 : 1
-      part += this.#source.slice(this.#at, this.#at + length)
-      this.#at += length
-      if (char === quote) break
-    }
-    this.#code += parts.length === 0 ? part : `(${[...parts, part].join('+')})`
-  }
-
-  #literal(): void {
-    this.#copy(1)
-    while (this.#at < this.#source.length) {
-      if (this.#starts('`')) return this.#copy(1)
-      if (this.#starts('\\')) this.#copy(2)
-      else if (this.#starts('{{') && this.#isHole()) this.#code += `\${${this.#hole(true)}}`
-      else if (this.#starts('${')) {
-        this.#copy(2)
-        this.#run('}')
-        this.#copy(1)
-      } else this.#copy(1)
-    }
-  }
-
-  #comment(): void {
-    const end = this.#starts('//')
-      ? this.#source.indexOf('\n', this.#at)
-      : this.#source.indexOf('*/', this.#at) + 2
-    this.#at = end < this.#at + 2 ? this.#source.length : end
-    this.#code += ' '
-  }
-
-  #regex(): void {
-    let inClass = false
-    const from = this.#at
-    for (this.#at++; this.#at < this.#source.length; this.#at++) {
-      const char = this.#source[this.#at]
-      if (char === '\\') this.#at++
-      else if (char === '[') inClass = true
-      else if (char === ']') inClass = false
-      else if (char === '\n' || (char === '/' && !inClass)) break
-    }
-    this.#at = Math.min(this.#source.length, this.#at + 1)
-    const regex = this.#source.slice(from, this.#at)
-    if (regex.includes('{{')) {
-      throw new TemplateError('"{{" is not allowed in a regular expression; use new RegExp("…")', from)
-    }
-    this.#code += regex
+const exprOf = (hole: string): Expr | undefined => {
+  try {
+    return holesOf(parseTemplate(hole).nodes)[0]?.expr
+  } catch {
+    return undefined
   }
 }
 
-const holeEnd = (text: string): number => {
-  const end = text.indexOf('}}', 2)
-  return end === -1 ? -1 : end + 2
+/** All `{{…}}` that are templates: `{{` may also begin a block or an object of JavaScript. Those in comments are included. */
+const findHoles = (source: string): Found[] => {
+  const found: Found[] = []
+  const pattern = /\\[^]|\{\{/g
+  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source)) {
+    const start = match.index
+    const end = source.indexOf('}}', start + 2) + 2
+    if (match[0] !== '{{' || end < start) continue
+    const expr = exprOf(source.slice(start, end))
+    if (expr !== undefined) found.push({ start, end, expr })
+    pattern.lastIndex = expr === undefined ? start + 1 : end
+  }
+  return found
+}
+
+const applied = (edits: readonly Edit[], source: string): string => {
+  let [code, at] = ['', 0]
+  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    code += source.slice(at, start) + text
+    at = end
+  }
+  return code + source.slice(at)
+}
+
+const throwHoleInRegex = (at: number): never => {
+  throw new TemplateError('"{{" is not allowed in a regular expression; use new RegExp("…")', at)
+}
+
+/** The tokens up to the end or to a syntax error, which the engine reports. Passes each comment to `onComment`. */
+const tokensOf = (source: string, onComment: (start: number, end: number) => void): Token[] => {
+  const found = findHoles(source)
+  // A hole becomes a name of the same length, so that its quotes and braces end nothing.
+  const masks = found.map(({ start, end }) => ({ start, end, text: ` ${'$'.repeat(end - start - 2)} ` }))
+  const tokens: Token[] = []
+  let next = 0
+  try {
+    for (const { type, start, end } of tokenizer(applied(masks, source), {
+      ecmaVersion: 'latest',
+      onComment: (_isBlock, _text, from, to) => onComment(from, to),
+    })) {
+      while ((found[next]?.start ?? Infinity) < start - 1) next += 1
+      const first = next
+      while ((found[next]?.end ?? Infinity) <= end + 1) next += 1
+      const holes = found.slice(first, next)
+      if (type === tokTypes.regexp && source.slice(start, end).includes('{{')) throwHoleInRegex(start)
+      const isWord = type.keyword !== undefined || (type === tokTypes.name && holes.length === 0)
+      const before = tokens.at(-1)?.type
+      const isMember = before === tokTypes.dot || before === tokTypes.questionDot
+      tokens.push({ type, start, end, word: isWord ? source.slice(start, end) : '', isMember, holes })
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError && 'pos' in error)) throw error
+    const at = Number(error.pos)
+    if (error.message.startsWith('Unterminated string'))
+      throw new TemplateError(`a text that begins with ${source.charAt(at)} has no end`, at)
+    if (/regular expression/i.test(error.message) && /^.*\{\{/.test(source.slice(at))) throwHoleInRegex(at)
+  }
+  return tokens
 }
 
 /** Throws `TemplateError`. */
-export const prepareProgram = (source: string): Program => new Preparer(source).prepare()
+export const prepareProgram = (source: string): Program => {
+  const holes: Hole[] = []
+  const names = new Set<string>()
+  const calls = new Map<string, number>()
+  const edits: Edit[] = []
+  /** The called function of each open parenthesis. */
+  const open: string[] = []
+  let before: Token | undefined
+  for (const token of tokensOf(source, (start, end) => edits.push({ start, end, text: ' ' }))) {
+    const { type, start, end, word, isMember } = token
+    if (word !== '' && !isMember) names.add(word)
+    if (type === tokTypes.parenL && before !== undefined && before.word !== '') {
+      open.push(before.isMember ? `.${before.word}` : before.word)
+      if (!before.isMember && !calls.has(before.word)) calls.set(before.word, before.start)
+    } else if (type === tokTypes.parenL) {
+      // Only groups its content.
+      open.push(open.at(-1) ?? '')
+    } else if (type === tokTypes.parenR) open.pop()
+    before = token
+
+    const quoted = type !== tokTypes.name
+    const shell = SHELL_COMMANDS.has(open.at(-1) ?? '')
+    const quote = source.charAt(start)
+    for (const { expr, ...place } of token.holes) {
+      const value = `${shell ? '$shell' : quoted ? '$text' : '$hole'}[${holes.length}]`
+      holes.push({ expr, quoted, shell })
+      const inText = type === tokTypes.string ? `${quote}+${value}+${quote}` : `\${${value}}`
+      edits.push({ ...place, text: quoted ? inText : ` ${value} ` })
+    }
+    if (type === tokTypes.string && token.holes.length > 0)
+      edits.push({ start, end: start, text: '(' }, { start: end, end, text: ')' })
+  }
+  const code = applied(edits, source)
+  const exprs = holes.map(({ expr }) => expr)
+  const simple = holes.some(({ shell }) => shell) ? undefined : simpleOf(code, exprs)
+  return { source, code, holes, names, calls, simple }
+}
