@@ -19,7 +19,7 @@ const storm = (done: () => boolean) =>
   asSuperuser(async (client) => {
     let count = 0
     for (; !done(); count += 50)
-      await client.query(Array.from({ length: 50 }, () => `begin; notify scanfarm_wake; commit`).join(';'))
+      await client.query(Array.from({ length: 50 }, () => `begin; notify scanfarm_masters; commit`).join(';'))
     return count
   }, database.url)
 

@@ -6,6 +6,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0004-access',
   '0005-findings',
   '0006-triggers',
+  '0007-names',
 ]
 
 /** Name of the newest schema file that this program knows. */

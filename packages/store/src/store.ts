@@ -32,7 +32,7 @@ import { makeOrgs } from './workspaces/orgs.ts'
 import { makeWorkspaces } from './workspaces/workspaces.ts'
 
 /** Notifies masters that there is work. */
-const CHANNEL = 'scanfarm_wake'
+const CHANNEL = 'scanfarm_masters'
 
 export interface StoreOptions extends ConnectionOptions {
   readonly log?: StoreLog

@@ -137,16 +137,16 @@ describe('runs that the queue has lost', () => {
   })
 })
 
-describe('waking masters', () => {
+describe('notifications of masters', () => {
   test('one notification comes for a job, for runs that come back, and for freed slots', async () => {
-    let wakes = 0
-    await using listening = await db.store.listen(() => wakes++)
+    let notified = 0
+    await using listening = await db.store.listen(() => notified++)
     expect(listening).toBeDefined()
     const after = async (work: () => Promise<unknown>) => {
-      const before = wakes
+      const before = notified
       await work()
-      await until(async () => wakes > before)
-      return wakes - before
+      await until(async () => notified > before)
+      return notified - before
     }
     expect(await after(() => submitted(db.store, { concurrency: 1 }, targets(100)))).toBe(1)
     const workerId = await joined(db.runStore)
@@ -159,16 +159,16 @@ describe('waking masters', () => {
   })
 
   test('the listener comes back after its connection was cut, and calls for what it missed', async () => {
-    let wakes = 0
-    await using listening = await db.store.listen(() => wakes++)
+    let notified = 0
+    await using listening = await db.store.listen(() => notified++)
     expect(listening).toBeDefined()
-    const before = wakes
+    const before = notified
     await sql(`select pg_terminate_backend(pid) from pg_stat_activity
                where datname = current_database() and application_name like '%listener'`)
-    await until(async () => wakes > before)
-    const reconnected = wakes
+    await until(async () => notified > before)
+    const reconnected = notified
     await submitted(db.store)
-    await until(async () => wakes > reconnected)
+    await until(async () => notified > reconnected)
   })
 
   test('the listener can be closed while a database that does not answer keeps it waiting', async () => {

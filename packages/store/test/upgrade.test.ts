@@ -18,6 +18,9 @@ const TABLES = `
   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
     and relname not like 'kysely%' and relname not like 'schema%' order by 1`
 
+/** Columns that the schema files after the fixture rename. */
+const RENAMED = { poked: 'recheck', asked_at: 'create_started_at' }
+
 /** Rows as JSON, by table. A schema file that changes rows on purpose makes its exception here. */
 const readRows = (): Promise<Record<string, string[]>> =>
   inUpgraded(async (client) => {
@@ -25,7 +28,9 @@ const readRows = (): Promise<Record<string, string[]>> =>
     const found: Record<string, string[]> = {}
     for (const { name } of tables) {
       const { rows } = await client.query<{ json: string }>(
-        `select to_jsonb(t)::text as json from ${name} t order by 1`,
+        `select jsonb_object_agg(coalesce($1::jsonb ->> field.key, field.key), field.value)::text as json
+         from ${name} t, jsonb_each(to_jsonb(t)) field group by t.ctid, t.tableoid order by 1`,
+        [RENAMED],
       )
       found[name] = rows.map(({ json }) => json)
     }

@@ -217,7 +217,7 @@ describe('An overloaded provider', () => {
     expect(cluster.cloud.createCalls).toBe(1)
     expect((await cluster.infra(id)).details[0]?.message).toBe('the test cloud is overloaded')
     const { rows } = await sql(
-      `select extract(epoch from due_at - now())::float8 as seconds, poked from cloud_infras where infra_id = '${id}'`,
+      `select extract(epoch from due_at - now())::float8 as seconds, recheck from cloud_infras where infra_id = '${id}'`,
     )
     expect(rows[0].seconds).toBeGreaterThan(3_000)
   })
@@ -300,7 +300,7 @@ describe('A pass that lasts longer than its lease', () => {
       settings: { ...cluster.settings, ...RENEWING },
     })
     await until(
-      () => sql(`select from cloud_instances where status = 'requested' and asked_at is not null`),
+      () => sql(`select from cloud_instances where status = 'requested' and create_started_at is not null`),
       ({ rowCount }) => rowCount === 1,
     )
     await sql(`update cloud_infras set owner = 'other', owner_until = now() where infra_id = '${id}'`)

@@ -123,7 +123,7 @@ export async function readRecord(db: Kysely<unknown>, infraNo: number): Promise<
     sql<InstanceRecord>`
       select id as no, name, status, resource_id as "resourceId", address, port, message,
              host_key_private as "hostKeyPrivate", host_key as "hostKey", created_at as "createdAt",
-             (1000 * extract(epoch from clock_timestamp() - asked_at))::float8 as "createStartedMsAgo"
+             (1000 * extract(epoch from clock_timestamp() - create_started_at))::float8 as "createStartedMsAgo"
       from cloud_instances where infra_no = ${infraNo} order by id
     `.execute(db),
   ])

@@ -3,7 +3,7 @@
 create or replace function mark_create_started(p_instance_no bigint, p_owner text) returns boolean
 language plpgsql as $$
 begin
-  update cloud_instances i set asked_at = clock_timestamp()
+  update cloud_instances i set create_started_at = clock_timestamp()
   from cloud_infras f
   where i.id = p_instance_no and f.id = i.infra_no and i.status = 'requested' and f.status = 'provisioning'
     and f.owner = p_owner and f.owner_until > clock_timestamp();

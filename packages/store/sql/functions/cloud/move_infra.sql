@@ -15,7 +15,7 @@ begin
     return false;
   end if;
   update cloud_infras
-  set status = p_to, message = p_message, poked = true, due_at = least(due_at, now()),
+  set status = p_to, message = p_message, recheck = true, due_at = least(due_at, now()),
       ready_at = case p_to when 'ready' then now() else ready_at end,
       destroyed_at = case p_to when 'destroyed' then now() else destroyed_at end,
       ends_runs_as = case when p_to in ('draining', 'failed') then coalesce(ends_runs_as, p_ends_as) else ends_runs_as end,
