@@ -1,5 +1,5 @@
+import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { topicCondition } from './events/topic-condition.ts'
 import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
@@ -116,3 +116,7 @@ const pageOfEvents = async (
                  processed_at, error, created_at`,
   })
 }
+
+/** Whether the column `topic` equals this topic or matches this shell glob. */
+export const topicCondition = (topic: string): RawBuilder<boolean> =>
+  isTopicGlob(topic) ? sql`topic ~ ${topicGlobSql(topic)}` : sql`topic = ${topic}`

@@ -15,7 +15,6 @@ export {
 } from './triggers/schedules.ts'
 export type { Consequence, EventDraft, Fired, Firing, ScheduledFire } from './triggers/firing.ts'
 export type { ClaimedEvent } from './triggers/triggers.ts'
-export { topicPattern } from './triggers/topic-pattern.ts'
 export {
   MAX_SUBSCRIPTIONS,
   type DueDelivery,

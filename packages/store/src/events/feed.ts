@@ -1,6 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import type { EventFilter, EventLogEntry } from '../events.ts'
-import { topicCondition } from './topic-condition.ts'
+import { topicCondition, type EventFilter, type EventLogEntry } from '../events.ts'
 
 /** A position in the event log in commit order; text, since streams use it as the id of an event. */
 export type FeedPosition = string

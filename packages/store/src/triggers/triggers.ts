@@ -1,3 +1,4 @@
+import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type FiredJson,
   type ScheduledFire,
 } from './firing.ts'
-import { topicPattern } from './topic-pattern.ts'
 
 /** An entry that a master has leased. */
 export interface ClaimedEvent extends EventDraft {
@@ -57,9 +57,10 @@ export const makeTriggers = (db: Kysely<unknown>) => ({
   wantTopics: async (topics: readonly string[]): Promise<void> => {
     const wanted = [...new Set(topics.map(storable))].sort()
     if (wanted.length === 0) return
+    const patterns = wanted.map((topic) => (isTopicGlob(topic) ? topicGlobSql(topic) : null))
     await sql`
       insert into trigger_topics (topic, pattern)
-      select * from unnest(${wanted}::text[], ${wanted.map(topicPattern)}::text[])
+      select * from unnest(${wanted}::text[], ${patterns}::text[])
       on conflict (topic) do update set seen_at = now()
     `.execute(db)
   },
