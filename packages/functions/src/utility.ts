@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { StopProgram } from './program-errors.ts'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
 import {
@@ -71,6 +70,11 @@ const startRun =
     if (problem !== undefined) throw new Error(`run_${kind}: ${problem.message}`)
     return await services.run({ kind, name: textArg(args, 0), target: textArg(args, 1), params })
   }
+
+/** Thrown by a function to end the calling expression, whose evaluation counts as cancelled. */
+export class StopProgram extends Error {
+  override readonly name = 'StopProgram'
+}
 
 /** Ends the module with the status skipped. */
 export class SkipModule extends StopProgram {}

@@ -1,3 +1,5 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
 import { FUNCTIONS } from '@scanfarm/functions'
 import {
   type WorkflowLibrary,
@@ -5,9 +7,43 @@ import {
   openSources,
   type CheckedFile,
   type LibraryOptions,
+  type SourceEntry,
   type SourceFile,
+  type WorkflowSource,
 } from '@scanfarm/language'
-import { folderSource } from './folder-source.ts'
+
+/** Maximum number of files; a folder with more is probably the wrong one. */
+const MAX_FILES = 20_000
+
+const isYaml = (name: string): boolean => /\.ya?ml$/i.test(name)
+
+/** All YAML files below a folder, except hidden files and folders. A missing folder counts as empty. */
+export const folderSource = (folder: string): WorkflowSource => {
+  const root = resolve(folder)
+  const walk = async (at: string, into: SourceEntry[]): Promise<void> => {
+    const items = await readdir(at, { withFileTypes: true }).catch(() => [])
+    for (const item of items.sort((a, b) => a.name.localeCompare(b.name))) {
+      if (item.name.startsWith('.') || item.name === 'node_modules') continue
+      const path = join(at, item.name)
+      if (item.isDirectory()) await walk(path, into)
+      else if (isYaml(item.name) && into.length < MAX_FILES) {
+        const facts = await stat(path).catch(() => undefined)
+        if (facts?.isFile() !== true) continue
+        const version = `${facts.mtimeMs}:${facts.size}:${facts.ino}`
+        into.push({ path: relative(root, path).split(sep).join('/'), version, size: facts.size })
+      }
+    }
+  }
+  return {
+    name: root,
+    async list() {
+      const found: SourceEntry[] = []
+      await walk(root, found)
+      return found
+    },
+    read: async (path) => await readFile(join(root, path), 'utf8'),
+  }
+}
 
 /** Checks a file against the function library. */
 export const checkSource = (file: SourceFile): CheckedFile => checkFile(file, FUNCTIONS)

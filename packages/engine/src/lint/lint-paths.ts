@@ -15,8 +15,7 @@ import {
 } from '@scanfarm/language'
 import { openFile } from '../library/file-library.ts'
 import { FUNCTIONS } from '@scanfarm/functions'
-import { openLibrary } from '../library/open-library.ts'
-import { folderSource } from '../library/folder-source.ts'
+import { folderSource, openLibrary } from '../library/open-library.ts'
 
 export interface LintedPaths {
   /** Number of workflow files checked. */

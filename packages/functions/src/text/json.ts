@@ -1,8 +1,10 @@
 import type { Json } from '@scanfarm/language'
-import { JqError } from '../program-errors.ts'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { MAX_ITEMS, readText } from '../files/file.ts'
 import { mustBeFile, pathArg } from '../files/files.ts'
+
+/** An error that jq reports. */
+export class JqError extends Error {}
 
 const isJson = (text: string): boolean => {
   try {
