@@ -1,23 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { createDigitalOceanProvider } from '../../src/providers/digitalocean.ts'
-import type { DigitalOceanSettings } from '../../src/providers/settings.ts'
-import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
-import {
-  CAPACITY,
-  openDigitalOcean,
-  type DigitalOcean,
-  PRICE,
-  QUOTA,
-  TOKEN,
-  TYPE,
-} from './fake-digitalocean.ts'
-import { restProviderConformance } from './rest-conformance.ts'
+import { providerConformance } from './conformance.ts'
+import { CAPACITY, openDigitalOcean, PRICE, QUOTA, TOKEN, TYPE } from './fake-digitalocean.ts'
+import { restProviderConformance, restProviders, restRequest, signal, started } from './rest-conformance.ts'
 
 // Enforced by: digitalocean.openapi.json, the provider's own description. Every request (path, method, parameters, body) and
 // every answer of the stand-in is held against it; messages of refusals are as the provider words them.
 
-const settings = (over: Partial<DigitalOceanSettings> = {}): DigitalOceanSettings => ({
+const { open, make } = restProviders(createDigitalOceanProvider, openDigitalOcean, {
   token: TOKEN,
   region: undefined,
   type: undefined,
@@ -26,36 +16,8 @@ const settings = (over: Partial<DigitalOceanSettings> = {}): DigitalOceanSetting
   endpoint: undefined,
   privateAddress: false,
   prices: {},
-  ...over,
 })
-
-async function open(
-  over: Partial<DigitalOceanSettings> = {},
-  limits: CallLimits = CALL_LIMITS,
-): Promise<DigitalOcean & World> {
-  const cloud = await openDigitalOcean()
-  const provider = createDigitalOceanProvider(settings({ endpoint: cloud.url, ...over }), limits)
-  return {
-    ...cloud,
-    provider,
-    async [Symbol.asyncDispose]() {
-      await provider[Symbol.asyncDispose]()
-      await cloud[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const signal = () => AbortSignal.timeout(60_000)
-const request = {
-  name: 'scanfarm-0123456789abcdef-1',
-  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
-  region: 'fra1',
-  type: TYPE,
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const request = restRequest('fra1', TYPE)
 
 providerConformance('digitalocean', (limits) => open({}, limits), {
   region: 'fra1',
@@ -68,7 +30,7 @@ providerConformance('digitalocean', (limits) => open({}, limits), {
 
 restProviderConformance('digitalocean', {
   open,
-  make: (over) => createDigitalOceanProvider(settings(over), CALL_LIMITS),
+  make,
   token: TOKEN,
   request,
   version: '/v2',
@@ -81,7 +43,7 @@ describe('digitalocean', () => {
     await using world = await open({ vpc: '760e09ef-dc84-11e8-981e-3cfdfeaae000', image: '7555620' })
     await world.provider.create(request, signal())
     expect(world.violations()).toEqual([])
-    expect(world.given(request.name).asked).toMatchObject({
+    expect(world.given(request.name).order).toMatchObject({
       vpc_uuid: '760e09ef-dc84-11e8-981e-3cfdfeaae000',
       image: 7_555_620,
       tags: ['scanfarm-farm:f0e1d2c3b4a5', 'scanfarm-infra:0123456789abcdef', 'scanfarm-expires:1900000000'],
@@ -97,28 +59,20 @@ describe('digitalocean', () => {
     expect(world.there()).toEqual([])
   })
 
-  const started = async (world: DigitalOcean & World) => {
-    const { id } = await world.provider.create(request, signal())
-    for (;;) {
-      const machine = await world.provider.describe(id, signal())
-      if (machine?.state === 'running') return machine
-    }
-  }
-
   test('reports the public address, the private one if configured, and the IPv6 address if there is no other', async () => {
     await using world = await open()
-    const { id, address } = await started(world)
+    const { id, address } = await started(world, request)
     expect(address).toBe('203.0.113.7')
     const v6 = [{ ip_address: '2001:db8::7', netmask: 64, gateway: '2001:db8::1', type: 'public' }]
     world.set(request.name, { networks: { v4: [], v6 } })
     expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8::7' })
     await using inside = await open({ privateAddress: true })
-    expect(await started(inside)).toMatchObject({ address: '10.135.0.2' })
+    expect(await started(inside, request)).toMatchObject({ address: '10.135.0.2' })
   })
 
   test('reports a droplet that is powered off as stopping', async () => {
     await using world = await open()
-    const { id } = await started(world)
+    const { id } = await started(world, request)
     world.set(request.name, { status: 'off' })
     expect(await world.provider.describe(id, signal())).toMatchObject({
       state: 'stopping',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { openApiRules } from './openapi-rules.ts'
-import { openFakeApi, type Answer, type Asked, type FakeApi, type AnsweredFault } from './fake-api.ts'
+import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
+import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
 
 export const TOKEN = 'dop_v1_0000000000000000000000000000000000000000000000000000000000000000'
 export const QUOTA = 'creating this/these droplet(s) will exceed your droplet limit'
@@ -9,143 +10,81 @@ export const TYPE = 's-2vcpu-4gb'
 export const PRICE = 0.03571
 /** More than one page, so that the requested size is on the second one. */
 const SIZES = 201
-/** Reads after which a new droplet has an address and is listed. */
-const LOOKS = 2
 
-interface Kept {
-  readonly droplet: Record<string, unknown> & { id: number; name: string; tags: string[] }
-  readonly asked: unknown
-  looks: number
-  lists: number
-  /** The API shows deleted droplets for a while. */
-  looksLeft: number | undefined
-}
-
-export interface DigitalOcean extends FakeApi {
-  there(): string[]
-  given(name: string): { userData: string; asked: unknown }
-  plant(count: number, farm: string): void
-  set(name: string, fields: Readonly<Record<string, unknown>>): void
-}
+type Droplet = Record<string, unknown> & { id: number; name: string; tags: string[] }
 
 /** DigitalOcean by its public API description, with which every request and response is validated. */
-export async function openDigitalOcean(): Promise<DigitalOcean> {
+export async function openDigitalOcean(): Promise<FakeCloud> {
   const document = JSON.parse(readFileSync(new URL('digitalocean.openapi.json', import.meta.url), 'utf8'))
-  const kept = new Map<number, Kept>()
-  const rules = openApiRules(document)
+  const machines = new FakeMachines<Droplet>(({ name }) => name, start)
   let lastId = 1_000
 
-  const standIn = await openFakeApi({
-    sortOf: ({ method }) => (method === 'POST' ? 'create' : method === 'DELETE' ? 'destroy' : 'read'),
+  return await openFakeCloud({
+    machines,
     answer: (asked) => withLimits(answer(asked)),
     failure: (fault) => withLimits(failure(fault)),
-    violations: rules,
+    violations: openApiRules(document),
+    userDataOf: (order) => String(Object(order).user_data),
+    machine: (name, farm) => droplet({ name, tags: [`scanfarm-farm:${farm}`], size: TYPE }),
   })
-  const alive = () => [...kept.values()].filter(({ looksLeft }) => looksLeft === undefined)
-
-  return {
-    ...standIn,
-    there: () => alive().map(({ droplet }) => droplet.name),
-    given: (name) => {
-      const { asked } = alive().find(({ droplet }) => droplet.name === name) ?? {}
-      return { userData: String(Object(asked).user_data), asked }
-    },
-    plant: (count, farm) => {
-      for (let n = 0; n < count; n++) {
-        const planted = keep({ name: `planted-${farm}-${n}`, tags: [`scanfarm-farm:${farm}`], size: TYPE })
-        planted.lists = LOOKS
-      }
-    },
-    set: (name, fields) => {
-      for (const { droplet } of alive()) if (droplet.name === name) Object.assign(droplet, fields)
-    },
-  }
 
   function answer(asked: Asked): Answer {
     if (asked.headers.authorization !== `Bearer ${TOKEN}`) return failure({ kind: 'denied' })
     const [, , what, id] = asked.path.split('/')
     if (what === 'sizes') return { status: 200, body: pageOf('sizes', sizes(), asked) }
-    if (what === 'droplets' && id === undefined)
-      return asked.method === 'POST' ? create(asked.body) : list(asked)
-    const found = kept.get(Number(id))
-    if (!found || found.looksLeft === 0) return refused(404, 'not_found', 'The resource was not found.')
-    if (asked.method === 'DELETE') {
-      found.looksLeft ??= LOOKS
-      return { status: 204 }
-    }
-    if (found.looksLeft !== undefined) found.looksLeft--
-    if (++found.looks > LOOKS) start(found)
-    return { status: 200, body: { droplet: found.droplet } }
+    if (id === undefined) return asked.method === 'POST' ? create(asked.body) : list(asked)
+    const found = asked.method === 'DELETE' ? machines.delete(id) : machines.read(id)
+    if (!found) return refused(404, 'not_found', 'The resource was not found.')
+    return asked.method === 'DELETE' ? { status: 204 } : { status: 200, body: { droplet: found } }
   }
 
-  function create(body: unknown): Answer {
-    const { name, size, image, tags } = Object(body)
+  function create(order: unknown): Answer {
+    const { name, size, image, tags } = Object(order)
     if (image === 'no-such-image')
       return refused(422, 'unprocessable_entity', 'You specified an invalid image for Droplet creation.')
-    const made = keep({ name, tags, size, asked: body })
+    const made = machines.add(droplet({ name, tags, size }), order)
     const action = {
-      id: made.droplet.id + 1,
+      id: made.id + 1,
       rel: 'create',
       href: 'https://api.digitalocean.com/v2/actions/1',
     }
     // Tags appear later than the droplet.
-    return { status: 202, body: { droplet: { ...made.droplet, tags: [] }, links: { actions: [action] } } }
+    return { status: 202, body: { droplet: { ...made, tags: [] }, links: { actions: [action] } } }
   }
 
   function list(asked: Asked): Answer {
-    const tag = asked.query.get('tag_name')
-    const tagged = [...kept.values()].filter(({ droplet }) => tag === null || droplet.tags.includes(tag))
-    if (asked.query.get('page') === '1')
-      for (const each of tagged) {
-        each.lists++
-        if (each.looksLeft) each.looksLeft--
-      }
-    const shown = tagged.filter(({ lists, looksLeft }) => lists > LOOKS && looksLeft !== 0)
-    return {
-      status: 200,
-      body: pageOf(
-        'droplets',
-        shown.map(({ droplet }) => droplet),
-        asked,
-      ),
-    }
+    const { query } = asked
+    const tag = query.get('tag_name')
+    const found = machines.list(query.get('page') === '1', ({ tags }) => tag === null || tags.includes(tag))
+    return { status: 200, body: pageOf('droplets', found, asked) }
   }
 
-  function keep(wanted: { name: string; tags: string[]; size: string; asked?: unknown }): Kept {
-    const { name, tags, size, asked } = wanted
-    const made: Kept = {
-      droplet: {
-        id: ++lastId,
-        name,
-        memory: 4096,
-        vcpus: 2,
-        disk: 80,
-        locked: false,
-        status: 'new',
-        created_at: new Date().toISOString(),
-        features: [],
-        backup_ids: [],
-        next_backup_window: null,
-        snapshot_ids: [],
-        image: { id: 1, distribution: 'Ubuntu', slug: 'ubuntu-24-04-x64', public: true },
-        volume_ids: [],
-        size: sizeOf(size),
-        size_slug: size,
-        networks: { v4: [], v6: [] },
-        region: { name: 'Frankfurt 1', slug: 'fra1', features: [], available: true, sizes: [] },
-        tags,
-      },
-      asked,
-      looks: 0,
-      lists: 0,
-      looksLeft: undefined,
+  function droplet({ name, tags, size }: { name: string; tags: string[]; size: string }): Droplet {
+    return {
+      id: ++lastId,
+      name,
+      memory: 4096,
+      vcpus: 2,
+      disk: 80,
+      locked: false,
+      status: 'new',
+      created_at: new Date().toISOString(),
+      features: [],
+      backup_ids: [],
+      next_backup_window: null,
+      snapshot_ids: [],
+      image: { id: 1, distribution: 'Ubuntu', slug: 'ubuntu-24-04-x64', public: true },
+      volume_ids: [],
+      size: sizeOf(size),
+      size_slug: size,
+      networks: { v4: [], v6: [] },
+      region: { name: 'Frankfurt 1', slug: 'fra1', features: [], available: true, sizes: [] },
+      tags,
     }
-    kept.set(made.droplet.id, made)
-    return made
   }
 }
 
-function start({ droplet }: Kept): void {
+function start(droplet: Droplet): void {
   if (droplet['status'] !== 'new') return
   Object.assign(droplet, {
     status: 'active',

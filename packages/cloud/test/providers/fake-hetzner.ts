@@ -1,6 +1,7 @@
 import { HETZNER_DESCRIPTION } from './hetzner-description.ts'
 import { openApiRules } from './openapi-rules.ts'
-import { openFakeApi, type Answer, type Asked, type FakeApi, type AnsweredFault } from './fake-api.ts'
+import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
+import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
 
 export const TOKEN = '0000000000000000000000000000000000000000000000000000000000000002'
 export const QUOTA = 'server limit reached'
@@ -9,140 +10,69 @@ export const TYPE = 'cx33'
 /** In REGION. */
 export const PRICE = 0.0088
 export const REGION = 'nbg1'
-const LOOKS = 2
 /** More than one page, so that the requested type is on the second one. */
 const TYPES = 51
 
-interface Kept {
-  readonly server: Record<string, unknown> & {
-    id: number
-    name: string
-    status: string
-    labels: Readonly<Record<string, string>>
-  }
-  readonly order: unknown
-  looks: number
-  lists: number
-  looksLeft: number | undefined
-}
-
-export interface Hetzner extends FakeApi {
-  there(): string[]
-  given(name: string): { userData: string; order: unknown }
-  plant(count: number, farm: string): void
-  /** The status does not change any more. */
-  set(name: string, fields: Readonly<Record<string, unknown>>): void
-}
+type Labels = Readonly<Record<string, string>>
+type Machine = Record<string, unknown> & { id: number; name: string; status: string; labels: Labels }
 
 /** Hetzner Cloud by its documentation. */
-export async function openHetzner(): Promise<Hetzner> {
-  const kept = new Map<number, Kept>()
+export async function openHetzner(): Promise<FakeCloud> {
+  const machines = new FakeMachines<Machine>(({ name }) => name, start)
   let lastId = 40_000_000
 
-  const standIn = await openFakeApi({
-    sortOf: ({ method }) => (method === 'POST' ? 'create' : method === 'DELETE' ? 'destroy' : 'read'),
+  return await openFakeCloud({
+    machines,
     answer,
     failure,
     violations: openApiRules(HETZNER_DESCRIPTION),
+    userDataOf: (order) => String(Object(order).user_data),
+    machine: (name, farm) => machine(name, { 'scanfarm-farm': farm }),
   })
-  const alive = () => [...kept.values()].filter(({ looksLeft }) => looksLeft === undefined)
-  const find = (name: string) => alive().find(({ server }) => server.name === name)
-
-  return {
-    ...standIn,
-    there: () => alive().map(({ server }) => server.name),
-    given: (name) => {
-      const order = Object(find(name)?.order)
-      return { userData: String(order.user_data), order }
-    },
-    plant: (count, farm) => {
-      for (let n = 0; n < count; n++)
-        keep({ name: `planted-${farm}-${n}`, labels: { 'scanfarm-farm': farm } }).lists = LOOKS
-    },
-    set: (name, fields) => {
-      const found = find(name)
-      if (!found) return
-      Object.assign(found.server, fields)
-      found.looks = -Infinity
-    },
-  }
 
   function answer(asked: Asked): Answer {
     if (asked.headers.authorization !== `Bearer ${TOKEN}`) return failure({ kind: 'denied' })
     const [, , what, id] = asked.path.split('/')
     if (what === 'server_types') return { status: 200, body: pageOf('server_types', types(), asked) }
     if (id === undefined) return asked.method === 'POST' ? create(asked.body) : list(asked)
-    const found = kept.get(Number(id))
-    if (!found || found.looksLeft === 0) return refused(404, 'not_found', `server with ID '${id}' not found`)
-    if (asked.method === 'DELETE') {
-      found.looksLeft ??= LOOKS
-      found.server.status = 'deleting'
-      return { status: 200, body: { action: { id: 1, command: 'delete_server', status: 'running' } } }
-    }
-    if (found.looksLeft !== undefined) found.looksLeft--
-    else if (++found.looks > LOOKS) start(found)
-    return { status: 200, body: { server: found.server } }
+    const found = asked.method === 'DELETE' ? machines.delete(id) : machines.read(id)
+    if (!found) return refused(404, 'not_found', `server with ID '${id}' not found`)
+    if (asked.method !== 'DELETE') return { status: 200, body: { server: found } }
+    found.status = 'deleting'
+    return { status: 200, body: { action: { id: 1, command: 'delete_server', status: 'running' } } }
   }
 
   function create(order: unknown): Answer {
     const { name, labels, image } = Object(order)
     if (image === 'no-such-image') return refused(422, 'invalid_input', 'image no-such-image not found')
-    if (find(name)) return refused(409, 'uniqueness_error', 'server name is already used')
-    const { server } = keep({ name, labels, order })
+    if (machines.has(name)) return refused(409, 'uniqueness_error', 'server name is already used')
+    const server = machines.add(machine(name, labels), order)
     const action = { id: 1, command: 'create_server', status: 'running' }
     return { status: 201, body: { server, action, root_password: 'one-time' } }
   }
 
   function list(asked: Asked): Answer {
     const [key = '', value] = asked.query.get('label_selector')?.split('==') ?? []
-    const labelled = [...kept.values()].filter(({ server }) => key === '' || server.labels[key] === value)
-    if (asked.query.get('page') === '1')
-      for (const each of labelled) {
-        each.lists++
-        if (each.looksLeft) each.looksLeft--
-      }
-    const shown = labelled.filter(({ lists, looksLeft }) => lists > LOOKS && looksLeft !== 0)
-    return {
-      status: 200,
-      body: pageOf(
-        'servers',
-        shown.map(({ server }) => server),
-        asked,
-      ),
-    }
+    const isFirstPage = asked.query.get('page') === '1'
+    const found = machines.list(isFirstPage, ({ labels }) => key === '' || labels[key] === value)
+    return { status: 200, body: pageOf('servers', found, asked) }
   }
 
-  function keep({
-    name,
-    labels,
-    order,
-  }: {
-    name: string
-    labels: Record<string, string>
-    order?: unknown
-  }): Kept {
-    const made: Kept = {
-      server: {
-        id: ++lastId,
-        name,
-        status: 'initializing',
-        created: new Date().toISOString(),
-        labels,
-        public_net: { ipv4: null, ipv6: null },
-        private_net: [],
-      },
-      order,
-      looks: 0,
-      lists: 0,
-      looksLeft: undefined,
+  function machine(name: string, labels: Labels): Machine {
+    return {
+      id: ++lastId,
+      name,
+      status: 'initializing',
+      created: new Date().toISOString(),
+      labels,
+      public_net: { ipv4: null, ipv6: null },
+      private_net: [],
     }
-    kept.set(made.server.id, made)
-    return made
   }
 }
 
 /** Off for a moment between creation and start. */
-function start({ server }: Kept): void {
+function start(server: Machine): void {
   const next = { initializing: 'off', off: 'starting', starting: 'running' }[server.status]
   if (next === undefined) return
   Object.assign(server, {

@@ -1,7 +1,8 @@
 import { CreateLinodeSchema } from '@linode/validation'
 import { LINODE_DESCRIPTION } from './linode-description.ts'
 import { openApiRules } from './openapi-rules.ts'
-import { openFakeApi, type Answer, type Asked, type FakeApi, type AnsweredFault } from './fake-api.ts'
+import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
+import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
 
 // The package's types import its files without extensions, which Node's resolution does not find.
 declare module '@linode/validation' {
@@ -18,57 +19,23 @@ export const TYPE = 'g6-standard-2'
 export const PRICE = 0.0432
 export const REGION = 'br-gru'
 export const REGION_WITHOUT_METADATA = 'old-region'
-const LOOKS = 2
 
-interface Kept {
-  readonly linode: Record<string, unknown> & { id: number; label: string; tags: string[]; status: string }
-  readonly order: unknown
-  looks: number
-  lists: number
-  looksLeft: number | undefined
-}
-
-export interface Linode extends FakeApi {
-  there(): string[]
-  given(name: string): { userData: string; order: unknown }
-  plant(count: number, farm: string): void
-  /** The status does not change any more. */
-  set(name: string, fields: Readonly<Record<string, unknown>>): void
-}
+type Machine = Record<string, unknown> & { id: number; label: string; tags: string[]; status: string }
 
 /** Linode by its documentation; create requests are also validated by the provider's own validators. */
-export async function openLinode(): Promise<Linode> {
-  const kept = new Map<number, Kept>()
+export async function openLinode(): Promise<FakeCloud> {
+  const machines = new FakeMachines<Machine>(({ label }) => label, start)
   const rules = openApiRules(LINODE_DESCRIPTION)
   let lastId = 5_000
 
-  const standIn = await openFakeApi({
-    sortOf: ({ method }) => (method === 'POST' ? 'create' : method === 'DELETE' ? 'destroy' : 'read'),
+  return await openFakeCloud({
+    machines,
     answer,
     failure,
     violations: (asked, given) => [...rules(asked, given), ...orderProblems(asked), ...filterProblems(asked)],
+    userDataOf: (order) => Buffer.from(String(Object(order).metadata?.user_data), 'base64').toString(),
+    machine: (name, farm) => machine(name, [`scanfarm-farm:${farm}`]),
   })
-  const alive = () => [...kept.values()].filter(({ looksLeft }) => looksLeft === undefined)
-  const find = (name: string) => alive().find(({ linode }) => linode.label === name)
-
-  return {
-    ...standIn,
-    there: () => alive().map(({ linode }) => linode.label),
-    given: (name) => {
-      const order = Object(find(name)?.order)
-      return { userData: Buffer.from(String(order.metadata?.user_data), 'base64').toString(), order }
-    },
-    plant: (count, farm) => {
-      for (let n = 0; n < count; n++)
-        keep({ label: `planted-${farm}-${n}`, tags: [`scanfarm-farm:${farm}`] }).lists = LOOKS
-    },
-    set: (name, fields) => {
-      const found = find(name)
-      if (!found) return
-      Object.assign(found.linode, fields)
-      found.looks = -Infinity
-    },
-  }
 
   function answer(asked: Asked): Answer {
     if (asked.headers.authorization !== `Bearer ${TOKEN}`) return failure({ kind: 'denied' })
@@ -79,69 +46,45 @@ export async function openLinode(): Promise<Linode> {
     }
     if (kind === 'types') return { status: 200, body: pageOf(types(), asked) }
     if (id === undefined) return asked.method === 'POST' ? create(asked.body) : list(asked)
-    const found = kept.get(Number(id))
-    if (!found || found.looksLeft === 0) return refused(404, 'Not found')
-    if (asked.method === 'DELETE') {
-      found.looksLeft ??= LOOKS
-      found.linode.status = 'deleting'
-      return { status: 200, body: {} }
-    }
-    if (found.looksLeft !== undefined) found.looksLeft--
-    else if (++found.looks > LOOKS) start(found)
-    return { status: 200, body: found.linode }
+    const found = asked.method === 'DELETE' ? machines.delete(id) : machines.read(id)
+    if (!found) return refused(404, 'Not found')
+    if (asked.method !== 'DELETE') return { status: 200, body: found }
+    found.status = 'deleting'
+    return { status: 200, body: {} }
   }
 
   function create(order: unknown): Answer {
     const { label, tags, image } = Object(order)
     if (image === 'no-such-image') return refused(400, 'image is not valid', 'image')
-    if (find(label)) return refused(400, 'Label must be unique among your linodes', 'label')
-    return { status: 200, body: keep({ label, tags, order }).linode }
+    if (machines.has(label)) return refused(400, 'Label must be unique among your linodes', 'label')
+    return { status: 200, body: machines.add(machine(label, tags), order) }
   }
 
   function list(asked: Asked): Answer {
     const { tags: tag } = JSON.parse(String(asked.headers['x-filter'] ?? '{}'))
-    const tagged = [...kept.values()].filter(({ linode }) => !tag || linode.tags.includes(tag))
-    if (asked.query.get('page') === '1')
-      for (const each of tagged) {
-        each.lists++
-        if (each.looksLeft) each.looksLeft--
-      }
-    const shown = tagged.filter(({ lists, looksLeft }) => lists > LOOKS && looksLeft !== 0)
-    return {
-      status: 200,
-      body: pageOf(
-        shown.map(({ linode }) => linode),
-        asked,
-      ),
-    }
+    const isFirstPage = asked.query.get('page') === '1'
+    const found = machines.list(isFirstPage, ({ tags }) => !tag || tags.includes(tag))
+    return { status: 200, body: pageOf(found, asked) }
   }
 
-  function keep({ label, tags, order }: { label: string; tags: string[]; order?: unknown }): Kept {
-    const made: Kept = {
-      linode: {
-        id: ++lastId,
-        label,
-        status: 'provisioning',
-        created: new Date().toISOString().slice(0, 19),
-        ipv4: [],
-        ipv6: null,
-        tags,
-        region: REGION,
-        type: TYPE,
-        has_user_data: true,
-      },
-      order,
-      looks: 0,
-      lists: 0,
-      looksLeft: undefined,
+  function machine(label: string, tags: string[]): Machine {
+    return {
+      id: ++lastId,
+      label,
+      status: 'provisioning',
+      created: new Date().toISOString().slice(0, 19),
+      ipv4: [],
+      ipv6: null,
+      tags,
+      region: REGION,
+      type: TYPE,
+      has_user_data: true,
     }
-    kept.set(made.linode.id, made)
-    return made
   }
 }
 
 /** Off for a moment between creation and start. */
-function start({ linode }: Kept): void {
+function start(linode: Machine): void {
   const next = { provisioning: 'offline', offline: 'booting', booting: 'running' }[linode.status]
   if (next === undefined) return
   linode.status = next

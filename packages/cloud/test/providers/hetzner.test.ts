@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { createHetznerProvider } from '../../src/providers/hetzner/index.ts'
-import type { HetznerSettings } from '../../src/providers/settings.ts'
-import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
-import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE, type Hetzner } from './fake-hetzner.ts'
-import { restProviderConformance } from './rest-conformance.ts'
+import { providerConformance } from './conformance.ts'
+import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE } from './fake-hetzner.ts'
+import { restProviderConformance, restProviders, restRequest, signal, started } from './rest-conformance.ts'
 
 // Enforced by: hetzner-description.ts, written after the provider's public documentation, for paths, parameters, orders and
 // answers. Hetzner publishes no validators for JavaScript.
 
-const settings = (over: Partial<HetznerSettings> = {}): HetznerSettings => ({
+const { open, make } = restProviders(createHetznerProvider, openHetzner, {
   token: TOKEN,
   region: undefined,
   type: undefined,
@@ -18,36 +16,8 @@ const settings = (over: Partial<HetznerSettings> = {}): HetznerSettings => ({
   endpoint: undefined,
   privateAddress: false,
   prices: {},
-  ...over,
 })
-
-async function open(
-  over: Partial<HetznerSettings> = {},
-  limits: CallLimits = CALL_LIMITS,
-): Promise<Hetzner & World> {
-  const cloud = await openHetzner()
-  const provider = createHetznerProvider(settings({ endpoint: cloud.url, ...over }), limits)
-  return {
-    ...cloud,
-    provider,
-    async [Symbol.asyncDispose]() {
-      await provider[Symbol.asyncDispose]()
-      await cloud[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const signal = () => AbortSignal.timeout(60_000)
-const request = {
-  name: 'scanfarm-0123456789abcdef-1',
-  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
-  region: REGION,
-  type: TYPE,
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const request = restRequest(REGION, TYPE)
 
 providerConformance('hetzner', (limits) => open({}, limits), {
   region: REGION,
@@ -60,7 +30,7 @@ providerConformance('hetzner', (limits) => open({}, limits), {
 
 restProviderConformance('hetzner', {
   open,
-  make: (over) => createHetznerProvider(settings(over), CALL_LIMITS),
+  make,
   token: TOKEN,
   request,
   version: '/v1',
@@ -69,15 +39,6 @@ restProviderConformance('hetzner', {
 })
 
 describe('hetzner', () => {
-  const started = async (world: World) => {
-    const { id } = await world.provider.create(request, signal())
-    for (;;) {
-      const machine = await world.provider.describe(id, signal())
-      if (machine?.state === 'running') return machine
-      expect(machine?.state).toBe('starting')
-    }
-  }
-
   test('creates a server that starts, with labels, in the configured network', async () => {
     await using world = await open({ network: '4711', privateAddress: true })
     await world.provider.create(request, signal())
@@ -97,17 +58,17 @@ describe('hetzner', () => {
 
   test('reports the public address, the private one if configured, and the IPv6 address if there is no other', async () => {
     await using world = await open()
-    const { id, address } = await started(world)
+    const { id, address } = await started(world, request)
     expect(address).toBe('203.0.113.11')
     world.set(request.name, { public_net: { ipv4: null, ipv6: { ip: '2001:db8:1::/64' } } })
     expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8:1::1' })
     await using inside = await open({ privateAddress: true })
-    expect(await started(inside)).toMatchObject({ address: '10.0.0.3' })
+    expect(await started(inside, request)).toMatchObject({ address: '10.0.0.3' })
   })
 
   test('reports a new server that is off as starting and an old one as stopping', async () => {
     await using world = await open()
-    const { id } = await started(world)
+    const { id } = await started(world, request)
     world.set(request.name, { status: 'off' })
     expect(await world.provider.describe(id, signal())).toMatchObject({ state: 'starting' })
     world.set(request.name, { created: '2026-01-01T00:00:00+00:00' })

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createLinodeProvider } from '../../src/providers/linode/index.ts'
-import type { LinodeSettings } from '../../src/providers/settings.ts'
-import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { providerConformance } from './conformance.ts'
 import {
   CAPACITY,
   openLinode,
@@ -12,50 +10,21 @@ import {
   REGION_WITHOUT_METADATA,
   TOKEN,
   TYPE,
-  type Linode,
 } from './fake-linode.ts'
-import { restProviderConformance } from './rest-conformance.ts'
+import { restProviderConformance, restProviders, restRequest, signal, started } from './rest-conformance.ts'
 
 // Enforced by: the provider's own `@linode/validation` for what is ordered, and linode-description.ts, written after its public
 // documentation, for paths, parameters, filters and answers.
 
-const settings = (over: Partial<LinodeSettings> = {}): LinodeSettings => ({
+const { open, make } = restProviders(createLinodeProvider, openLinode, {
   token: TOKEN,
   region: undefined,
   type: undefined,
   image: undefined,
   endpoint: undefined,
   prices: {},
-  ...over,
 })
-
-async function open(
-  over: Partial<LinodeSettings> = {},
-  limits: CallLimits = CALL_LIMITS,
-): Promise<Linode & World> {
-  const cloud = await openLinode()
-  const provider = createLinodeProvider(settings({ endpoint: cloud.url, ...over }), limits)
-  return {
-    ...cloud,
-    provider,
-    async [Symbol.asyncDispose]() {
-      await provider[Symbol.asyncDispose]()
-      await cloud[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const signal = () => AbortSignal.timeout(60_000)
-const request = {
-  name: 'scanfarm-0123456789abcdef-1',
-  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
-  region: REGION,
-  type: TYPE,
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const request = restRequest(REGION, TYPE)
 
 providerConformance('linode', (limits) => open({}, limits), {
   region: REGION,
@@ -68,7 +37,7 @@ providerConformance('linode', (limits) => open({}, limits), {
 
 restProviderConformance('linode', {
   open,
-  make: (over) => createLinodeProvider(settings(over), CALL_LIMITS),
+  make,
   token: TOKEN,
   request,
   version: '/v4',
@@ -77,15 +46,6 @@ restProviderConformance('linode', {
 })
 
 describe('linode', () => {
-  const started = async (world: World) => {
-    const { id } = await world.provider.create(request, signal())
-    for (;;) {
-      const machine = await world.provider.describe(id, signal())
-      if (machine?.state === 'running') return machine
-      expect(machine?.state).toBe('starting')
-    }
-  }
-
   test('creates a machine with our key, without backups, with a random root password', async () => {
     await using world = await open()
     await world.provider.create(request, signal())
@@ -103,7 +63,7 @@ describe('linode', () => {
 
   test('reports the public address before the private one, and the IPv6 address if there is no other', async () => {
     await using world = await open()
-    const { id, address } = await started(world)
+    const { id, address } = await started(world, request)
     expect(address).toBe('203.0.113.9')
     world.set(request.name, { ipv4: ['192.168.143.9'] })
     expect(await world.provider.describe(id, signal())).toMatchObject({ address: '2001:db8::9' })
@@ -111,7 +71,7 @@ describe('linode', () => {
 
   test('reports a new machine that is off as starting and an old one as stopping', async () => {
     await using world = await open()
-    const { id } = await started(world)
+    const { id } = await started(world, request)
     world.set(request.name, { status: 'offline' })
     expect(await world.provider.describe(id, signal())).toMatchObject({ state: 'starting' })
     world.set(request.name, { status: 'stopped' })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { inspect } from 'node:util'
-import type { CloudProvider, MachineRequest } from '../../src/provider.ts'
+import type { CloudProvider, Machine, MachineRequest } from '../../src/provider.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
-import { IMPATIENT, type World } from './conformance.ts'
-import type { FakeApi } from './fake-api.ts'
+import { CALL_LIMITS, IMPATIENT, type World } from './conformance.ts'
+import type { FakeCloud } from './fake-machines.ts'
 
 /** The settings that tests vary. */
 export interface Varied {
@@ -13,7 +13,53 @@ export interface Varied {
   readonly prices?: Readonly<Record<string, number>>
 }
 
-export type RestWorld = World & FakeApi
+export type RestWorld = FakeCloud & World
+
+export const signal = () => AbortSignal.timeout(60_000)
+
+export const restRequest = (region: string, type: string): MachineRequest => ({
+  name: 'scanfarm-0123456789abcdef-1',
+  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
+  region,
+  type,
+  spot: false,
+  userData: '#cloud-config\n',
+  sshUser: 'scanfarm',
+  publicKey: 'ssh-ed25519 AAAA farm',
+})
+
+/** `open` opens a fake API with a provider that uses it; `make` only a provider. Both start from these settings. */
+export const restProviders = <Settings extends object>(
+  create: (settings: Settings, limits: CallLimits) => CloudProvider,
+  openFake: () => Promise<FakeCloud>,
+  settings: NoInfer<Settings>,
+) => {
+  const make = (over: Partial<Settings> & Varied, limits: CallLimits = CALL_LIMITS): CloudProvider =>
+    create({ ...settings, ...over }, limits)
+  const open = async (over: Partial<Settings> & Varied = {}, limits?: CallLimits): Promise<RestWorld> => {
+    const cloud = await openFake()
+    const provider = make({ endpoint: cloud.url, ...over }, limits)
+    return {
+      ...cloud,
+      provider,
+      async [Symbol.asyncDispose]() {
+        await provider[Symbol.asyncDispose]()
+        await cloud[Symbol.asyncDispose]()
+      },
+    }
+  }
+  return { make, open }
+}
+
+/** Creates a machine and reads it until it runs. */
+export const started = async ({ provider }: World, request: MachineRequest): Promise<Machine> => {
+  const { id } = await provider.create(request, signal())
+  for (;;) {
+    const machine = await provider.describe(id, signal())
+    if (machine?.state === 'running') return machine
+    expect(machine?.state).toBe('starting')
+  }
+}
 
 export interface RestFacts {
   open(over?: Varied, limits?: CallLimits): Promise<RestWorld>
@@ -30,7 +76,6 @@ export interface RestFacts {
 
 /** Further behaviour of the three providers with API tokens. */
 export function restProviderConformance(title: string, facts: RestFacts): void {
-  const signal = () => AbortSignal.timeout(60_000)
   const caught = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
 
   describe(`${title}, over its API`, () => {
@@ -51,8 +96,8 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       const refused = expect.objectContaining({ problem: 'credentials' })
       expect(answers).toEqual([undefined, refused, refused, undefined, refused, refused])
       await world.provider.create(facts.request, signal())
-      expect(await world.there()).toEqual([facts.request.name])
-      expect(await elsewhere.there()).toEqual([])
+      expect(world.there()).toEqual([facts.request.name])
+      expect(elsewhere.there()).toEqual([])
     })
 
     test('accepts an endpoint with or without the version', async () => {
