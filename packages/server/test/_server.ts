@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { expect } from '@jest/globals'
 import type { ArtifactStore, Role, RunStore } from '@scanfarm/contracts'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
@@ -44,6 +45,15 @@ export interface TestServer extends AsyncDisposable {
   readonly firstToken: string
   readonly tokens: Readonly<Record<Role, string>>
 }
+
+/** The body of an error response. */
+export const refusal = (code: string, message: string, details: unknown[] = []) => ({
+  error: true,
+  message,
+  code,
+  request_id: expect.any(String),
+  details,
+})
 
 export const PROBE = `kind: module
 name: probe

@@ -11,6 +11,7 @@ import type {
 } from '@scanfarm/contracts'
 import type { JobDraft, TargetDraft } from '../src/jobs.ts'
 import type { Store } from '../src/store.ts'
+import type { EventDraft } from '../src/triggers/firing.ts'
 import { asSuperuser } from './database.ts'
 
 export const draft = (changes: Partial<JobDraft> = {}): JobDraft => ({
@@ -31,6 +32,23 @@ export const draft = (changes: Partial<JobDraft> = {}): JobDraft => ({
   triggerName: '',
   scheduleId: '',
   eventEnvelope: '',
+  ...changes,
+})
+
+export const eventDraft = (
+  topic: string,
+  data: object = {},
+  changes: Partial<EventDraft> = {},
+): EventDraft => ({
+  topic,
+  eventId: `evt_${randomUUID()}`,
+  name: topic,
+  source: 'api',
+  dataType: 'custom',
+  data: JSON.stringify(data),
+  workspace: '',
+  runId: '',
+  workflowName: '',
   ...changes,
 })
 

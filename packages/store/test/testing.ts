@@ -1,3 +1,3 @@
 /** What the tests of other packages need of a database. */
 export * from './database.ts'
-export { draft } from './fixtures.ts'
+export { draft, eventDraft } from './fixtures.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { openApiRules } from './openapi-rules.ts'
 import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
-import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
+import { FakeMachines, openMachineApi, type MachineApi } from './fake-machines.ts'
 
 export const TOKEN = 'dop_v1_0000000000000000000000000000000000000000000000000000000000000000'
 export const QUOTA = 'creating this/these droplet(s) will exceed your droplet limit'
@@ -14,12 +14,12 @@ const SIZES = 201
 type Droplet = Record<string, unknown> & { id: number; name: string; tags: string[] }
 
 /** DigitalOcean by its public API description, with which every request and response is validated. */
-export async function openDigitalOcean(): Promise<FakeCloud> {
+export async function openDigitalOcean(): Promise<MachineApi> {
   const document = JSON.parse(readFileSync(new URL('digitalocean.openapi.json', import.meta.url), 'utf8'))
   const machines = new FakeMachines<Droplet>(({ name }) => name, start)
   let lastId = 1_000
 
-  return await openFakeCloud({
+  return await openMachineApi({
     machines,
     answer: (asked) => withLimits(answer(asked)),
     failure: (fault) => withLimits(failure(fault)),

@@ -1,7 +1,7 @@
 import { HETZNER_DESCRIPTION } from './hetzner-description.ts'
 import { openApiRules } from './openapi-rules.ts'
 import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
-import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
+import { FakeMachines, openMachineApi, type MachineApi } from './fake-machines.ts'
 
 export const TOKEN = '0000000000000000000000000000000000000000000000000000000000000002'
 export const QUOTA = 'server limit reached'
@@ -17,11 +17,11 @@ type Labels = Readonly<Record<string, string>>
 type Machine = Record<string, unknown> & { id: number; name: string; status: string; labels: Labels }
 
 /** Hetzner Cloud by its documentation. */
-export async function openHetzner(): Promise<FakeCloud> {
+export async function openHetzner(): Promise<MachineApi> {
   const machines = new FakeMachines<Machine>(({ name }) => name, start)
   let lastId = 40_000_000
 
-  return await openFakeCloud({
+  return await openMachineApi({
     machines,
     answer,
     failure,

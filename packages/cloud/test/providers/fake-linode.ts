@@ -2,7 +2,7 @@ import { CreateLinodeSchema } from '@linode/validation'
 import { LINODE_DESCRIPTION } from './linode-description.ts'
 import { openApiRules } from './openapi-rules.ts'
 import type { Answer, AnsweredFault, Asked } from './fake-api.ts'
-import { FakeMachines, openFakeCloud, type FakeCloud } from './fake-machines.ts'
+import { FakeMachines, openMachineApi, type MachineApi } from './fake-machines.ts'
 
 // The package's types import its files without extensions, which Node's resolution does not find.
 declare module '@linode/validation' {
@@ -23,12 +23,12 @@ export const REGION_WITHOUT_METADATA = 'old-region'
 type Machine = Record<string, unknown> & { id: number; label: string; tags: string[]; status: string }
 
 /** Linode by its documentation; create requests are also validated by the provider's own validators. */
-export async function openLinode(): Promise<FakeCloud> {
+export async function openLinode(): Promise<MachineApi> {
   const machines = new FakeMachines<Machine>(({ label }) => label, start)
   const rules = openApiRules(LINODE_DESCRIPTION)
   let lastId = 5_000
 
-  return await openFakeCloud({
+  return await openMachineApi({
     machines,
     answer,
     failure,

@@ -95,7 +95,7 @@ export class FakeMachines<Machine extends { readonly id: number }> {
 }
 
 /** A fake API whose machines tests can read and change. */
-export interface FakeCloud extends FakeApi {
+export interface MachineApi extends FakeApi {
   there(): string[]
   given(name: string): { userData: string; order: unknown }
   plant(count: number, farm: string): void
@@ -110,12 +110,12 @@ export interface CloudWithMachines<Machine extends { readonly id: number }> exte
   machine(name: string, farm: string): Machine
 }
 
-export async function openFakeCloud<Machine extends { readonly id: number }>({
+export async function openMachineApi<Machine extends { readonly id: number }>({
   machines,
   userDataOf,
   machine,
   ...cloud
-}: CloudWithMachines<Machine>): Promise<FakeCloud> {
+}: CloudWithMachines<Machine>): Promise<MachineApi> {
   const api = await openFakeApi({
     ...cloud,
     sortOf: ({ method }) => (method === 'POST' ? 'create' : method === 'DELETE' ? 'destroy' : 'read'),

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { CloudProvider, Machine, MachineRequest } from '../../src/provider.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, IMPATIENT, type World } from './conformance.ts'
-import type { FakeCloud } from './fake-machines.ts'
+import type { MachineApi } from './fake-machines.ts'
 
 /** The settings that tests vary. */
 export interface Varied {
@@ -13,7 +13,7 @@ export interface Varied {
   readonly prices?: Readonly<Record<string, number>>
 }
 
-export type RestWorld = FakeCloud & World
+export type RestWorld = MachineApi & World
 
 export const signal = () => AbortSignal.timeout(60_000)
 
@@ -31,7 +31,7 @@ export const restRequest = (region: string, type: string): MachineRequest => ({
 /** `open` opens a fake API with a provider that uses it; `make` only a provider. Both start from these settings. */
 export const restProviders = <Settings extends object>(
   create: (settings: Settings, limits: CallLimits) => CloudProvider,
-  openFake: () => Promise<FakeCloud>,
+  openFake: () => Promise<MachineApi>,
   settings: NoInfer<Settings>,
 ) => {
   const make = (over: Partial<Settings> & Varied, limits: CallLimits = CALL_LIMITS): CloudProvider =>

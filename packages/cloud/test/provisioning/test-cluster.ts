@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { CloudInfra, RunDetail } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import type { CloudBudget, CloudStore, InfraDraft, JobDraft, Store } from '@scanfarm/store'
-import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { draft, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { reconcileNext, type ReconcileNextDeps } from '../../src/provisioning/reconcile-next.ts'
 import { PROVISIONING_DEFAULTS, type ProvisioningSettings } from '../../src/provisioning/settings.ts'
@@ -143,23 +143,12 @@ const infraDraft = (changes: Partial<InfraDraft>): InfraDraft => ({
 const jobOf = (steps: readonly unknown[]): JobDraft => {
   const root = { kind: 'module', name: 'under-test', steps }
   const json = JSON.stringify({ format: 1, root, modules: {} })
-  return {
+  return draft({
     workflowName: 'under-test',
     workflowKind: 'module',
     workflow: { hash: createHash('sha256').update(json).digest('hex'), json },
     params: {},
-    priority: 'normal',
     runMode: 'cloud',
-    runnerType: 'host',
     runnerGiven: true,
-    dockerImage: '',
-    sshHost: '',
-    timeoutMinutes: null,
-    concurrency: null,
-    requirementClass: '',
-    triggerType: 'manual',
-    triggerName: '',
-    scheduleId: '',
-    eventEnvelope: '',
-  }
+  })
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { module, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
 
@@ -100,17 +101,7 @@ test(
     for (let n = 0; n < EVENTS; n++) {
       // However slowly the masters start, some events are emitted after a kill.
       if (n === EVENTS / 2) await until(async () => kills() > 0, { limitMs: PATIENCE_MS })
-      await harness.store.triggers.record({
-        topic: 'custom.load',
-        eventId: `evt_${n}`,
-        name: 'custom.load',
-        source: 'executor',
-        dataType: 'custom',
-        data: JSON.stringify({ host: `h${n}.test`, n }),
-        workspace: '',
-        runId: '',
-        workflowName: '',
-      })
+      await harness.store.triggers.record(eventDraft('custom.load', { host: `h${n}.test`, n }))
       await delay(50)
     }
     await until(async () => (await left()) === 0, { limitMs: PATIENCE_MS })

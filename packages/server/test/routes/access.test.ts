@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { newToken, tokenHash } from '../../src/access/api-token.ts'
-import { testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -10,14 +10,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-})
-
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
 })
 
 const MISSING = 'send a token in the header "Authorization: Bearer <token>"'

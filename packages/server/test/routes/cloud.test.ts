@@ -1,7 +1,7 @@
 // long
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDigitalOcean, type DigitalOceanAnswers } from '../_digitalocean.ts'
-import { PROBE, testServer, type TestServer } from '../_server.ts'
+import { PROBE, refusal, testServer, type TestServer } from '../_server.ts'
 
 const WORKFLOWS = {
   'probe.yaml': PROBE,
@@ -79,13 +79,6 @@ afterAll(async () => {
 
 const ID = /^[0-9a-f]{16}$/
 const detail = (path: string, message: string) => ({ path, message })
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
-})
 const DISABLED = refusal(
   'cloud_disabled',
   'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { PROBE, testServer, type TestServer } from '../_server.ts'
+import { PROBE, refusal, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 let master: TestServer
@@ -25,14 +25,6 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const JOB = /^[0-9a-f]{16}$/
 
 const detail = (path: string, message: string) => ({ path, message })
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
-})
-
 const post = (body: object, to = server) => to.operator.post('/api/runs').send(body)
 const refused = async (body: object, status: number, expected: object, to = server): Promise<void> => {
   const response = await post(body, to).expect(status)

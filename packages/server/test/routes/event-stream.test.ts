@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { eventDraft } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -43,17 +43,7 @@ const follow = async (count: number, query = '', headers: Record<string, string>
 }
 
 const record = (topic: string, name: string) =>
-  server.store.triggers.record({
-    topic,
-    eventId: `evt_${randomUUID()}`,
-    name,
-    source: 'api',
-    dataType: 'custom',
-    data: JSON.stringify({ text: 'line\nbreak' }),
-    workspace: '',
-    runId: '',
-    workflowName: '',
-  })
+  server.store.triggers.record(eventDraft(topic, { text: 'line\nbreak' }, { name }))
 
 const names = (frames: readonly Frame[]): string[] => frames.map(({ name }) => name)
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { topicGlob, type ReceiverWorkflow, type Run } from '@scanfarm/contracts'
 import type { EventLogEntry } from '@scanfarm/store'
+import { eventDraft } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 const onEvent = (
@@ -204,15 +205,7 @@ describe('POST /events/emit', () => {
       'glob.é',
       'xglob.a',
     ]
-    const blank = { data: '{}', dataType: 'custom', workspace: '', runId: '', workflowName: '' }
-    for (const name of topics)
-      await server.store.triggers.record({
-        ...blank,
-        topic: name,
-        eventId: `evt_${name}`,
-        name,
-        source: 'api',
-      })
+    for (const topic of topics) await server.store.triggers.record(eventDraft(topic))
     const globs = ['glob.*', 'glob.?', 'glob.[a-b]', 'glob.[!a-b]', 'glob.[a-]', 'glob.[a-b-é]', 'glob.[\\^]']
     for (const glob of [
       ...globs,

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -10,14 +10,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-})
-
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
 })
 
 describe('unknown paths', () => {

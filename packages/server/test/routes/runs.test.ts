@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { NO_WORK, type Run, type RunTally } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
 
 let server: TestServer
@@ -12,14 +12,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-})
-
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
 })
 
 const create = async (body: object = {}): Promise<{ job_id: string; run_uuid: string }> =>

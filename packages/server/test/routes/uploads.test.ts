@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer, type TestServer } from '../_server.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -11,14 +11,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-})
-
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
 })
 
 const upload = (content: Buffer | string, name = 'list.txt', field = 'file') =>

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -10,14 +10,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
-})
-
-const refusal = (code: string, message: string, details: unknown[] = []) => ({
-  error: true,
-  message,
-  code,
-  request_id: expect.any(String),
-  details,
 })
 
 const create = async (body: object = {}) =>

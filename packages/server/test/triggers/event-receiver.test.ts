@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EventDraft } from '@scanfarm/store'
+import { eventDraft } from '@scanfarm/store/testing'
 import { module, NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
 
 const on = (topic: string, more = '') => `    on: event
@@ -21,17 +21,7 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]()
 })
 
-const event = (topic: string, data: object): EventDraft => ({
-  topic,
-  eventId: `evt_${randomUUID()}`,
-  name: topic,
-  source: 'executor',
-  dataType: 'custom',
-  data: JSON.stringify(data),
-  workspace: 'space',
-  runId: '',
-  workflowName: '',
-})
+const event = (topic: string, data: object): EventDraft => eventDraft(topic, data, { workspace: 'space' })
 const runsOf = async (workflow: string): Promise<number> => {
   const [row] = await harness.sql(`select count(*)::int as n from runs where workflow_name = '${workflow}'`)
   return Number(row?.['n'])

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EventDraft } from '@scanfarm/store'
+import { eventDraft } from '@scanfarm/store/testing'
 import { openTriggerHarness, NEVER, type TriggerHarness } from './_trigger-harness.ts'
 
 /** Triggers of one workflow each, in the forms of Osmedeus files. */
@@ -78,24 +79,8 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]()
 })
 
-const fire = async (topic: string, data: object, more: object = {}): Promise<string[]> => {
-  const receiver = await harness.master()
-  return await receiver.emit(
-    {
-      topic,
-      eventId: `evt_${randomUUID()}`,
-      name: topic,
-      source: 'api',
-      dataType: 'custom',
-      data: JSON.stringify(data),
-      workspace: '',
-      runId: '',
-      workflowName: '',
-      ...more,
-    },
-    NEVER,
-  )
-}
+const fire = async (topic: string, data: object, more: Partial<EventDraft> = {}): Promise<string[]> =>
+  (await harness.master()).emit(eventDraft(topic, data, more), NEVER)
 const lastRun = async (name: string): Promise<Record<string, unknown> | undefined> =>
   (await harness.store.runs.list({ workflowName: name }, { offset: 0, limit: 1 })).data.map(
     ({ target, workspace, params }) => ({ target, workspace, params }),

@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { once } from 'node:events'
-import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { SubscriptionDraft } from '@scanfarm/store'
+import { eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { isPublic } from '../../src/webhooks/post.ts'
 import { bodyOf } from '../../src/webhooks/delivery-body.ts'
@@ -63,18 +63,7 @@ const senderOf = async (allowPrivate = true): Promise<WebhookSender> => {
   const { webhooks, feed } = receiver.store
   return new WebhookSender({ webhooks, feed, receiver, allowPrivate, log: silentLogger })
 }
-const record = (topic: string, data: object = {}) =>
-  harness.store.triggers.record({
-    topic,
-    eventId: `evt_${randomUUID()}`,
-    name: topic,
-    source: 'api',
-    dataType: 'custom',
-    data: JSON.stringify(data),
-    workspace: '',
-    runId: '',
-    workflowName: '',
-  })
+const record = (topic: string, data: object = {}) => harness.store.triggers.record(eventDraft(topic, data))
 const deliveries = async () => (await harness.store.webhooks.deliveries({}, { offset: 0, limit: 50 })).data
 /** Events are read once no older transaction is open, those of other databases on the server included. */
 const fanOut = (senders: readonly WebhookSender[]) =>
