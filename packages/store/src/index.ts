@@ -13,7 +13,13 @@ export {
   type ScheduleSpec,
   type StoredSchedule,
 } from './triggers/schedules.ts'
-export type { Consequence, EventDraft, Fired, Firing, ScheduledFire } from './triggers/firing.ts'
+export type {
+  EventPlan,
+  EventDraft,
+  ExecutionResult,
+  ExecutionPlan,
+  ScheduledPlan,
+} from './triggers/execution-plan.ts'
 export type { ClaimedEvent } from './triggers/triggers.ts'
 export {
   MAX_SUBSCRIPTIONS,

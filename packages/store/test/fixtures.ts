@@ -11,7 +11,7 @@ import type {
 } from '@scanfarm/contracts'
 import type { JobDraft, TargetDraft } from '../src/jobs.ts'
 import type { Store } from '../src/store.ts'
-import type { EventDraft } from '../src/triggers/firing.ts'
+import type { EventDraft } from '../src/triggers/execution-plan.ts'
 import { asSuperuser } from './database.ts'
 
 export const draft = (changes: Partial<JobDraft> = {}): JobDraft => ({

@@ -1,5 +1,5 @@
 import type { Logger } from '@scanfarm/platform'
-import type { ClaimedEvent, EventDraft, Fired, Store } from '@scanfarm/store'
+import type { ClaimedEvent, EventDraft, ExecutionResult, Store } from '@scanfarm/store'
 import { Engine, TriggerLanguage, type TriggerFiles } from '@scanfarm/engine'
 import type { Catalog } from '../catalog/catalog.ts'
 import { planEvent, triggerEvent } from './plan-event.ts'
@@ -108,7 +108,7 @@ export class EventReceiver implements AsyncDisposable {
   }
 
   /** Logs the results of fired triggers and cancels the runs they replace. */
-  async settle(fired: readonly Fired[]): Promise<void> {
+  async settle(fired: readonly ExecutionResult[]): Promise<void> {
     for (const { triggerKey, outcome, error } of fired) {
       if (outcome === 'failed')
         this.#parts.log.warn('a trigger could not start its run', { trigger: triggerKey, error })

@@ -1,4 +1,4 @@
-import type { Consequence, EventDraft, Firing } from '@scanfarm/store'
+import type { EventPlan, EventDraft, ExecutionPlan } from '@scanfarm/store'
 import type { TriggerEvent } from '@scanfarm/engine'
 import { planExecution, reasonOf, type PlanContext } from './plan-execution.ts'
 import { dataOf, type TriggerSet } from './trigger-registry.ts'
@@ -56,7 +56,7 @@ export async function planEvent(
   { ready }: TriggerSet,
   event: TriggerEvent,
   signal: AbortSignal,
-): Promise<Consequence> {
+): Promise<EventPlan> {
   const matching = ready.filter(
     (trigger) => trigger.enabled && trigger.event !== undefined && waitsFor(trigger.event, event.topic),
   )
@@ -65,7 +65,7 @@ export async function planEvent(
   const results = await Promise.all(waiting.map((trigger) => planForTrigger(parts, trigger, event, signal)))
   const errors = results.flatMap((result) => (typeof result === 'string' ? [result] : []))
   return {
-    firings: results.filter((result) => typeof result === 'object'),
+    executions: results.filter((result) => typeof result === 'object'),
     error: errors.join('; ').slice(0, MAX_ERROR_CHARS),
   }
 }
@@ -76,7 +76,7 @@ const planForTrigger = async (
   trigger: ReadyTrigger,
   event: TriggerEvent,
   signal: AbortSignal,
-): Promise<Firing | string | undefined> => {
+): Promise<ExecutionPlan | string | undefined> => {
   try {
     for (const filter of trigger.event?.filters ?? [])
       if (!(await parts.language.value(filter, event, signal))) return undefined

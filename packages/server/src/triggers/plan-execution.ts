@@ -2,7 +2,7 @@ import { AppError, type CreateRuns } from '@scanfarm/contracts'
 import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
 import { needsTarget, type Json } from '@scanfarm/language'
 import { errorText } from '@scanfarm/platform'
-import type { Firing } from '@scanfarm/store'
+import type { ExecutionPlan } from '@scanfarm/store'
 import type { Catalog, Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
 import { fieldProblems } from '../submission/field-rules.ts'
@@ -28,7 +28,7 @@ export async function planExecution(
   trigger: ReadyTrigger,
   event: TriggerEvent,
   signal: AbortSignal,
-): Promise<Firing> {
+): Promise<ExecutionPlan> {
   const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
   const { name, kind } = trigger.workflow
   const pinned = await catalog.pin(name, kind)

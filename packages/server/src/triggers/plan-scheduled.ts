@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EventDraft, ScheduledFire } from '@scanfarm/store'
+import type { EventDraft, ScheduledPlan } from '@scanfarm/store'
 import { triggerEvent } from './plan-event.ts'
 import { planExecution, reasonOf, type PlanContext } from './plan-execution.ts'
 import type { ReadyTrigger } from './trigger.ts'
@@ -43,14 +43,14 @@ export async function planScheduled(
   trigger: ReadyTrigger,
   fireContext: FireContext,
   signal: AbortSignal,
-): Promise<ScheduledFire> {
+): Promise<ScheduledPlan> {
   const event = scheduledEvent(trigger, fireContext)
   const base = { fireKey: fireContext.fireKey, event }
   try {
     const about = triggerEvent(event, fireContext.at.toISOString())
-    return { ...base, firing: await planExecution(parts, trigger, about, signal), error: '' }
+    return { ...base, plan: await planExecution(parts, trigger, about, signal), error: '' }
   } catch (error) {
     signal.throwIfAborted()
-    return { ...base, firing: undefined, error: `${trigger.key}: ${reasonOf(error)}` }
+    return { ...base, plan: undefined, error: `${trigger.key}: ${reasonOf(error)}` }
   }
 }

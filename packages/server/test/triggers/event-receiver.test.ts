@@ -66,7 +66,10 @@ describe('the event receiver', () => {
     const before = await runsOf('first')
     await receiver.receiveOnce(NEVER)
     expect(await runsOf('first')).toBe(before + 1)
-    const late = await harness.store.triggers.processEvent(claimed?.id ?? 0, { firings: [], error: 'late' })
+    const late = await harness.store.triggers.processEvent(claimed?.id ?? 0, {
+      executions: [],
+      error: 'late',
+    })
     expect(late).toBeUndefined()
   })
 

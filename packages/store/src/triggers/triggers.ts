@@ -3,15 +3,15 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import {
   eventJson,
-  firedOf,
-  fireJson,
-  firingJson,
-  type Consequence,
+  resultsOf,
+  scheduledJson,
+  planJson,
+  type EventPlan,
   type EventDraft,
-  type Fired,
-  type FiredJson,
-  type ScheduledFire,
-} from './firing.ts'
+  type ExecutionResult,
+  type ResultsJson,
+  type ScheduledPlan,
+} from './execution-plan.ts'
 
 /** An entry that a master has leased. */
 export interface ClaimedEvent extends EventDraft {
@@ -38,14 +38,14 @@ export const makeTriggers = (db: Kysely<unknown>) => ({
     return rows
   },
   /** Undefined: another master has processed the event, and nothing was written. */
-  processEvent: (id: number, consequence: Consequence): Promise<Fired[] | undefined> =>
-    fired(db, sql`process_event(${id}, ${storable(consequence.error)}, ${firingsOf(consequence)}::jsonb)`),
+  processEvent: (id: number, plan: EventPlan): Promise<ExecutionResult[] | undefined> =>
+    fired(db, sql`process_event(${id}, ${storable(plan.error)}, ${executionsOf(plan)}::jsonb)`),
   /** Writes a new event, as processed, together with what it triggers. */
-  emit: async (event: EventDraft, consequence: Consequence): Promise<Fired[]> =>
+  emit: async (event: EventDraft, plan: EventPlan): Promise<ExecutionResult[]> =>
     (await fired(
       db,
-      sql`emit_event(${storableJson(eventJson(event))}::jsonb, ${storable(consequence.error)},
-                     ${firingsOf(consequence)}::jsonb)`,
+      sql`emit_event(${storableJson(eventJson(event))}::jsonb, ${storable(plan.error)},
+                     ${executionsOf(plan)}::jsonb)`,
     )) ?? [],
   /** Writes a new event. It is unprocessed if a trigger waits for its topic. */
   record: async (event: EventDraft): Promise<void> => {
@@ -109,18 +109,18 @@ const clocks = (db: Kysely<unknown>) => ({
     specHash: string
     from: Date
     until: Date
-    fires: readonly ScheduledFire[]
-  }): Promise<Fired[] | undefined> => {
+    fires: readonly ScheduledPlan[]
+  }): Promise<ExecutionResult[] | undefined> => {
     const { key, specHash, from, until, fires } = options
     return fired(
       db,
       sql`fire_cron(${key}, ${specHash}, ${from.toISOString()}::timestamptz, ${until.toISOString()}::timestamptz,
-                    ${storableJson(fires.map(fireJson))}::jsonb)`,
+                    ${storableJson(fires.map(scheduledJson))}::jsonb)`,
     )
   },
   /** Fires immediately, independently of the schedule. */
-  fireNow: async (fire: ScheduledFire): Promise<Fired[]> =>
-    (await fired(db, sql`emit_scheduled_event(${storableJson(fireJson(fire))}::jsonb)`)) ?? [],
+  fireNow: async (fire: ScheduledPlan): Promise<ExecutionResult[]> =>
+    (await fired(db, sql`emit_scheduled_event(${storableJson(scheduledJson(fire))}::jsonb)`)) ?? [],
 })
 
 const files = (db: Kysely<unknown>) => ({
@@ -141,9 +141,9 @@ const files = (db: Kysely<unknown>) => ({
   fireWatch: (
     key: string,
     { path, mark }: { path: string; mark: string },
-    fire: ScheduledFire,
-  ): Promise<Fired[] | undefined> =>
-    fired(db, sql`fire_watch(${key}, ${path}, ${mark}, ${storableJson(fireJson(fire))}::jsonb)`),
+    fire: ScheduledPlan,
+  ): Promise<ExecutionResult[] | undefined> =>
+    fired(db, sql`fire_watch(${key}, ${path}, ${mark}, ${storableJson(scheduledJson(fire))}::jsonb)`),
   /** Deletes the state of files that no longer exist. */
   forgetFiles: async (key: string, paths: readonly string[]): Promise<void> => {
     if (paths.length === 0) return
@@ -153,10 +153,13 @@ const files = (db: Kysely<unknown>) => ({
   },
 })
 
-const firingsOf = ({ firings }: Consequence): string => storableJson(firings.map(firingJson))
+const executionsOf = ({ executions }: EventPlan): string => storableJson(executions.map(planJson))
 
-const fired = async (db: Kysely<unknown>, call: RawBuilder<unknown>): Promise<Fired[] | undefined> => {
-  const { rows } = await sql<{ fired: FiredJson }>`select ${call} as fired`.execute(db)
+const fired = async (
+  db: Kysely<unknown>,
+  call: RawBuilder<unknown>,
+): Promise<ExecutionResult[] | undefined> => {
+  const { rows } = await sql<{ fired: ResultsJson }>`select ${call} as fired`.execute(db)
   const result = rows[0]?.fired ?? null
-  return result === null ? undefined : firedOf(result)
+  return result === null ? undefined : resultsOf(result)
 }

@@ -3,7 +3,7 @@ import type { EventLogEntry } from '../events.ts'
 import type { FeedPosition } from '../events/feed.ts'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
-import { eventJson, type EventDraft } from '../triggers/firing.ts'
+import { eventJson, type EventDraft } from '../triggers/execution-plan.ts'
 
 export type WebhookFormat = 'json' | 'slack' | 'discord'
 

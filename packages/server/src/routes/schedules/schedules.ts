@@ -210,9 +210,9 @@ export const triggerSchedule = route(
     const schedule = await found(context, params.id)
     const trigger = await checkedTrigger(receiver, schedule)
     const fireContext = { fireKey: `now:${randomUUID()}`, at: new Date(), data: { asked: 'true' } }
-    const fire = await planScheduled(receiver.planning, trigger, fireContext, http.signal())
-    if (fire.firing === undefined) throw new AppError('invalid_input', fire.error)
-    const fired = await store.triggers.fireNow(fire)
+    const planned = await planScheduled(receiver.planning, trigger, fireContext, http.signal())
+    if (planned.plan === undefined) throw new AppError('invalid_input', planned.error)
+    const fired = await store.triggers.fireNow(planned)
     await receiver.settle(fired)
     notifier.notify()
     const [{ outcome, error, jobId } = { outcome: 'failed', error: 'no run was created', jobId: '' }] = fired

@@ -17,8 +17,8 @@ export interface EventDraft {
   readonly workflowName: string
 }
 
-/** The job that a trigger starts for an event, a time or a file. */
-export interface Firing {
+/** The job that a trigger execution starts for an event, a time or a file. */
+export interface ExecutionPlan {
   /** Id of the trigger, the same on every master. */
   readonly triggerKey: string
   readonly overlap: Overlap
@@ -28,7 +28,8 @@ export interface Firing {
   readonly targets: readonly TargetDraft[]
 }
 
-export interface Fired {
+/** What became of a planned trigger execution. */
+export interface ExecutionResult {
   readonly triggerKey: string
   /**
    * `queued`: its runs start when those of the previous execution have ended. `deduped`, `skipped`, `repeated`: no job
@@ -42,22 +43,22 @@ export interface Fired {
   readonly cancelled: readonly number[]
 }
 
-/** What an event triggers: trigger executions, and the error of triggers that failed. */
-export interface Consequence {
-  readonly firings: readonly Firing[]
+/** The trigger executions of an event, and the error of triggers that failed. */
+export interface EventPlan {
+  readonly executions: readonly ExecutionPlan[]
   readonly error: string
 }
 
-/** A trigger execution of the scheduler with its event. `firing` is undefined if it could not be planned, see `error`. */
-export interface ScheduledFire {
+/** A trigger execution of the scheduler with its event. `plan` is undefined if it could not be planned, see `error`. */
+export interface ScheduledPlan {
   readonly fireKey: string
   readonly event: EventDraft
-  readonly firing: Firing | undefined
+  readonly plan: ExecutionPlan | undefined
   readonly error: string
 }
 
 /** The argument `p_firing` of the SQL function `fire_trigger`. */
-export const firingJson = ({ triggerKey, overlap, dedupe, draft, targets }: Firing) => {
+export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: ExecutionPlan) => {
   const count = targets.length
   if (count === 0) throw new RangeError('a trigger execution needs at least one target')
   const runUuid = count === 1 ? randomUUID() : undefined
@@ -87,22 +88,22 @@ export const eventJson = (event: EventDraft) => ({
   workflow_name: event.workflowName,
 })
 
-export const fireJson = ({ fireKey, event, firing, error }: ScheduledFire) => ({
+export const scheduledJson = ({ fireKey, event, plan, error }: ScheduledPlan) => ({
   fire_key: fireKey,
   event: eventJson(event),
-  firing: firing === undefined ? null : firingJson(firing),
+  firing: plan === undefined ? null : planJson(plan),
   error,
 })
 
-interface FiredRow {
+interface ResultRow {
   readonly trigger_key: string
-  readonly outcome: Fired['outcome']
+  readonly outcome: ExecutionResult['outcome']
   readonly error?: string
   readonly job_id?: string
   readonly cancelled?: number[]
 }
 
-export const firedOf = (rows: readonly FiredRow[]): Fired[] =>
+export const resultsOf = (rows: readonly ResultRow[]): ExecutionResult[] =>
   rows.map(({ trigger_key, outcome, error = '', job_id = '', cancelled = [] }) => ({
     triggerKey: trigger_key,
     outcome,
@@ -111,4 +112,4 @@ export const firedOf = (rows: readonly FiredRow[]): Fired[] =>
     cancelled,
   }))
 
-export type FiredJson = readonly FiredRow[] | null
+export type ResultsJson = readonly ResultRow[] | null
