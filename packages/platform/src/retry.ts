@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Backoff {
   readonly firstMs: number
   readonly mostMs: number
+  /** Shortens each wait by up to a half at random, so that many callers do not retry at the same time. */
+  readonly jitter?: boolean
 }
 
 export interface RetryOptions {
@@ -15,8 +17,8 @@ export interface RetryOptions {
 }
 
 /** The wait after an attempt, starting at 1. */
-export const backoffMs = (attempt: number, { firstMs, mostMs }: Backoff): number =>
-  Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs)
+export const backoffMs = (attempt: number, { firstMs, mostMs, jitter = false }: Backoff): number =>
+  Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs) * (jitter ? 0.5 + Math.random() / 2 : 1)
 
 /** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

@@ -7,6 +7,13 @@ test('The wait doubles with each attempt up to the longest one', () => {
   expect([1, 2, 3, 4, 2_000].map((attempt) => backoffMs(attempt, backoff))).toEqual([1, 2, 4, 4, 4])
 })
 
+test('A wait with jitter is between half of the wait without it and all of it', () => {
+  const waits = Array.from({ length: 100 }, () => backoffMs(3, { ...backoff, jitter: true }))
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(2)
+  expect(Math.max(...waits)).toBeLessThanOrEqual(4)
+  expect(new Set(waits).size).toBeGreaterThan(1)
+})
+
 test('Work is repeated until it succeeds', async () => {
   const failures: number[] = []
   const answer = await retry(

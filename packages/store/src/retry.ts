@@ -1,13 +1,9 @@
 import { AppError } from '@scanfarm/contracts'
-import { backoffMs, errorText, pause } from '@scanfarm/platform'
+import { backOff, errorText } from '@scanfarm/platform'
 import { isConflict, isConnectionLoss, isStatementTimeout, type StoreLog } from './connection.ts'
 
-const BACKOFF = { firstMs: 50, mostMs: 2_000 }
+const BACKOFF = { firstMs: 50, mostMs: 2_000, jitter: true }
 const CONFLICT_RETRIES = 8
-
-/** With jitter, so that the processes of a farm do not retry at the same time. */
-const backOff = (attempt: number, signal?: AbortSignal): Promise<void> =>
-  pause(backoffMs(attempt, BACKOFF) * (0.5 + Math.random() / 2), signal)
 
 export interface Persistence {
   /** How long to retry while the database is unreachable. */
@@ -33,7 +29,7 @@ export async function persist<T>(statement: () => Promise<T>, options: Persisten
       if (!transient || performance.now() >= giveUpAt) throw error
       options.log?.('a database statement is retried', { attempt, error: errorText(error) })
       // After an abort the next turn throws its reason.
-      await backOff(attempt, options.signal)
+      await backOff(attempt, BACKOFF, options.signal)
     }
   }
 }
@@ -62,7 +58,7 @@ const guardMethod =
           )
         }
         if (!isConflict(error) || attempt > CONFLICT_RETRIES) throw error
-        await backOff(attempt)
+        await backOff(attempt, BACKOFF)
       }
     }
   }

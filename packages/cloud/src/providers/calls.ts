@@ -67,9 +67,8 @@ export async function callWithRetry<T>(
       return await callOnce(call, options)
     } catch (error) {
       if (!(error instanceof CloudError) || error.problem !== 'unavailable' || made >= tries) throw error
-      const backoff = backoffMs(made, { firstMs: firstWaitMs, mostMs: longestWaitMs })
-      // Jitter: calls about many machines would otherwise all be repeated at the same moment.
-      const waitMs = error.retryAfterMs ?? backoff * (0.5 + Math.random() / 2)
+      const backoff = { firstMs: firstWaitMs, mostMs: longestWaitMs, jitter: true }
+      const waitMs = error.retryAfterMs ?? backoffMs(made, backoff)
       if (waitMs > longestWaitMs) throw error
       await pause(waitMs, options.signal)
       options.signal.throwIfAborted()
