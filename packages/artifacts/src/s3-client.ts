@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
+import { errorText } from '@scanfarm/platform'
 
 export interface S3Options {
   readonly bucket: string
@@ -56,7 +57,7 @@ export const isMissing = (error: unknown): boolean =>
 
 export const explained = (doing: string, options: S3Options, error: unknown): Error => {
   const where = `S3 bucket ${options.bucket}${options.endpoint === undefined ? '' : ` at ${options.endpoint}`}`
-  const reason = Error.isError(error) ? `${error.name}: ${error.message}` : String(error)
+  const reason = `${Error.isError(error) ? `${error.name}: ` : ''}${errorText(error)}`
   return new Error(
     `cannot ${doing} in the ${where} (${reason}): check bucket, region, endpoint and credentials`,
     { cause: error },
