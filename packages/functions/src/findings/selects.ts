@@ -3,18 +3,13 @@ import { SEVERITY_WORDS } from './counters.ts'
 import { databaseOf, workspaceArg } from './database-of.ts'
 import { fn, refused, textArg, type FunctionDefinition } from '../define.ts'
 import { pathArg, writeLines } from '../files/files.ts'
+import { cellText } from '../text/jsonl.ts'
 import type { Row } from './asset-rows.ts'
 
 const formatted = (rows: readonly Row[], format: string): string => {
   if (format === 'jsonl' || format === 'json') return rows.map((row) => JSON.stringify(row)).join('\n')
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const cell = (value: Json | undefined) =>
-    (value === undefined || value === null
-      ? ''
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value)
-    ).replaceAll(/[|\n]/g, ' ')
+  const cell = (value: Json | undefined) => cellText(value).replaceAll(/[|\n]/g, ' ')
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   return [
     line(columns),
@@ -26,21 +21,30 @@ const formatted = (rows: readonly Row[], format: string): string => {
 const filterOf = (pairs: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== ''))
 
+type Kind = 'assets' | 'vulnerabilities'
+
+/** The arguments are the workspace, values of these fields and the format. */
+const select = (
+  head: string,
+  description: string,
+  kind: Kind,
+  fields: readonly string[] = [],
+): FunctionDefinition =>
+  fn(head, 'text', description, async (args, at) => {
+    const filter = Object.fromEntries(fields.map((field, index) => [field, textArg(args, index + 1)]))
+    const rows = await databaseOf(at)[kind](workspaceArg(args, 0, at), filterOf(filter))
+    return formatted(rows, textArg(args, fields.length + 1, 'markdown'))
+  })
+
 const SELECTED = {
   assets: 'How many of these the workspace has.',
   vulnerabilities: 'How many of these the workspace has that are open.',
 }
 
-const selectTotal = (
-  name: string,
-  kind: 'assets' | 'vulnerabilities',
-  filter: Record<string, string>,
-): FunctionDefinition =>
+const selectTotal = (name: string, kind: Kind, filter: Record<string, string>): FunctionDefinition =>
   fn(`${name}()`, 'number', SELECTED[kind], async (_args, at) => {
-    const database = databaseOf(at)
-    if (kind === 'assets') return (await database.assets(at.workspace, filter)).length
-    const found = await database.vulnerabilities(at.workspace, filter)
-    return found.filter(({ state }) => state !== 'gone').length
+    const found = await databaseOf(at)[kind](at.workspace, filter)
+    return kind === 'assets' ? found.length : found.filter(({ state }) => state !== 'gone').length
   })
 
 /** SQL could read data of other runs and of the server, which no filter on its text can prevent. */
@@ -57,13 +61,8 @@ const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition
     toFile ? 'bool' : 'text',
     `Records that this run found first, as JSONL.`,
     async (args, at) => {
-      const database = databaseOf(at)
-      const filter = { first_seen_run: at.runUuid }
-      const workspace = workspaceArg(args, 0, at)
-      const rows =
-        kind === 'asset'
-          ? await database.assets(workspace, filter)
-          : await database.vulnerabilities(workspace, filter)
+      const records = kind === 'asset' ? 'assets' : 'vulnerabilities'
+      const rows = await databaseOf(at)[records](workspaceArg(args, 0, at), { first_seen_run: at.runUuid })
       if (!toFile) return formatted(rows, 'jsonl')
       await writeLines(
         pathArg(args, 1, at),
@@ -76,44 +75,23 @@ const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition
 
 /** Queries of the database. */
 export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn('db_select_assets(workspace, format)', 'text', 'The assets, as markdown or jsonl.', async (args, at) =>
-    formatted(await databaseOf(at).assets(workspaceArg(args, 0, at), {}), textArg(args, 1, 'markdown')),
-  ),
-  fn(
+  select('db_select_assets(workspace, format)', 'The assets, as markdown or jsonl.', 'assets'),
+  select(
     'db_select_assets_filtered(workspace, status, type, format)',
-    'text',
     'The assets with this HTTP status and type.',
-    async (args, at) =>
-      formatted(
-        await databaseOf(at).assets(
-          workspaceArg(args, 0, at),
-          filterOf({ status_code: textArg(args, 1), asset_type: textArg(args, 2) }),
-        ),
-        textArg(args, 3, 'markdown'),
-      ),
+    'assets',
+    ['status_code', 'asset_type'],
   ),
-  fn(
+  select(
     'db_select_vulnerabilities(workspace, format)',
-    'text',
     'The findings, as markdown or jsonl.',
-    async (args, at) =>
-      formatted(
-        await databaseOf(at).vulnerabilities(workspaceArg(args, 0, at), {}),
-        textArg(args, 1, 'markdown'),
-      ),
+    'vulnerabilities',
   ),
-  fn(
+  select(
     'db_select_vulnerabilities_filtered(workspace, severity, asset, format)',
-    'text',
     'The findings of these severities on this asset.',
-    async (args, at) =>
-      formatted(
-        await databaseOf(at).vulnerabilities(
-          workspaceArg(args, 0, at),
-          filterOf({ severity: textArg(args, 1), asset_value: textArg(args, 2) }),
-        ),
-        textArg(args, 3, 'markdown'),
-      ),
+    'vulnerabilities',
+    ['severity', 'asset_value'],
   ),
   noSql('db_select(sql, format)'),
   noSql('db_select_to_file(sql, dest)'),
