@@ -7,7 +7,7 @@ export { CONSOLE_LIMITS, FunctionConsole, listFunctions, type ListedFunction } f
 export { operatorInputOf, type OperatorInput, type OperatorSettings } from './operator-input.ts'
 export type { ExecuteInput, ExecuteResult } from './input.ts'
 export { openFile } from './library/file-library.ts'
-export { folderSource, openLibrary } from './library/open-library.ts'
+export { checkSource, folderSource, openLibrary } from './library/open-library.ts'
 export { CheckerBusy, WorkflowChecker } from './lint/checker.ts'
 export { lintPaths } from './lint/lint-paths.ts'
 export { modulesOf, requirements, runnerOf, runnerProblems, type RunnerProblem } from './requirements.ts'

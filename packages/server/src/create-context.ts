@@ -11,7 +11,8 @@ import { openServices } from '@scanfarm/embedded'
 import { createLogger, createMetrics, type Logger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { migrate, openStore, type Store } from '@scanfarm/store'
-import { folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/engine'
+import { checkSource, folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/engine'
+import type { CheckedFile, SourceFile } from '@scanfarm/language'
 import { makeFirstToken } from './access/api-token.ts'
 import { createAuthenticator } from './access/authenticator.ts'
 import { createLoginService } from './access/login-service.ts'
@@ -172,12 +173,12 @@ const openCatalog = async (
   store: Store,
   checker: WorkflowChecker,
 ): Promise<ServerContext['catalog']> => {
-  const sources = [
-    uploadedSource(store.workflows),
-    ...config.workflows.folders.map(folderSource),
-    folderSource(SHIPPED_WORKFLOWS),
-  ]
-  return createCatalog(await openLibrary([], { sources, check: (file) => checker.check(file) }), sources)
+  const shipped = folderSource(SHIPPED_WORKFLOWS)
+  const sources = [uploadedSource(store.workflows), ...config.workflows.folders.map(folderSource), shipped]
+  // Shipped files are known to take a few milliseconds: starting the checker's thread takes longer.
+  const check = (file: SourceFile): CheckedFile | Promise<CheckedFile> =>
+    file.source === shipped.name ? checkSource(file) : checker.check(file)
+  return createCatalog(await openLibrary([], { sources, check }), sources)
 }
 
 /** Only for a terminal: other outputs are stored as logs. Without a terminal the token is read from its file. */
