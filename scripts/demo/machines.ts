@@ -65,7 +65,8 @@ export class Machines implements AsyncDisposable {
   /** Names of the containers that the engine has for this infrastructure, whatever their state. */
   async of(infraId: string): Promise<string[]> {
     const filters = { label: [`scanfarm.infra=${infraId}`] }
-    const found = await connectEngine({ engine: this.#engine.address }).listContainers({ all: true, filters })
+    const docker = await connectEngine({ engine: this.#engine.address })
+    const found = await docker.listContainers({ all: true, filters })
     this.#farm = found[0]?.Labels['scanfarm.farm'] ?? this.#farm
     return found.map(({ Labels: labels }) => labels['scanfarm.name'] ?? '')
   }
@@ -81,17 +82,17 @@ export class Machines implements AsyncDisposable {
 
   async #remove(): Promise<void> {
     const { address } = this.#engine
-    await using provider = createLocalProvider({ dockerSocket: address, image: undefined })
+    await using provider = await createLocalProvider({ dockerSocket: address, image: undefined })
     const signal = AbortSignal.timeout(CALL_MS)
     const left = this.#farm === '' ? [] : await provider.list(this.#farm, signal)
     await Promise.all(left.map(({ id }) => provider.destroy(id, signal)))
-    await removeNetwork(connectEngine({ engine: address }))
+    await removeNetwork(await connectEngine({ engine: address }))
   }
 }
 
 /** Machines can reach services on this address; other systems cannot. */
 async function hostSeenBy({ address }: DemoEngine): Promise<string> {
-  const docker = connectEngine({ engine: address })
+  const docker = await connectEngine({ engine: address })
   const { gateway = '' } = await provideNetwork(docker)
   if (await canListen(gateway)) return gateway
   await removeNetwork(docker)

@@ -1,7 +1,5 @@
 import { BullRunQueue } from './bull-run-queue.ts'
 import type { Backend } from './backend.ts'
-import { PostgresBackend } from './postgres/postgres-backend.ts'
-import { RedisBackend } from './redis/redis-backend.ts'
 import type { QueueBackend, QueueOptions, RunQueue } from './run-queue.ts'
 
 const REDELIVER_MS = 15_000
@@ -20,5 +18,12 @@ export const openRunQueue = async (backend: QueueBackend, options: QueueOptions)
   })
 }
 
-const openBackend = async ({ kind, url }: QueueBackend, options: QueueOptions): Promise<Backend> =>
-  kind === 'redis' ? await RedisBackend.open({ url, ...options }) : new PostgresBackend({ url, ...options })
+/** Each backend is loaded by need: programs without a queue start without BullMQ. */
+const openBackend = async ({ kind, url }: QueueBackend, options: QueueOptions): Promise<Backend> => {
+  if (kind === 'redis') {
+    const { RedisBackend } = await import('./redis/redis-backend.ts')
+    return await RedisBackend.open({ url, ...options })
+  }
+  const { PostgresBackend } = await import('./postgres/postgres-backend.ts')
+  return new PostgresBackend({ url, ...options })
+}

@@ -159,7 +159,7 @@ describe('a remote docker engine', () => {
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const at = { engine: `tcp://127.0.0.1:${port}`, tls: { ca: pem.ca } }
-    await expect(reachEngine(connectEngine(at), at)).rejects.toThrow('maybe it asks for a certificate')
+    await expect(reachEngine(await connectEngine(at), at)).rejects.toThrow('maybe it asks for a certificate')
     server.close()
     await once(server, 'close')
   })

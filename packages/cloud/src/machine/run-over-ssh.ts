@@ -1,4 +1,4 @@
-import ssh2, { type Client } from 'ssh2'
+import type { Client } from 'ssh2'
 import { errorText } from '@scanfarm/platform'
 import { publicKeyBytes } from './ssh-keys.ts'
 
@@ -31,6 +31,7 @@ export async function runOverSsh(
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<SshResult> {
   limits.signal.throwIfAborted()
+  const { default: ssh2 } = await import('ssh2')
   const client = new ssh2.Client()
   const limit = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)])
   const session = new Session(host)

@@ -1,3 +1,4 @@
+import type Docker from 'dockerode'
 import {
   RunnerUnavailableError,
   type Runner,
@@ -46,16 +47,28 @@ export interface DockerRunners extends RunnerProvider {
 const DEFAULT_LIMITS: ContainerLimits = { memoryBytes: 2 * 2 ** 30, cpus: 2, pids: 1_024 }
 const DEFAULT_GRACE_MS = 1_000
 
+interface Engine {
+  readonly docker: Docker
+  readonly opener: ContainerOpener
+}
+
+const connect = async (options: DockerRunnersOptions): Promise<Engine> => {
+  const docker = await connectEngine(options)
+  const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
+  return { docker, opener }
+}
+
 /** Runs commands in containers. Close the runners before the provider. */
 export function createDockerRunners(options: DockerRunnersOptions): DockerRunners {
-  const docker = connectEngine(options)
-  const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
+  let engine: Promise<Engine> | undefined
+  const connected = (): Promise<Engine> => (engine ??= connect(options))
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const fileOwner = options.fileOwner ?? defaultFileOwner()
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type !== 'docker')
         throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
+      const { docker, opener } = await connected()
       const { cpus, mapsUsers } = await reachEngine(docker, options)
       const image = await provideImage(docker, spec.image, context, options.auths)
       context.signal.throwIfAborted()
@@ -74,7 +87,10 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
         ? new PerCommandContainerRunner(opener, plan, facts)
         : new PersistentContainerRunner(await opener.open(plan), plan, facts)
     },
-    sweepContainers: (isLive) => sweepContainers(docker, options.owner, isLive),
+    async sweepContainers(isLive) {
+      const { docker } = await connected()
+      return await sweepContainers(docker, options.owner, isLive)
+    },
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -1,8 +1,9 @@
+import { access } from 'node:fs/promises'
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import Docker from 'dockerode'
+import type Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { errorCode, fieldOf } from '../error-fields.ts'
@@ -37,11 +38,12 @@ const withProbes = (socket: Duplex | null | undefined): Duplex | null | undefine
 }
 
 /**
- * Sets every option: the library would take missing ones from this program's environment. Throws if the address is
- * invalid.
+ * Sets every option: the library would take missing ones from this program's environment. Rejects if the address is
+ * invalid. The library is loaded here, because most programs need no engine and it takes a tenth of their start.
  */
-export function connectEngine({ engine, tls }: EngineAddress): Docker {
+export async function connectEngine({ engine, tls }: EngineAddress): Promise<Docker> {
   const parsed = parseEngine(engine)
+  const { default: Engine } = await import('dockerode')
   const unset = {
     host: undefined,
     port: undefined,
@@ -51,12 +53,12 @@ export function connectEngine({ engine, tls }: EngineAddress): Docker {
     key: undefined,
     timeout: undefined,
   }
-  if (parsed.kind === 'socket') return new Docker({ ...unset, socketPath: parsed.path, protocol: 'http' })
+  if (parsed.kind === 'socket') return new Engine({ ...unset, socketPath: parsed.path, protocol: 'http' })
   const protocol = tls !== undefined || parsed.kind === 'tls' ? 'https' : 'http'
   const port = parsed.port ?? (protocol === 'https' ? TLS_PORT : PORT)
   const agent = protocol === 'https' ? new KeepAliveTlsAgent() : new KeepAliveAgent()
   const options = { ...unset, ...tls, host: parsed.host, port, protocol, agent } as const
-  return new Docker(options)
+  return new Engine(options)
 }
 
 /** The engine's answer. Rejects when the engine or the connection hangs. */
@@ -130,8 +132,13 @@ export async function reachEngine(docker: Docker, { engine, tls }: EngineAddress
 
 /** Whether an engine answers at the address. */
 export async function isEngineUp(address: EngineAddress): Promise<boolean> {
-  return await answer(connectEngine(address).ping(), PING_MS).then(
-    () => true,
-    () => false,
-  )
+  try {
+    const parsed = parseEngine(address.engine)
+    if (parsed.kind === 'socket') await access(parsed.path)
+    const docker = await connectEngine(address)
+    await answer(docker.ping(), PING_MS)
+    return true
+  } catch {
+    return false
+  }
 }

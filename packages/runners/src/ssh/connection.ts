@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import ssh2, { type Client, type ClientChannel, type ConnectConfig, type SFTPWrapper } from 'ssh2'
+import type { Client, ClientChannel, ConnectConfig, SFTPWrapper } from 'ssh2'
 import { RunnerUnavailableError, formatSshAddress, type SshAddress } from '@scanfarm/contracts'
 import { HostKeyCheck } from './host-key-check.ts'
 import type { SshTarget } from './target.ts'
@@ -147,6 +147,7 @@ async function handshake(
   signal: AbortSignal,
   jump?: Connection,
 ): Promise<Connection> {
+  const { default: ssh2 } = await import('ssh2')
   const client = new ssh2.Client()
   const check = new HostKeyCheck(target, address)
   const stop = (): void => void socket.destroy()

@@ -44,8 +44,11 @@ const MOST_MACHINES = 100
 const USER = 'scan'
 
 /** Machines are containers of the docker engine on this system: for development and tests. */
-export function createLocalProvider(settings: LocalSettings, limits: CallLimits = {}): CloudProvider {
-  const engine = connectEngine({ engine: settings.dockerSocket })
+export async function createLocalProvider(
+  settings: LocalSettings,
+  limits: CallLimits = {},
+): Promise<CloudProvider> {
+  const engine = await connectEngine({ engine: settings.dockerSocket })
   return new LocalProvider(engine, settings, limits)
 }
 

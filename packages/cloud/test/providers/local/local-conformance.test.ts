@@ -21,7 +21,7 @@ let image: string
 beforeAll(async () => {
   engine = await useEngine()
   await using harness = await LocalHarness.open(WARM_UP)
-  await using provider = createLocalProvider({ dockerSocket: engine.address, image: undefined })
+  await using provider = await createLocalProvider({ dockerSocket: engine.address, image: undefined })
   const { id } = await provider.create(harness.request('warm-up'), AbortSignal.timeout(60_000))
   image = await docker('inspect', '--format', '{{.Image}}', id)
   await provider.destroy(id, AbortSignal.timeout(60_000))
@@ -47,7 +47,7 @@ const containers = async (): Promise<{ readonly id: string; readonly name: strin
 
 async function openWorld({ timeoutMs = 0, ...limits }: CallLimits): Promise<World> {
   const road = await openEngineProxy(engine.address)
-  const provider = createLocalProvider(
+  const provider = await createLocalProvider(
     { dockerSocket: road.address, image },
     { ...limits, timeoutMs: timeoutMs * SLOWER },
   )

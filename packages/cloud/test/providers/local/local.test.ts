@@ -31,7 +31,7 @@ describe('the local provider', () => {
     engine = await useEngine()
     harness = await LocalHarness.open(FARM)
     otherFarm = await LocalHarness.open(OTHER_FARM)
-    provider = open()
+    provider = await open()
     // The first machine builds the image.
     const { id } = await provider.create(harness.request('first'), signal())
     await provider.destroy(id, signal())
@@ -47,7 +47,7 @@ describe('the local provider', () => {
     await engine?.[Symbol.asyncDispose]()
   })
 
-  const open = (image?: string): CloudProvider => createLocalProvider({ dockerSocket: engine.address, image })
+  const open = (image?: string): Promise<CloudProvider> => createLocalProvider({ dockerSocket: engine.address, image })
   const docker = async (...args: string[]): Promise<string> =>
     (await exec('docker', ['--host', engine.address, ...args])).stdout.trim()
 
@@ -130,7 +130,7 @@ describe('the local provider', () => {
   })
 
   test('creates image and network again after they were removed', async () => {
-    await using other = open()
+    await using other = await open()
     const { id } = await other.create(harness.request('before'), signal())
     const image = await docker('inspect', '--format', '{{.Image}}', id)
     for (const each of await provider.list(FARM, signal())) await provider.destroy(each.id, signal())
@@ -155,8 +155,8 @@ describe('the local provider', () => {
 
     test('has one machine after two create calls with one name, concurrent or not', async () => {
       const request = harness.request('twice')
-      const both = await Promise.all([provider.create(request, signal()), open().create(request, signal())])
-      const third = await open().create(request, signal())
+      const both = await Promise.all([provider.create(request, signal()), (await open()).create(request, signal())])
+      const third = await (await open()).create(request, signal())
       expect(new Set([...both, third].map(({ id }) => id)).size).toBe(1)
       expect(await provider.list(FARM, signal())).toHaveLength(1)
     })
@@ -203,7 +203,7 @@ describe('the local provider', () => {
     })
 
     test('an image that cannot be pulled', async () => {
-      await using other = open('127.0.0.1:1/no/such:image')
+      await using other = await open('127.0.0.1:1/no/such:image')
       await other.check(signal())
       await expect(other.create(harness.request('nowhere'), signal())).rejects.toMatchObject(
         refusal('the image 127.0.0.1:1/no/such:image is not on the engine and cannot be pulled'),
@@ -211,7 +211,7 @@ describe('the local provider', () => {
     })
 
     test('an image without sshd', async () => {
-      await using other = open(TEST_IMAGE)
+      await using other = await open(TEST_IMAGE)
       const { id } = await other.create(harness.request('no-sshd'), signal())
       const ended = await described(other, id, ({ state }) => state === 'stopping')
       expect(ended.message).toMatch(/the container is exited \(code 127\).*there is no sshd in the image/)
@@ -219,7 +219,7 @@ describe('the local provider', () => {
 
     test('to work without an engine', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'scanfarm-no-engine-'))
-      await using other = createLocalProvider(
+      await using other = await createLocalProvider(
         { dockerSocket: join(folder, 'docker.sock'), image: undefined },
         { firstWaitMs: 1 },
       )
