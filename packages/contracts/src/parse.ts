@@ -29,19 +29,20 @@ const engine = (strictness: Strictness): Ajv2020 => {
 const engines: Partial<Record<Strictness, Ajv2020>> = {}
 
 /**
- * The validator for all external input. Compile at start; the parser returns the value with defaults, typed by the
- * schema, or throws an `AppError` that lists all invalid fields.
+ * The validator for all external input. The parser returns the value with defaults, typed by the schema, or throws an
+ * `AppError` that lists all invalid fields. Its first call compiles the schema: programs use few of the hundreds that
+ * they declare.
  */
 export function compile<S extends TSchema>(
   schema: S,
   options: { strictness?: Strictness; code?: ErrorCode; subject?: string } = {},
 ): Parser<Static<S>> {
   const strictness = options.strictness ?? 'strict'
-  const ajv = (engines[strictness] ??= engine(strictness))
-  const validate: ValidateFunction<Static<S>> = ajv.compile<Static<S>>(schema)
+  let compiled: ValidateFunction<Static<S>> | undefined
   const read = strictness === 'coerce' ? plainIntegers(schema) : (value: unknown) => value
   return (given) => {
     const value = read(given)
+    const validate = (compiled ??= (engines[strictness] ??= engine(strictness)).compile<Static<S>>(schema))
     if (validate(value)) return value
     const details = fieldErrors(validate.errors ?? [])
     throw new AppError(options.code ?? 'invalid_input', summary(options.subject ?? 'request', details), {
