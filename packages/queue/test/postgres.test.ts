@@ -60,23 +60,20 @@ test('a storm of notifications makes an idle consumer query at most once every 5
   await using notifier = new PostgresNotifier({ url: at.backend.url, log: quiet, isOurs: () => true })
   await notifier.wait([], 1, patience())
   await using stormy = await connected()
+  const begin = performance.now()
   let over = false
   const storm = (async () => {
-    for (let count = 0; ; count += 1) {
-      if (over) return count
-      await stormy.client.query('notify bullmq_jobs')
-    }
+    for (let count = 0; count < 500; count += 1) await stormy.client.query('notify bullmq_jobs')
+    over = true
   })()
-  const begin = performance.now()
   let woken = 0
-  for (; performance.now() - begin < 1_000; woken += 1) {
+  for (; !over; woken += 1) {
     notifier.arm()
-    await notifier.wait([], 10_000, patience())
+    await notifier.wait([], 100, patience())
   }
-  over = true
-  expect(await storm).toBeGreaterThan(10 * woken)
-  expect(woken).toBeLessThanOrEqual(22)
-  expect(woken).toBeGreaterThan(5)
+  await storm
+  expect(woken).toBeLessThanOrEqual((performance.now() - begin) / 50 + 2)
+  expect(woken).toBeGreaterThan(0)
 })
 
 test('a connection that is lost while the tables are created rejects the call and does not end the process', async () => {
