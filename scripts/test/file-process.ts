@@ -1,5 +1,4 @@
-// Runs one test file in a process of its own, with Node's module loader. The runner sends the file, this sends the result.
-import { once } from 'node:events'
+// Runs test files, one after the other, with Node's module loader. The runner sends each file, this sends its result.
 import { createRequire, registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import type { TestResult } from '@jest/test-result'
@@ -41,10 +40,22 @@ const runtime = {
   leaveTestCode: () => {},
 }
 
+/** The framework keeps its state in a module, which ends with the file. */
+const forgetFramework = (): void => {
+  for (const path of Object.keys(require.cache))
+    if (path.includes('/jest-circus/')) delete require.cache[path]
+  for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'])
+    Reflect.deleteProperty(globalThis, Symbol.for(name))
+}
+
 const run = async ({ path, globalConfig, projectConfig }: TestFile): Promise<TestResult> => {
   const start = Date.now()
+  const env = { ...process.env }
   const environment = { global: globalThis, handleTestEvent: reportTimeouts(path) }
   const result = await runFile(globalConfig, projectConfig, environment, runtime, path)
+  forgetFramework()
+  for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
+  Object.assign(process.env, env)
   const end = Date.now()
   const slow = end - start > projectConfig.slowTestThreshold * 1_000
   return {
@@ -56,6 +67,6 @@ const run = async ({ path, globalConfig, projectConfig }: TestFile): Promise<Tes
   }
 }
 
-const [file] = (await once(process, 'message')) as [TestFile]
-const result = await run(file)
-process.send?.(result, () => process.disconnect())
+process.on('message', (file: TestFile) => {
+  void run(file).then((result) => process.send?.(result))
+})

@@ -6,8 +6,22 @@ type Globals = Pick<
   'afterAll' | 'afterEach' | 'beforeAll' | 'beforeEach' | 'describe' | 'expect' | 'test'
 >
 
-export const { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } =
-  globalThis as unknown as Globals
+/** Goes to what Jest has put there for the file that runs now: modules of a process are shared by its files. */
+const current = <K extends keyof Globals>(name: K): Globals[K] => {
+  const now = (): object => (globalThis as unknown as Globals)[name]
+  return new Proxy(() => {}, {
+    apply: (_, self, args) => Reflect.apply(now() as () => unknown, self, args),
+    get: (_, key) => Reflect.get(now(), key),
+  }) as unknown as Globals[K]
+}
+
+export const afterAll = current('afterAll')
+export const afterEach = current('afterEach')
+export const beforeAll = current('beforeAll')
+export const beforeEach = current('beforeEach')
+export const describe = current('describe')
+export const expect = current('expect')
+export const test = current('test')
 
 export const jest = {
   /** Where Jest's own loader puts it. */

@@ -11,6 +11,8 @@ import { longFirst, planned, shuffled, type PlannedTest } from './order.ts'
 
 /** A process whose tests have ended and that still runs after this time has left something open. */
 const LINGER_MS = 5_000
+/** What the files of a process leave behind, such as compiled code, adds up. */
+const MAX_FILES = 20
 
 interface Listeners {
   readonly started: OnTestStart
@@ -19,8 +21,9 @@ interface Listeners {
 }
 
 /**
- * Runs each test file in a process of its own, with Node's module loader instead of Jest's: no file sees the state of
- * another, and Node caches the compiled modules.
+ * Runs test files in a few processes, each one file after the other, with Node's module loader instead of Jest's: the
+ * modules that files share are loaded once for each process, not once for each file. `npm run test:each` runs each file
+ * in a process of its own.
  */
 export default class ProcessRunner implements CallbackTestRunnerInterface {
   readonly #config: Config.GlobalConfig
@@ -52,18 +55,25 @@ export default class ProcessRunner implements CallbackTestRunnerInterface {
     const others = waiting.filter(({ exclusive }) => exclusive !== 'machine')
     const held = new Set<string>()
     const work = async (queue: PlannedTest[]): Promise<void> => {
+      let shared: TestProcess | undefined
       for (;;) {
         const at = queue.findIndex(({ exclusive }) => exclusive === undefined || !held.has(exclusive))
         const [next] = at < 0 || watcher.isInterrupted() ? [] : queue.splice(at, 1)
         // What is left has to wait for a file that another worker runs: that worker takes it.
-        if (next === undefined) return
+        if (next === undefined) break
         if (next.exclusive !== undefined) held.add(next.exclusive)
-        await this.#runOne(next.test, env, listeners)
+        if (shared?.isUsable === false) {
+          await shared.end()
+          shared = undefined
+        }
+        shared ??= this.#start(env)
+        await this.#runOne(next.test, shared, listeners)
         if (next.exclusive !== undefined) held.delete(next.exclusive)
       }
+      await shared?.end()
     }
     await Promise.all(Array.from({ length: maxWorkers }, () => work(others)))
-    await work(alone)
+    for (const one of alone) await work([one])
   }
 
   #stop(watcher: TestWatcher): void {
@@ -71,28 +81,26 @@ export default class ProcessRunner implements CallbackTestRunnerInterface {
     for (const child of this.#running) child.kill('SIGKILL')
   }
 
-  async #runOne(
-    test: Test,
-    env: NodeJS.ProcessEnv,
-    { started, succeeded, failed }: Listeners,
-  ): Promise<void> {
-    await started(test)
+  #start(env: NodeJS.ProcessEnv): TestProcess {
     const child = fork(new URL('file-process.ts', import.meta.url), {
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
     })
     this.#running.add(child)
-    child.send({
+    child.once('exit', () => this.#running.delete(child))
+    return new TestProcess(child)
+  }
+
+  async #runOne(test: Test, shared: TestProcess, { started, succeeded, failed }: Listeners): Promise<void> {
+    await started(test)
+    const answer = await shared.run({
       path: test.path,
       // Shuffles files only: the tests of a file may build on each other.
       globalConfig: { ...this.#config, randomize: false },
       projectConfig: test.context.config,
-    } satisfies TestFile)
-    const answer = await answerOf(child)
+    })
     await (answer.result === undefined ? failed(test, answer.error) : succeeded(test, answer.result))
-    await ended(child, test)
-    this.#running.delete(child)
   }
 }
 
@@ -100,22 +108,45 @@ type Answer =
   | { readonly result: TestResult; readonly error?: undefined }
   | { readonly result?: undefined; readonly error: SerializableError }
 
-const answerOf = async (child: ChildProcess): Promise<Answer> => {
-  const { promise, resolve } = Promise.withResolvers<Answer>()
-  child.on('message', (result) => resolve({ result: result as TestResult }))
-  child.on('exit', (code, signal) => {
-    const message = `the process of this file ended with ${signal ?? `code ${code}`} before its result`
-    resolve({ error: { code: undefined, message, stack: message, type: 'Error' } })
-  })
-  return promise
-}
+/** Runs test files, one after the other. */
+class TestProcess {
+  readonly #child: ChildProcess
+  readonly #files: string[] = []
 
-const ended = async (child: ChildProcess, { path }: Test): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const timer = setTimeout(() => {
-    console.error(`${relative('.', path)}: does not end, its tests left something open; stopping it`)
-    child.kill('SIGKILL')
-  }, LINGER_MS)
-  await once(child, 'exit')
-  clearTimeout(timer)
+  constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  get isUsable(): boolean {
+    return this.#child.connected && this.#files.length < MAX_FILES
+  }
+
+  async run(file: TestFile): Promise<Answer> {
+    this.#files.push(relative('.', file.path))
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const answered = (result: unknown): void => resolve({ result: result as TestResult })
+    const exited = (code: number | null, signal: string | null): void => {
+      const message = `the process of this file ended with ${signal ?? `code ${code}`} before its result`
+      resolve({ error: { code: undefined, message, stack: message, type: 'Error' } })
+    }
+    this.#child.on('message', answered).on('exit', exited)
+    this.#child.send(file)
+    try {
+      return await promise
+    } finally {
+      this.#child.off('message', answered).off('exit', exited)
+    }
+  }
+
+  /** Waits until the process has ended by itself, or ends it. */
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.disconnect()
+    const timer = setTimeout(() => {
+      console.error(`a process does not end, one of its files left something open: ${this.#files.join(', ')}`)
+      this.#child.kill('SIGKILL')
+    }, LINGER_MS)
+    await once(this.#child, 'exit')
+    clearTimeout(timer)
+  }
 }
