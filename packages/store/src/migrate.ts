@@ -10,13 +10,13 @@ const GRANTS = 'grants'
 const INVALID_FUNCTION_DEFINITION = '42P13'
 
 interface SqlFile {
-  /** Of a function: as Postgres knows it. */
+  /** For a function, its name in Postgres. */
   readonly name: string
   readonly text: string
   readonly hash: string
 }
 
-/** What the database has: names of schema files, and the hash of each function and of the grants. */
+/** The record in the database: names of schema files, and the hash of each function and of the grants. */
 interface Applied {
   readonly schema: readonly string[]
   readonly hashes: Readonly<Record<string, string>>
@@ -139,7 +139,7 @@ const startRecord = async (client: pg.PoolClient): Promise<Applied> => {
   return { schema, hashes: Object.fromEntries(removed.map((name) => [name, ''])) }
 }
 
-/** A database of the previous layout has the tables of the first schema files: they are recorded, not run. */
+/** A database of the previous layout has the tables of the first schema files: they are recorded, not executed. */
 const adoptPreviousLayout = async (client: pg.PoolClient): Promise<readonly string[]> => {
   const { rows: there } = await client.query(
     `select from pg_class where oid = to_regclass('kysely_migration')`,
@@ -154,14 +154,14 @@ const adoptPreviousLayout = async (client: pg.PoolClient): Promise<readonly stri
   if (found !== newest || rows.length !== migrations)
     throw new SchemaError(
       found,
-      `the database schema is ${found}, of an unreleased version; only ${newest} can be upgraded. Restore a backup, or start with an empty database`,
+      `the database has ${rows.length} migrations up to ${found}, of an unreleased version; only a database with ${migrations} migrations up to ${newest} can be upgraded. Restore a backup, or start with an empty database`,
     )
   await client.query('insert into schema_files (name) select unnest($1::text[])', [equals])
   await client.query('drop table kysely_migration, kysely_migration_lock')
   return equals
 }
 
-/** Its first line may name functions that must exist before it: `-- requires: a, b`. */
+/** The first line of a schema file may name functions that it needs: `-- requires: a, b`. */
 const applySchema = async (
   client: pg.PoolClient,
   name: string,
@@ -169,15 +169,20 @@ const applySchema = async (
 ): Promise<void> => {
   const { text } = await readSql(name, join('schema', `${name}.sql`))
   const required = /^-- requires: (.+)/.exec(text)?.[1]?.split(', ') ?? []
-  const files = functions.filter((file) => required.includes(file.name))
-  if (files.length < required.length)
-    throw new Error(`schema/${name}.sql requires ${required.join(', ')}: one is not in functions/`)
-  await applyFunctions(client, files)
+  const missing = required.filter((one) => !functions.some((file) => file.name === one))
+  if (missing.length > 0)
+    throw new Error(
+      `the first line of sql/schema/${name}.sql requires functions without a file in sql/functions: ${missing.join(', ')}`,
+    )
+  await applyFunctions(
+    client,
+    functions.filter((file) => required.includes(file.name)),
+  )
   await client.query(text)
   await client.query('insert into schema_files (name) values ($1)', [name])
 }
 
-/** New functions at once, those that exist one by one. */
+/** Creates new functions in one call, and replaces existing ones one by one. */
 const applyFunctions = async (client: pg.PoolClient, files: readonly SqlFile[]): Promise<void> => {
   const existing = await readSignatures(client)
   const created = files.filter(({ name }) => !existing.has(name))
@@ -188,7 +193,7 @@ const applyFunctions = async (client: pg.PoolClient, files: readonly SqlFile[]):
   }
 }
 
-/** If its arguments or its result have changed, the function is dropped first: a name has one function. */
+/** Drops the function first if its arguments or its result have changed: a name has one function. */
 const replaceFunction = async (
   client: pg.PoolClient,
   { name, text }: SqlFile,
@@ -229,7 +234,7 @@ const record = async (client: pg.PoolClient, files: readonly SqlFile[]): Promise
   )
 }
 
-/** Version of the program that joined the farm last. A newer schema may keep it elsewhere. */
+/** Version of the program that joined the farm last; undefined if a newer schema stores it elsewhere. */
 const lastVersion = async (client: pg.PoolClient): Promise<string | undefined> => {
   try {
     const { rows } = await client.query<{ version: string }>(

@@ -54,7 +54,7 @@ export class NewerDatabaseError extends SchemaError {
     super(
       found,
       `the database was migrated by a newer Scanfarm: its schema is ${found}, this program knows ${schemaVersion}${user}. ` +
-        'Install the version that did so, or a newer one, or restore a backup from before the upgrade',
+        'Install that newer version, or restore a backup from before its upgrade',
     )
   }
 }

@@ -30,8 +30,8 @@ const refusal = async (work: Promise<unknown>) =>
 const cloud = { infra: infraDraft(), budget: budget() }
 const cloudDraft: JobDraft = draft({ runMode: 'cloud' })
 
-describe('An infrastructure', () => {
-  test('is stored with its machines before the provider is called', async () => {
+describe('infrastructures', () => {
+  test('An infrastructure is stored with its machines before the provider is called', async () => {
     const before = Date.now()
     const infra = await request(db.store, { instances: 3, useSpot: true })
     expect(infra).toMatchObject({
@@ -69,12 +69,12 @@ describe('An infrastructure', () => {
     expect(JSON.stringify(infra)).not.toContain('key')
   })
 
-  test('has no cost when its price is not known', async () => {
+  test('An infrastructure with an unknown price has no cost', async () => {
     const infra = await request(db.store, { hourlyPrice: null })
     expect(infra).toMatchObject({ hourly_cost: null, estimated_cost: null })
   })
 
-  test('is found in lists, newest first, by status and provider and page by page', async () => {
+  test('Infrastructures are listed by status and provider, newest first, page by page', async () => {
     const made = [
       await request(db.store),
       await request(db.store, { provider: 'aws' }),
@@ -95,35 +95,32 @@ describe('An infrastructure', () => {
   })
 })
 
-describe('A budget', () => {
+describe('budgets', () => {
   test.each([
-    [{ instances: 1 }, '2 machines were asked for, 1 is the most for one infrastructure'],
-    [{ hours: 1.5 }, '2 hours were asked for, 1.5 is the most for one infrastructure'],
+    [{ instances: 1 }, '2 machines were requested, the limit for one infrastructure is 1'],
+    [{ hours: 1.5 }, '2 hours were requested, the limit for one infrastructure is 1.5'],
     [
       { cost: 1.99 },
-      'the estimated cost is 2.00 US dollars (2 machines, 2 hours, 0.5 an hour), 1.99 is the most for one infrastructure',
+      'the estimated cost is 2.00 US dollars (2 machines, 2 hours, 0.5 an hour), the limit for one infrastructure is 1.99',
     ],
-    [{ totalInstances: 4 }, '2 machines were asked for beside the 3 that there are, 4 is the most in all'],
-    [
-      { totalInstanceHours: 9 },
-      '4 machine hours were asked for beside the 6 that are given away, 9 is the most in all',
-    ],
+    [{ totalInstances: 4 }, '2 machines were requested and 3 exist, the limit for all is 4'],
+    [{ totalInstanceHours: 9 }, '4 machine hours were requested and 6 are in use, the limit for all is 9'],
     [
       { totalCost: 4.5 },
-      'the estimated cost is 2.00 US dollars beside the 3.00 of the machines that there are, 4.50 is the most in all',
+      'the estimated cost is 2.00 US dollars and existing machines cost 3.00, the limit for all is 4.50',
     ],
     [
       { instances: 1, hours: 1 },
-      '2 machines were asked for, 1 is the most for one infrastructure; 2 hours were asked for, 1 is the most for one infrastructure',
+      '2 machines were requested, the limit for one infrastructure is 1; 2 hours were requested, the limit for one infrastructure is 1',
     ],
-  ])('%j refuses what goes beyond it, with the figures', async (bounds, message) => {
+  ])('The budget %j refuses a larger request, with the figures', async (bounds, message) => {
     await request(db.store, { instances: 3 })
     const error = await refusal(db.store.cloud.request(infraDraft(), budget(bounds)))
     expect(error).toMatchObject({ name: 'AppError', code: 'cloud_limit', message })
     expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
   })
 
-  test('refuses unknown prices only if it limits costs', async () => {
+  test('Only a budget that limits costs refuses unknown prices', async () => {
     const unknown = infraDraft({ hourlyPrice: null })
     expect(await refusal(db.store.cloud.request(unknown, budget({ totalCost: 10 })))).toMatchObject({
       code: 'cloud_limit',
@@ -133,7 +130,7 @@ describe('A budget', () => {
     await db.store.cloud.request(unknown, budget({ totalInstanceHours: 4 }))
   })
 
-  test('holds for concurrent requests', async () => {
+  test('Concurrent requests cannot exceed the budget', async () => {
     const bounds = budget({ totalInstances: 5 })
     const answers = await Promise.allSettled([
       ...Array.from({ length: 4 }, () => db.store.cloud.request(infraDraft(), bounds)),
@@ -146,14 +143,14 @@ describe('A budget', () => {
     for (const { reason } of refused) {
       expect(reason).toMatchObject({
         code: 'cloud_limit',
-        message: '2 machines were asked for beside the 4 that there are, 5 is the most in all',
+        message: '2 machines were requested and 4 exist, the limit for all is 5',
       })
     }
     const { infras, jobs, runs } = (await counts()) ?? {}
     expect([infras, jobs]).toEqual([2, runs])
   })
 
-  test('is checked after the targets of a large job are stored, without blocking other requests', async () => {
+  test('The budget is checked after the targets of a large job are stored, without blocking other requests', async () => {
     const bounds = budget({ totalInstances: 5 })
     const choice = () => ({ cloud: { infra: infraDraft({ instances: 3 }), budget: bounds } })
     const begun = Promise.withResolvers<void>()
@@ -173,7 +170,7 @@ describe('A budget', () => {
     )
     const outcome = refusal(slow)
     await begun.promise
-    // With the same new workflow, and so large that its runs are created later.
+    // A job with the same new workflow that is so large that its runs are created later.
     const stream = {
       count: 2,
       async *chunks() {
@@ -187,12 +184,12 @@ describe('A budget', () => {
     rest.resolve()
     expect(await outcome).toMatchObject({
       code: 'cloud_limit',
-      message: '3 machines were asked for beside the 3 that there are, 5 is the most in all',
+      message: '3 machines were requested and 3 exist, the limit for all is 5',
     })
     expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 0 })
   })
 
-  test('refuses a large job before its targets are read', async () => {
+  test('A large job beyond the budget is refused before its targets are read', async () => {
     let read = false
     const stream = {
       count: 1,
@@ -208,7 +205,7 @@ describe('A budget', () => {
     expect(read).toBe(false)
   })
 
-  test('has room again after machines are gone', async () => {
+  test('The budget has room again after machines are gone', async () => {
     const infra = await request(db.store)
     const bounds = budget({ totalInstances: 2 })
     expect(await refusal(db.store.cloud.request(infraDraft(), bounds))).toMatchObject({ code: 'cloud_limit' })
@@ -218,8 +215,8 @@ describe('A budget', () => {
   })
 })
 
-describe('A cloud job', () => {
-  test('is created in one transaction with its infrastructure', async () => {
+describe('cloud jobs', () => {
+  test('A cloud job is created in one transaction with its infrastructure', async () => {
     const answer = await db.store.jobs.submit(cloudDraft, targets(2), { cloud })
     if (!('job' in answer)) throw new Error('a kept answer came')
     const { infra } = answer.job
@@ -243,7 +240,7 @@ describe('A cloud job', () => {
     expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 2 })
   })
 
-  test('creates nothing when its idempotency key has a response', async () => {
+  test('A cloud job whose idempotency key has an answer creates nothing', async () => {
     const submit = () =>
       db.store.jobs.submit(cloudDraft, targets(1), {
         cloud,
@@ -262,7 +259,7 @@ describe('A cloud job', () => {
     await sql('delete from idempotency_keys')
   })
 
-  test('uses an existing infrastructure and returns it', async () => {
+  test('A cloud job can use an existing infrastructure and returns it', async () => {
     const { infra_id: reuse } = await request(db.store, { provider: 'hetzner', instances: 5 })
     const answer = await db.store.jobs.submit(cloudDraft, targets(1), { cloud: { reuse } })
     expect(answer).toMatchObject({ job: { infra: { infraId: reuse, provider: 'hetzner', instances: 5 } } })
@@ -270,24 +267,27 @@ describe('A cloud job', () => {
   })
 
   test.each([
-    ['targets that it has at once', targets(1)],
+    ['few targets', targets(1)],
     ['stored targets', { count: 1, chunks: async function* () { yield targets(1) } }], // prettier-ignore
-  ])('with %s is refused by one that takes no more, or is unknown', async (_what, list) => {
-    const { infra_id: reuse } = await request(db.store)
-    await db.store.cloud.drain(reuse, 'enough')
-    expect(await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse } }))).toMatchObject({
-      code: 'wrong_state',
-      message: `the infrastructure ${reuse} is draining and takes no more runs`,
-    })
-    for (const unknown of ['0123456789abcdef', 'nothing\0like it']) {
-      expect(
-        await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse: unknown } })),
-      ).toMatchObject({ code: 'not_found' })
-    }
-    expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
-  })
+  ])(
+    'A cloud job with %s is refused if its infrastructure is unknown or accepts no runs',
+    async (_what, list) => {
+      const { infra_id: reuse } = await request(db.store)
+      await db.store.cloud.drain(reuse, 'enough')
+      expect(await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse } }))).toMatchObject({
+        code: 'wrong_state',
+        message: `the infrastructure ${reuse} is draining and takes no more runs`,
+      })
+      for (const unknown of ['0123456789abcdef', 'nothing\0like it']) {
+        expect(
+          await refusal(db.store.jobs.submit(cloudDraft, list, { cloud: { reuse: unknown } })),
+        ).toMatchObject({ code: 'not_found' })
+      }
+      expect(await counts()).toEqual({ infras: 1, jobs: 0, runs: 0 })
+    },
+  )
 
-  test('leaves no run behind when its infrastructure ends concurrently', async () => {
+  test('A cloud job leaves no run behind when its infrastructure ends concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { infra_id: reuse } = await request(db.store)
       const jobs = Array.from({ length: 3 }, () =>
@@ -300,11 +300,11 @@ describe('A cloud job', () => {
   })
 })
 
-describe('A job with auto_destroy', () => {
+describe('auto_destroy', () => {
   test.each([
-    ['targets that it has at once', targets(1)],
+    ['few targets', targets(1)],
     ['stored targets', { count: 1, chunks: async function* () { yield targets(1) } }], // prettier-ignore
-  ])('says so to one that is there, with %s', async (_what, list) => {
+  ])('A job with auto_destroy and %s sets it on an existing infrastructure', async (_what, list) => {
     const { infra_id: reuse } = await request(db.store)
     await db.store.jobs.submit(cloudDraft, list, { cloud: { reuse } })
     expect(await db.store.cloud.find(reuse)).toMatchObject({ auto_destroy: false })
@@ -314,7 +314,7 @@ describe('A job with auto_destroy', () => {
   })
 })
 
-describe('A copy of a cloud run', () => {
+describe('copies of cloud runs', () => {
   const fields: CloudFields = { cloud_provider: 'local', cloud_instances: 2, cloud_auto_destroy: true }
   const original = async () => {
     const { runIds } = await submitted(
@@ -326,7 +326,7 @@ describe('A copy of a cloud run', () => {
     return String(runIds[0])
   }
 
-  test('has the cloud fields of its original, and no infrastructure until it is started', async () => {
+  test('A copy of a cloud run has the cloud fields of the run, and no infrastructure until it is started', async () => {
     const ref = await original()
     const copy = await db.store.runs.duplicate(ref)
     if (!copy) throw new Error('no copy')
@@ -344,7 +344,7 @@ describe('A copy of a cloud run', () => {
     expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
   })
 
-  test('runs on the machines with which it was started', async () => {
+  test('A copy of a cloud run executes on the machines with which it was started', async () => {
     const copy = await db.store.runs.duplicate(await original())
     const started = await db.store.runs.start(copy?.runUuid ?? '', cloud)
     const { no } = await bringUp(db.store, started?.run.infra_id ?? '')
@@ -356,7 +356,7 @@ describe('A copy of a cloud run', () => {
     expect(await statusOf(db.store, run?.runId ?? 0)).toBe('completed')
   })
 
-  test('stays pending when its start is refused', async () => {
+  test('A copy of a cloud run stays pending when its start is refused', async () => {
     const copy = await db.store.runs.duplicate(await original())
     const ref = copy?.runUuid ?? ''
     const { infra_id: reuse } = await request(db.store)
@@ -374,7 +374,7 @@ describe('A copy of a cloud run', () => {
     expect(await db.store.runs.find(ref)).toMatchObject({ status: 'pending', infra_id: '' })
   })
 
-  test('is started once, with one infrastructure, by concurrent requests', async () => {
+  test('Concurrent requests start a copy of a cloud run once, with one infrastructure', async () => {
     const copy = await db.store.runs.duplicate(await original())
     const starts = await Promise.all(
       Array.from({ length: 4 }, () => db.store.runs.start(copy?.runUuid ?? '', cloud)),
@@ -383,7 +383,7 @@ describe('A copy of a cloud run', () => {
     expect(await counts()).toEqual({ infras: 2, jobs: 2, runs: 3 })
   })
 
-  test('has no cloud fields if the run has another mode', async () => {
+  test('A copy of a run in another mode has no cloud fields', async () => {
     const { runIds } = await submitted(db.store)
     expect(await db.store.runs.cloudOf(String(runIds[0]))).toBeUndefined()
     expect(await db.store.runs.cloudOf('nothing')).toBeUndefined()

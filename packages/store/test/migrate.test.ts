@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]())
 
 describe('migrations', () => {
-  test('a database that was never migrated is refused with what to do', async () => {
+  test('A database that was never migrated is refused with instructions', async () => {
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     for (const ask of [() => store.check(), () => worker.farmId()]) {
@@ -45,7 +45,7 @@ describe('migrations', () => {
     }
   })
 
-  test('programs that start at once migrate once, and later ones find nothing to do', async () => {
+  test('Programs that start at once migrate the database once, and later ones find nothing to do', async () => {
     const all = await Promise.all([migrate(database), migrate(database), migrate(database)])
     const applied = all.map((one) => one.applied.length).sort()
     expect(applied.slice(0, 2)).toEqual([0, 0])
@@ -55,7 +55,7 @@ describe('migrations', () => {
     await store.check()
   })
 
-  test('a program that saw an empty database sees, when its turn comes, what another has made of it', async () => {
+  test('A program that saw an empty database reads it again after it has waited for another migration', async () => {
     await inDatabase((client) => client.query('alter table schema_files rename to hidden'))
     const { applied } = await inDatabase(async (client) => {
       await client.query("begin; select pg_advisory_xact_lock(hashtext('scanfarm migration'))")
@@ -67,7 +67,7 @@ describe('migrations', () => {
     expect(applied).toEqual([])
   })
 
-  test('a database of a newer program is refused', async () => {
+  test('A database of a newer program is refused', async () => {
     await inDatabase((client) => client.query("insert into schema_files (name) values ('9999-future')"))
     await using store = await openStore({ url: database.url, poolSize: 1, applicationName: 'test' })
     await using worker = await openRunStore({ url: database.url, poolSize: 1, applicationName: 'test' })
@@ -75,7 +75,7 @@ describe('migrations', () => {
     await expect(store.check()).rejects.toThrow(message)
     await expect(worker.farmId()).rejects.toThrow(message)
     await expect(migrate(database)).rejects.toThrow(
-      /knows [\w-]+\. Install the version that did so, or a newer one/,
+      /knows [\w-]+\. Install that newer version, or restore a backup/,
     )
     await inDatabase((client) =>
       client.query(`insert into workers (id, name, hostname, pid, version, kind, slots, capabilities, lease_until, lease_ms)
@@ -86,7 +86,7 @@ describe('migrations', () => {
     await inDatabase((client) => client.query("delete from schema_files where name = '9999-future'"))
   })
 
-  test('a database of an unreleased earlier layout is refused', async () => {
+  test('A database of an unreleased earlier layout is refused', async () => {
     await using earlier = await emptyDatabase()
     await asSuperuser(
       (client) =>
@@ -95,47 +95,59 @@ describe('migrations', () => {
       earlier.url,
     )
     await expect(migrate(earlier)).rejects.toThrow(
-      'the database schema is 0002-journal, of an unreleased version; only 0038-cancels-and-budget can be upgraded',
+      'the database has 2 migrations up to 0002-journal, of an unreleased version; only a database with 31 migrations up to 0038-cancels-and-budget can be upgraded',
     )
   })
 })
 
-describe('words that stand in SQL and in contracts', () => {
-  test.each(Object.keys(RUN_MOVES) as RunStatus[])('%s is reached from the same statuses', async (to) => {
-    const { rows } = await inDatabase((client) =>
-      client.query<{ from: string[] }>('select run_sources($1) as from', [to]),
-    )
-    expect(rows[0]?.from.sort()).toEqual(sources(to).sort())
-  })
+describe('rules that SQL and contracts share', () => {
+  test.each(Object.keys(RUN_MOVES) as RunStatus[])(
+    'A run moves to %s from the same statuses in both',
+    async (to) => {
+      const { rows } = await inDatabase((client) =>
+        client.query<{ from: string[] }>('select run_sources($1) as from', [to]),
+      )
+      expect(rows[0]?.from.sort()).toEqual(sources(to).sort())
+    },
+  )
 
-  test.each(Object.entries(PRIORITY_RANK))('%s has the rank %i', async (priority, rank) => {
-    const { rows } = await inDatabase((client) =>
-      client.query<{ rank: number }>('select priority_rank($1) as rank', [priority]),
-    )
-    expect(rows[0]?.rank).toBe(rank)
-    expect(PRIORITY_RANK[priority as Priority]).toBeGreaterThan(0)
-  })
+  test.each(Object.entries(PRIORITY_RANK))(
+    'The priority %s has the rank %i in both',
+    async (priority, rank) => {
+      const { rows } = await inDatabase((client) =>
+        client.query<{ rank: number }>('select priority_rank($1) as rank', [priority]),
+      )
+      expect(rows[0]?.rank).toBe(rank)
+      expect(PRIORITY_RANK[priority as Priority]).toBeGreaterThan(0)
+    },
+  )
 
-  test.each(Object.keys(INFRA_MOVES))('%s of an infrastructure has the same sources', async (to) => {
-    const { rows } = await inDatabase((client) =>
-      client.query<{ from: string[] }>('select infra_sources($1) as from', [to]),
-    )
-    expect(rows[0]?.from.sort()).toEqual(sourcesIn(INFRA_MOVES, to))
-  })
+  test.each(Object.keys(INFRA_MOVES))(
+    'An infrastructure moves to %s from the same statuses in both',
+    async (to) => {
+      const { rows } = await inDatabase((client) =>
+        client.query<{ from: string[] }>('select infra_sources($1) as from', [to]),
+      )
+      expect(rows[0]?.from.sort()).toEqual(sourcesIn(INFRA_MOVES, to))
+    },
+  )
 
-  test.each(Object.keys(INSTANCE_MOVES))('%s of a machine has the same sources', async (to) => {
-    const { rows } = await inDatabase((client) =>
-      client.query<{ from: string[] }>('select instance_sources($1) as from', [to]),
-    )
-    expect(rows[0]?.from.sort()).toEqual(sourcesIn(INSTANCE_MOVES, to))
-  })
+  test.each(Object.keys(INSTANCE_MOVES))(
+    'A machine moves to %s from the same statuses in both',
+    async (to) => {
+      const { rows } = await inDatabase((client) =>
+        client.query<{ from: string[] }>('select instance_sources($1) as from', [to]),
+      )
+      expect(rows[0]?.from.sort()).toEqual(sourcesIn(INSTANCE_MOVES, to))
+    },
+  )
 
   test.each([
     ['cloud_infras_status_check', Object.keys(INFRA_MOVES)],
     ['cloud_instances_status_check', Object.keys(INSTANCE_MOVES)],
     ['runs_status_check', Object.keys(RUN_MOVES)],
     ['steps_status_check', Object.keys(STEP_MOVES)],
-  ])('the check %s lists every status and no other', async (constraint, statuses) => {
+  ])('The constraint %s lists every status and no other', async (constraint, statuses) => {
     const { rows } = await inDatabase((client) =>
       client.query<{ definition: string }>(
         'select pg_get_constraintdef(oid) as definition from pg_constraint where conname = $1 limit 1',
@@ -146,7 +158,7 @@ describe('words that stand in SQL and in contracts', () => {
     expect(listed.sort()).toEqual([...statuses].sort())
   })
 
-  test('nothing that changes while a run is running is indexed', async () => {
+  test('No index of runs contains a column that changes while a run is running', async () => {
     const { rows } = await inDatabase((client) =>
       client.query<{ attname: string }>(
         `select distinct a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid
@@ -159,7 +171,7 @@ describe('words that stand in SQL and in contracts', () => {
     }
   })
 
-  test('progress of a running run stays inside its page', async () => {
+  test('Progress updates of a run stay inside their page', async () => {
     const { rows } = await inDatabase(async (client) => {
       await client.query(`insert into runs (run_uuid, job_no, workflow_name, run_mode, status, target, workspace,
         worker_id, attempt, started_at)
@@ -179,7 +191,7 @@ describe('words that stand in SQL and in contracts', () => {
 })
 
 describe('partitions', () => {
-  test('they are made ahead of the rows, and once', async () => {
+  test('Partitions are created ahead of the rows, each of them once', async () => {
     await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
     await Promise.all([store.maintain(), store.maintain()])
     await inDatabase((client) => client.query("select setval('runs_id_seq', 4999999)"))
@@ -192,7 +204,7 @@ describe('partitions', () => {
     expect(rows.map((row) => row.name)).toEqual(['steps_rest', 'steps_4000000', 'steps_5000000'])
   })
 
-  test('rows beyond the last one are kept, and move into their partition when it is made', async () => {
+  test('Steps beyond the last partition are kept, and move into their partition when it is created', async () => {
     await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
     const insert = `insert into steps (run_id, attempt, seq, id, name, type, module, status, command, output,
       error_message, exports, duration_ms, log_file) values (9000001, 1, 1, gen_random_uuid(), 's', 'bash', '', 'running',
@@ -209,7 +221,7 @@ describe('partitions', () => {
     await expect(inDatabase((client) => client.query(insert))).rejects.toThrow('duplicate key')
   })
 
-  test('the event log moves its rows the same way', async () => {
+  test('Events beyond the last partition move into their partition when it is created', async () => {
     await using store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
     const events = () =>
       inDatabase((client) =>

@@ -267,11 +267,11 @@ describe('POST /cloud/instances', () => {
         .expect(400)
       expect(body).toMatchObject({ code: 'cloud_limit', details: [] })
       for (const figures of [
-        '5 machines were asked for, 3 is the most for one infrastructure',
-        '5 machines were asked for beside the 0 that there are, 4 is the most in all',
-        '12 hours were asked for, 10 is the most for one infrastructure',
-        '60 machine hours were asked for beside the 0 that are given away, 20 is the most in all',
-        'the estimated cost is 2.14 US dollars (5 machines, 12 hours, 0.03571 an hour), 0.50 is the most for one infrastructure',
+        '5 machines were requested, the limit for one infrastructure is 3',
+        '5 machines were requested and 0 exist, the limit for all is 4',
+        '12 hours were requested, the limit for one infrastructure is 10',
+        '60 machine hours were requested and 0 are in use, the limit for all is 20',
+        'the estimated cost is 2.14 US dollars (5 machines, 12 hours, 0.03571 an hour), the limit for one infrastructure is 0.50',
       ])
         expect(body.message).toContain(figures)
       expect(await infras(tight)).toEqual([])
@@ -282,7 +282,7 @@ describe('POST /cloud/instances', () => {
       await make({ instances: 2 }, tight)
       const { body } = await tight.admin.post('/api/cloud/instances').send({}).expect(400)
       expect(body).toEqual(
-        refusal('cloud_limit', '1 machines were asked for beside the 2 that there are, 2 is the most in all'),
+        refusal('cloud_limit', '1 machines were requested and 2 exist, the limit for all is 2'),
       )
     })
 
@@ -610,7 +610,7 @@ describe('POST /runs with run_mode cloud', () => {
     await using tight = await start({ 'cloud.limits.max_instances': 1 })
     const { body } = await cloudRun({ cloud_instances: 2 }, tight).expect(400)
     expect(body).toEqual(
-      refusal('cloud_limit', '2 machines were asked for, 1 is the most for one infrastructure'),
+      refusal('cloud_limit', '2 machines were requested, the limit for one infrastructure is 1'),
     )
     expect([await runs(tight), await infras(tight)]).toEqual([0, []])
   })

@@ -99,7 +99,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
           const text = 'select worker.claim($1, $2::bigint[], $3::int[]) as answer'
           const [runIds, epochs] = [tickets.map(({ runId }) => runId), tickets.map(({ epoch }) => epoch)]
           const runs = await call<ClaimedRun[] | null>(text, [workerId, runIds, epochs])
-          if (runs === null) throw new UnknownWorkerError('the farm has given this worker up')
+          if (runs === null)
+            throw new UnknownWorkerError('this worker is unknown to the farm or was declared lost')
           return runs
         },
         keyOfItem: (ticket) => String(ticket.runId),

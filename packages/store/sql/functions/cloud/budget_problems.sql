@@ -1,5 +1,5 @@
--- Why p_budget does not allow the infrastructure p_infra, with the figures; null: it does. Counts every machine that
--- may still exist, with all the hours that it may live.
+-- Why p_budget refuses the infrastructure p_infra, with the figures; null: it does not. Counts every machine that may
+-- still exist, with all hours until it expires.
 create or replace function budget_problems(p_infra cloud_infras, p_budget jsonb) returns text
 language plpgsql as $$
 declare
@@ -16,20 +16,20 @@ begin
   where i.status not in ('destroyed', 'failed');
 
   if p_infra.instances > (p_budget ->> 'instances')::int then
-    v_problems := v_problems || format('%s machines were asked for, %s is the most for one infrastructure',
+    v_problems := v_problems || format('%s machines were requested, the limit for one infrastructure is %s',
       p_infra.instances, p_budget ->> 'instances');
   end if;
   if v_machines + p_infra.instances > (p_budget ->> 'totalInstances')::int then
-    v_problems := v_problems || format('%s machines were asked for beside the %s that there are, %s is the most in all',
+    v_problems := v_problems || format('%s machines were requested and %s exist, the limit for all is %s',
       p_infra.instances, v_machines, p_budget ->> 'totalInstances');
   end if;
   if p_infra.hours > (p_budget ->> 'hours')::numeric then
-    v_problems := v_problems || format('%s hours were asked for, %s is the most for one infrastructure',
+    v_problems := v_problems || format('%s hours were requested, the limit for one infrastructure is %s',
       trim_scale(p_infra.hours), trim_scale((p_budget ->> 'hours')::numeric));
   end if;
   if v_all_hours + v_hours > (p_budget ->> 'totalInstanceHours')::numeric then
     v_problems := v_problems || format(
-      '%s machine hours were asked for beside the %s that are given away, %s is the most in all',
+      '%s machine hours were requested and %s are in use, the limit for all is %s',
       trim_scale(v_hours), trim_scale(v_all_hours), trim_scale((p_budget ->> 'totalInstanceHours')::numeric));
   end if;
   if v_cost is null and coalesce(p_budget ->> 'cost', p_budget ->> 'totalCost') is not null then
@@ -39,13 +39,13 @@ begin
   end if;
   if v_cost > (p_budget ->> 'cost')::numeric then
     v_problems := v_problems || format(
-      'the estimated cost is %s US dollars (%s machines, %s hours, %s an hour), %s is the most for one infrastructure',
+      'the estimated cost is %s US dollars (%s machines, %s hours, %s an hour), the limit for one infrastructure is %s',
       round(v_cost, 2), p_infra.instances, trim_scale(p_infra.hours), trim_scale(p_infra.hourly_price),
       round((p_budget ->> 'cost')::numeric, 2));
   end if;
   if v_all_cost + v_cost > (p_budget ->> 'totalCost')::numeric then
     v_problems := v_problems || format(
-      'the estimated cost is %s US dollars beside the %s of the machines that there are, %s is the most in all',
+      'the estimated cost is %s US dollars and existing machines cost %s, the limit for all is %s',
       round(v_cost, 2), round(v_all_cost, 2), round((p_budget ->> 'totalCost')::numeric, 2));
   end if;
   return nullif(array_to_string(v_problems, '; '), '');

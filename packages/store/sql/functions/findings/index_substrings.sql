@@ -12,7 +12,7 @@ begin
     end if;
   exception
     when insufficient_privilege or undefined_file or feature_not_supported then
-      raise notice 'pg_trgm is not there: partial matches on asset_value will be slow';
+      raise notice 'pg_trgm is not available: partial matches on asset_value will be slow';
       return false;
   end;
   select n.nspname into v_schema
