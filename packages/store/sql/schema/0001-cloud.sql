@@ -21,7 +21,7 @@ create table cloud_infras (
   ssh_user text not null default '',
   private_key text not null default '',
   public_key text not null default '',
-  -- How many runs have been bound to it: the next one goes to the machine after that of the previous one.
+  -- How many runs have been bound to it: runs are bound to its machines in turn.
   bound bigint not null default 0,
   -- The status with which its unfinished runs end, now that it accepts no more; null: it accepts runs.
   ends_runs_as text check (ends_runs_as in ('failed', 'cancelled')),

@@ -1,6 +1,6 @@
 -- requires: add_partition, keep_partitions_ahead, keep_all_partitions_ahead, bound_event, tell_ended_steps, writes_history
--- What a run leaves behind: steps, artifacts and events. Steps and events are partitioned by ranges of ids, so that old
--- ranges can be dropped whole.
+-- The records of runs: steps, artifacts and events. Steps and events are partitioned by ranges of ids, so that old
+-- ranges can be dropped as a whole.
 
 -- The steps of each attempt of a run.
 create table steps (

@@ -1,4 +1,4 @@
--- Who may call the API, and the answers stored for repeated requests. Secrets are stored as hashes only.
+-- Tokens, users and logins of the API, and the stored answers to repeated requests. Secrets are stored as hashes only.
 
 -- Tokens of the API.
 create table api_tokens (

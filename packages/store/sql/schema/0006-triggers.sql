@@ -1,4 +1,4 @@
--- What starts runs by itself, and webhooks in both directions.
+-- Triggers, and webhooks in both directions.
 
 -- Topics that triggers wait for; each master repeats those it knows, and topics that no master repeats are deleted.
 create table trigger_topics (
@@ -30,7 +30,7 @@ create table schedules (
   updated_at timestamptz not null default now()
 );
 
--- One row for each time that a trigger fired, or was kept from firing.
+-- Trigger executions, including those that made no run.
 create table trigger_firings (
   trigger_key text collate "C" not null,
   -- The event, the time or the state of the file that fired it.
@@ -54,7 +54,7 @@ create table trigger_dedupe (
 );
 create index trigger_dedupe_until on trigger_dedupe (until);
 
--- The time up to which the firings of a cron trigger are decided, and the watches that know their first files.
+-- The time up to which the executions of a cron trigger are decided, and the watches that know their first files.
 create table trigger_clocks (
   trigger_key text collate "C" primary key,
   -- A trigger with another hash is a changed one and begins again.

@@ -5,7 +5,7 @@ language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then
     if new.raw_vuln_json = old.raw_vuln_json then
-      -- It may be the old record beside a new request.
+      -- The record may be the old one although the request is new.
       new.raw_vuln_json := restore_raw(new.raw_vuln_json, old.detail_http_request, old.detail_http_response);
     end if;
     if new.vuln_desc = old.vuln_desc then new.vuln_desc := old.vuln_desc; end if;

@@ -1,4 +1,4 @@
--- Marks the firings of a trigger as done whose runs have all ended.
+-- Marks the executions of a trigger as done whose runs have all ended.
 create or replace function close_firings(p_trigger_key text) returns void
 language sql as $$
   update trigger_firings f set state = 'done'

@@ -1,4 +1,4 @@
--- Decides the firings of a cron trigger from p_from to p_until. Null: another master has.
+-- Decides the executions of a cron trigger from p_from to p_until. Null: another master has decided them.
 create or replace function fire_cron(p_key text, p_hash text, p_from timestamptz, p_until timestamptz, p_fires jsonb)
 returns jsonb
 language plpgsql as $$

@@ -1,6 +1,6 @@
 -- Fires one trigger: {trigger_key, overlap, dedupe_key, dedupe_ms, schedule_id, job, targets, workspaces, uuid}.
 -- Returns {trigger_key, outcome, error, cancelled, job_id}: outcome is 'fired', 'queued', 'deduped', 'skipped' or
--- 'repeated', and cancelled lists running runs with a new cancel request. A firing has a unique key (trigger and
+-- 'repeated', and cancelled lists running runs with a new cancel request. An execution has a unique key (trigger and
 -- event, time or state of a file), so it happens exactly once. Locks: the event or clock, the trigger (advisory),
 -- then those of the job.
 create or replace function fire_trigger(p_fire_key text, p_firing jsonb) returns jsonb

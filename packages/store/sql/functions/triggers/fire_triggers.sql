@@ -1,4 +1,4 @@
--- Fires all triggers of one event, in a fixed order, so that two events never wait for each other. One firing that
+-- Fires all triggers of one event, in a fixed order, so that two events never wait for each other. An execution that
 -- the database refuses does not stop the others. A conflict is raised to the caller, which repeats the whole call.
 create or replace function fire_triggers(p_fire_key text, p_firings jsonb) returns jsonb
 language plpgsql as $$

@@ -1,4 +1,4 @@
--- Fires a watch for a new or changed file. Null: another master has.
+-- Fires a watch for a new or changed file. Null: another master has fired it.
 create or replace function fire_watch(p_key text, p_path text, p_mark text, p_fire jsonb) returns jsonb
 language plpgsql as $$
 begin

@@ -1,5 +1,5 @@
--- Deletes expired trigger state: old firings, dedupe windows that are over, and topics that no master has named for
--- a while.
+-- Deletes expired trigger state: old trigger executions, expired dedupe keys, and topics that no master has repeated
+-- for a while.
 create or replace function prune_triggers(p_days int, p_topics_ms bigint) returns void
 language sql as $$
   delete from trigger_firings

@@ -1,4 +1,4 @@
--- The time up to which the firings of a cron trigger are decided. A new or changed trigger begins at p_now.
+-- The time up to which the executions of a cron trigger are decided. A new or changed trigger begins at p_now.
 create or replace function start_clock(p_key text, p_hash text, p_now timestamptz) returns timestamptz
 language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Starts waiting firings whose predecessors have ended. Returns how many.
+-- Starts waiting trigger executions whose predecessors have ended. Returns how many.
 create or replace function start_waiting(p_limit int) returns int
 language plpgsql as $$
 declare
