@@ -14,7 +14,7 @@ const numberOf = (text: string) =>
 const PAGE = { offset: 0, limit: 20 }
 
 describe('tokens', () => {
-  test('are found by their hash while they are valid', async () => {
+  test('A token is found by its hash until it expires or is removed', async () => {
     const { access } = db.store
     const token = await access.addToken({ name: 'ci', role: 'operator', hash: 'h1', expiresAt: null })
     expect(token).toMatchObject({ name: 'ci', role: 'operator', expires_at: null, last_used_at: null })
@@ -38,7 +38,7 @@ describe('tokens', () => {
     expect(await access.tokenByHash('h1')).toBeUndefined()
   })
 
-  test('note their use at most once a minute', async () => {
+  test('The last use of a token is recorded at most once a minute', async () => {
     const { access } = db.store
     await access.addToken({ name: 'ci', role: 'admin', hash: 'h1', expiresAt: null })
     const used = async () => {
@@ -52,7 +52,7 @@ describe('tokens', () => {
     expect(await used()).not.toBe(first)
   })
 
-  test('the first one is made by one of several masters that start at once', async () => {
+  test('Only one of several masters that start at once creates the first token', async () => {
     const { access } = db.store
     expect(await access.anyToken()).toBe(false)
     const made = await Promise.all(
@@ -67,7 +67,7 @@ describe('tokens', () => {
 })
 
 describe('users', () => {
-  test('are added once by name, changed, found and removed', async () => {
+  test('A user is added once by name, changed, found and removed', async () => {
     const { access } = db.store
     const user = await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'p1' })
     if (!user) throw new Error('not added')
@@ -95,7 +95,7 @@ describe('failed logins', () => {
   }
   const expire = () => sql('update login_failures set wait_until = now() where wait_until > now()')
 
-  test('of one name from one address first cost nothing, then delay longer each time, and expire', async () => {
+  test('Failed logins of one name from one address are free at first, then wait longer each time, and expire', async () => {
     const { access } = db.store
     const waits: number[] = []
     for (let n = 0; n < 12; n++) {
@@ -117,7 +117,7 @@ describe('failed logins', () => {
     expect((await access.loginAttempt('nul\0', '\ud800')).waitMs).toBe(0)
   })
 
-  test('of other addresses never lock a name out, and do not slow down a known address', async () => {
+  test('Failed logins from other addresses never lock a name out, and do not slow down a known address', async () => {
     const { access } = db.store
     await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
     await access.loginAttempt('ann', 'home')
@@ -127,11 +127,11 @@ describe('failed logins', () => {
     expect(others.at(-1)?.slow).toBe(true)
     expect(await access.loginAttempt('ann', 'home')).toEqual({ known: true, waitMs: 0, slow: false })
     expect(await access.loginAttempt('ann', 'new place')).toEqual({ known: false, waitMs: 0, slow: true })
-    // Known is the pair, not the address.
+    // A pair of name and address is known, not the address alone.
     expect((await access.loginAttempt('bob', 'home')).known).toBe(false)
   })
 
-  test('of one address count for all names together, but not against its users', async () => {
+  test('Failed logins from one address count for all names together, but not against its users', async () => {
     const { access } = db.store
     await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
     await access.loginSucceeded('ann', 'office')
@@ -143,7 +143,7 @@ describe('failed logins', () => {
     expect((await access.loginAttempt('one more', 'office')).waitMs).toBe(0)
   })
 
-  test('of all names together slow down unknown addresses', async () => {
+  test('Failed logins of one name from many addresses slow down unknown addresses', async () => {
     const many = await tries(101, 'ann', (index) => `address-${index}`)
     expect(many.at(-1)?.slow).toBe(true)
     expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(true)
@@ -151,7 +151,7 @@ describe('failed logins', () => {
     expect((await db.store.access.loginAttempt('somebody else', 'elsewhere')).slow).toBe(false)
   })
 
-  test('are counted before the check and over all masters, so that concurrent logins get no more attempts', async () => {
+  test('A login is counted before its check and by all masters together, so concurrent logins get no extra attempts', async () => {
     await using other = await openStore({ url: db.url, poolSize: 4, applicationName: 'other master' })
     const stores = [db.store, other]
     const answers = await Promise.all(
@@ -159,12 +159,12 @@ describe('failed logins', () => {
     )
     const allowed = answers.filter((answer) => answer?.waitMs === 0).length
     expect(allowed).toBeGreaterThanOrEqual(6)
-    // Those that look at the same moment, before the first has counted.
+    // Calls that read the count before the first of them has increased it.
     expect(allowed).toBeLessThan(25)
     expect((await other.access.loginAttempt('ann', 'a')).waitMs).toBeGreaterThan(0)
   })
 
-  test('are a bounded number of rows, and so are the addresses of a user', async () => {
+  test('The rows of failed logins are bounded, and so are the addresses of a user', async () => {
     const { access } = db.store
     await sql(`insert into login_failures select 'old:' || n, 1, now() - interval '1 hour', now()
                from generate_series(1, 5000) n`)
@@ -182,8 +182,8 @@ describe('failed logins', () => {
   })
 })
 
-describe('what every master shares', () => {
-  test('the identity of the farm and its signing key are made once', async () => {
+describe('shared state of masters', () => {
+  test('The id of the farm and its signing key are generated once', async () => {
     await using other = await openStore({ url: db.url, poolSize: 2, applicationName: 'other master' })
     const [a, b] = await Promise.all([db.store.farmId(), other.farmId()])
     expect(a).toMatch(/^[0-9a-f]{12}$/)
@@ -193,7 +193,7 @@ describe('what every master shares', () => {
     expect(Buffer.from(same)).toEqual(Buffer.from(key))
   })
 
-  test('uploaded workflows, whose version grows with each change', async () => {
+  test('The version of the uploaded workflows grows with each change', async () => {
     const { workflows } = db.store
     const before = await workflows.version()
     const file = { name: 'probe', kind: 'flow', yaml: 'a: 1', hash: 'h', by: 'ann' } as const
@@ -207,7 +207,7 @@ describe('what every master shares', () => {
     ])
   })
 
-  test('an unreachable database is reported as unavailable', async () => {
+  test('An unreachable database is reported as unavailable', async () => {
     await using away = await openStore({
       url: 'postgres://nobody@127.0.0.1:1/none',
       poolSize: 1,

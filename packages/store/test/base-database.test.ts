@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { openPostgresBase } from '../src/index.ts'
 import { asSuperuser, emptyDatabase } from './database.ts'
 
-test('a base database that goes away while it is read is an error of the read', async () => {
+test('A read rejects when the base database closes its connection', async () => {
   await using source = await emptyDatabase()
   await asSuperuser(
     (client) => client.query('create table runs as select n as id from generate_series(1, 600) n'),

@@ -6,7 +6,7 @@ import { claimAll, ended, joined, keyOf, statusOf, step, submitted, take, target
 let db: TestDatabase
 let workerId: string
 beforeAll(async () => {
-  // A connection for each call: who waits for one of a full pool is refused after some seconds.
+  // A connection for each call: a call that waits too long for a connection is refused.
   db = await testDatabase({ poolSize: 100 })
 })
 afterAll(() => db[Symbol.asyncDispose]())
@@ -23,7 +23,7 @@ const running = async (): Promise<ClaimedRun> => {
 }
 
 describe('cancelling a run', () => {
-  test('that waits ends it at once and makes its ticket invalid', async () => {
+  test('A queued run is cancelled at once, and its message claims nothing', async () => {
     const { runIds } = await submitted(db.store)
     const tickets = await take(db.store)
     const answer = await db.store.runs.requestCancel(String(runIds[0]))
@@ -36,7 +36,7 @@ describe('cancelling a run', () => {
     })
   })
 
-  test('that is pending ends it', async () => {
+  test('A pending run is cancelled at once', async () => {
     const { runIds } = await submitted(db.store, {}, targets(1), { start: false })
     expect(await db.store.runs.requestCancel(String(runIds[0]))).toMatchObject({
       status: 'cancelled',
@@ -45,7 +45,7 @@ describe('cancelling a run', () => {
     expect(await db.store.runs.start(String(runIds[0]))).toMatchObject({ started: false })
   })
 
-  test('that is running requests the cancel and returns the worker', async () => {
+  test('The cancel of a running run is recorded as a request and returns the worker', async () => {
     const run = await running()
     expect(await db.store.runs.requestCancel(run.runUuid)).toEqual({
       id: run.runId,
@@ -57,7 +57,7 @@ describe('cancelling a run', () => {
     expect(await statusOf(db.store, run.runId)).toBe('running')
   })
 
-  test('that has ended changes nothing', async () => {
+  test('The cancel of an ended run changes nothing', async () => {
     const run = await running()
     await db.runStore.finish([ended(run)])
     expect(await db.store.runs.requestCancel(run.runUuid)).toMatchObject({
@@ -68,7 +68,7 @@ describe('cancelling a run', () => {
     expect(await statusOf(db.store, run.runId)).toBe('completed')
   })
 
-  test('that does not exist returns undefined', async () => {
+  test('The cancel of an unknown run returns undefined', async () => {
     for (const ref of ['987654321', '00000000-0000-4000-8000-000000000000', 'nonsense', '-1', '1e3', '\0']) {
       expect(await db.store.runs.requestCancel(ref)).toBeUndefined()
       expect(await db.store.runs.find(ref)).toBeUndefined()
@@ -79,18 +79,21 @@ describe('cancelling a run', () => {
 })
 
 describe('cancel against finish', () => {
-  test.each(['completed', 'failed'] as const)('a cancel that was asked for wins over %s', async (status) => {
-    const run = await running()
-    await db.store.runs.requestCancel(run.runUuid)
-    expect(await db.runStore.finish([{ ...ended(run, status), killedPids: [42] }])).toEqual([])
-    expect(await db.store.runs.find(run.runUuid)).toMatchObject({
-      status: 'cancelled',
-      killed_pids: [42],
-      error_message: 'cancelled on request',
-    })
-  })
+  test.each(['completed', 'failed'] as const)(
+    'A run with a cancel request that finishes as %s is cancelled',
+    async (status) => {
+      const run = await running()
+      await db.store.runs.requestCancel(run.runUuid)
+      expect(await db.runStore.finish([{ ...ended(run, status), killedPids: [42] }])).toEqual([])
+      expect(await db.store.runs.find(run.runUuid)).toMatchObject({
+        status: 'cancelled',
+        killed_pids: [42],
+        error_message: 'cancelled on request',
+      })
+    },
+  )
 
-  test('a forced end is final: later writes of the worker are refused', async () => {
+  test('A forced cancel is final: later writes of the worker are refused', async () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), steps: [step(1)] }])
     await db.store.runs.requestCancel(run.runUuid)
@@ -101,7 +104,7 @@ describe('cancel against finish', () => {
     expect((await db.store.runs.steps(run.runUuid))?.data[0]?.status).toBe('cancelled')
   })
 
-  test('an end is not forced before its time, nor without a request', async () => {
+  test('A cancel is forced neither before its time nor without a request', async () => {
     const run = await running()
     expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(false)
     await db.store.runs.requestCancel(run.runUuid)
@@ -110,7 +113,7 @@ describe('cancel against finish', () => {
     expect(await db.store.runs.forceCancel(run.runId, 0)).toBe(true)
   })
 
-  test('a concurrent cancel and finish have one outcome and one event', async () => {
+  test('A concurrent cancel and finish write one status and one event', async () => {
     await submitted(db.store, {}, targets(40))
     const runs = await claimAll(db.store, db.runStore, workerId)
     await Promise.all(
@@ -126,7 +129,7 @@ describe('cancel against finish', () => {
     }
   })
 
-  test('a cancel that no worker answers is forced after its time', async () => {
+  test('A cancel to which no worker responds is forced after its time', async () => {
     const run = await running()
     await db.store.runs.requestCancel(run.runUuid)
     expect(await db.store.recovery.forceStaleCancels(60_000)).toBe(0)
@@ -137,7 +140,7 @@ describe('cancel against finish', () => {
 })
 
 describe('cancelling a job', () => {
-  test('ends what waits and asks what runs, and leaves what has ended', async () => {
+  test('The cancel of a job ends its waiting runs, requests the cancel of running ones and leaves ended ones', async () => {
     const { jobId, runIds } = await submitted(db.store, {}, targets(5))
     const rows = await take(db.store, { limit: 2 })
     await db.store.outbox.remove(rows)
@@ -153,12 +156,12 @@ describe('cancelling a job', () => {
     expect(statuses).toEqual(['completed', 'running', 'cancelled', 'cancelled', 'cancelled'])
   })
 
-  test('that its master left unfinished is finished once, by any number of masters', async () => {
+  test('A cancel of a job that its master did not finish is finished once by the other masters', async () => {
     const { jobId } = await submitted(db.store, { concurrency: 2 }, targets(6))
     const [a, b] = await claimAll(db.store, db.runStore, workerId)
     if (!a || !b) throw new Error('nothing claimed')
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
-    // As a master leaves it that dies after the mark.
+    // The state that a master leaves when it dies after the mark.
     await asSuperuser(
       (client) =>
         client.query(`update jobs set cancel_requested_at = now(), cancel_due_at = now() - interval '1 s'`),
@@ -178,7 +181,7 @@ describe('cancelling a job', () => {
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
   })
 
-  test('gives no freed slot to a run that is about to be cancelled', async () => {
+  test('A freed slot does not pass to a run of a job that is being cancelled', async () => {
     const { jobId } = await submitted(db.store, { concurrency: 1 }, targets(4))
     const [run] = await claimAll(db.store, db.runStore, workerId)
     if (!run) throw new Error('nothing claimed')

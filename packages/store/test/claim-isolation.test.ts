@@ -23,18 +23,18 @@ afterAll(async () => {
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(() => wipe(db.url))
 
-/** Rows of this target make every statement that starts them do something. */
+/** Runs of this target execute `body` in every statement that starts them. */
 const poison = (body: string) =>
   sql(`
     create or replace function poison() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
     create or replace trigger poison before update on runs for each row
     when (new.target = 'poison' and new.status = 'running') execute function poison()`)
-/** As after the time for which a run waits aside. */
+/** Ends the delay of runs that were set aside. */
 const later = () => sql(`update outbox set sent_at = now() - interval '1 minute'`)
 const POISON = [{ target: 'poison', workspace: 'poison' }]
 
 describe('claiming', () => {
-  test('takes time in proportion to the size of the params', async () => {
+  test('The time of a claim grows linearly with the size of the params', async () => {
     const timeOf = async (count: number): Promise<number> => {
       const params = Object.fromEntries(Array.from({ length: count }, (_, n) => [`param_${n}`, 'x']))
       await submitted(db.store, { params })
@@ -46,18 +46,18 @@ describe('claiming', () => {
       expect(Object.keys(run?.params ?? {})).toHaveLength(count)
       return ms
     }
-    // Of several the shortest counts: the machine may have other work.
+    // The shortest of several counts: the machine may have other work.
     const best = async (count: number) =>
       Math.min(await timeOf(count), await timeOf(count), await timeOf(count))
     const small = await best(10_000)
-    // The square would take 64 times as long.
+    // Quadratic time would be 64 times as long.
     expect(await best(80_000)).toBeLessThan(Math.max(small, 20) * 32)
   })
 
   test.each([
     ['that cannot be written', `raise exception 'no such row';`],
     ['that takes too long', `perform pg_sleep(60);`],
-  ])('a run %s waits aside, and is ended when others can be claimed', async (_title, body) => {
+  ])('A run %s is set aside, and fails when other runs can be claimed', async (_title, body) => {
     await poison(body)
     const before = await submitted(db.store, {}, targets(2))
     const bad = await submitted(db.store, {}, POISON)
@@ -66,7 +66,7 @@ describe('claiming', () => {
     const given = await claimAll(db.store, hasty, workerId)
     expect(given.map(({ runId }) => runId).sort((a, b) => a - b)).toEqual([...before.runIds, ...after.runIds])
     const [badId = 0] = bad.runIds
-    // The first failure may be anybody's.
+    // The first failure may have another cause than the run.
     expect(await statusOf(db.store, badId)).toBe('queued')
     expect(await take(db.store, { staleMs: 5_000 })).toEqual([])
     await later()
@@ -84,7 +84,7 @@ describe('claiming', () => {
   test.each([
     ['that cannot be written', `raise exception 'no such row';`],
     ['that takes too long', `perform pg_sleep(60);`],
-  ])('a local run %s does not hold up the others', async (_title, body) => {
+  ])('A local run %s does not delay the others', async (_title, body) => {
     await poison(body)
     const bad = await submitted(db.store, { runMode: 'local', priority: 'critical' }, POISON)
     const { runIds } = await submitted(db.store, { runMode: 'local' }, targets(3))
@@ -98,7 +98,7 @@ describe('claiming', () => {
     expect(await statusOf(db.store, bad.runIds[0] ?? 0)).toBe('failed')
   })
 
-  test('ends nothing when no run at all can be claimed', async () => {
+  test('No run fails when none can be claimed', async () => {
     await poison(`raise exception 'the table is broken';`)
     const { runIds } = await submitted(db.store, {}, [...POISON, { target: 'poison', workspace: 'other' }])
     const workerId = await joined(db.runStore)

@@ -13,7 +13,7 @@ const sql = (text: string) => asSuperuser((client) => client.query(text), db.url
 beforeEach(() => wipe(db.url))
 
 describe('claiming', () => {
-  test('of twenty workers with the same tickets each run goes to exactly one', async () => {
+  test('Twenty workers with the same messages claim each run exactly once', async () => {
     await submitted(db.store, {}, targets(200))
     const tickets = await take(db.store)
     const stores = await Promise.all(
@@ -38,7 +38,7 @@ describe('claiming', () => {
     }
   })
 
-  test('hands out everything that the executor needs', async () => {
+  test('A claim returns everything that the executor needs', async () => {
     const { jobId, runIds } = await submitted(db.store, {
       workflow: { hash: 'h1', json: '{"a":1}' },
       runnerGiven: true,
@@ -79,14 +79,14 @@ describe('claiming', () => {
     })
   })
 
-  test('leaves the runner to the workflow when the caller named none', async () => {
+  test('A claimed run has no runner when the caller named none: the workflow decides', async () => {
     await submitted(db.store)
     const [run] = await claimAll(db.store, db.runStore, await joined(db.runStore))
     expect(run?.runner).toBeNull()
     expect(run?.timeoutMs).toBeNull()
   })
 
-  test('writes one run.started entry for each attempt', async () => {
+  test('Each attempt writes one run.started event', async () => {
     const { runIds } = await submitted(db.store)
     const workerId = await joined(db.runStore)
     const [first] = await claimAll(db.store, db.runStore, workerId)
@@ -112,7 +112,7 @@ describe('claiming', () => {
     })
   })
 
-  test('refuses a ticket of an earlier epoch', async () => {
+  test('A message of an earlier epoch claims nothing', async () => {
     const [ticket] = (await submitted(db.store)).runIds
     const workerId = await joined(db.runStore)
     const [run] = await claimAll(db.store, db.runStore, workerId)
@@ -122,7 +122,7 @@ describe('claiming', () => {
     expect(await db.runStore.claim(workerId, [{ runId: ticket, epoch: 1 }])).toHaveLength(1)
   })
 
-  test('refuses a worker that never joined, left, or was declared lost', async () => {
+  test('A worker that never joined, has left or is lost claims nothing', async () => {
     const { runIds } = await submitted(db.store)
     const tickets = [{ runId: runIds[0] ?? 0, epoch: 0 }]
     const left = await joined(db.runStore)
@@ -137,7 +137,7 @@ describe('claiming', () => {
     expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
   })
 
-  test('renews the lease of a worker that comes late, unless the reaper came first', async () => {
+  test('A claim renews the lease of a late worker that is not lost yet', async () => {
     await submitted(db.store)
     const workerId = await joined(db.runStore)
     await sql(`update workers set lease_until = now() - interval '1 hour' where id = '${workerId}'`)
@@ -146,13 +146,13 @@ describe('claiming', () => {
     expect(listed?.status).toBe('busy')
   })
 
-  test('asks for nothing when there are no tickets', async () => {
+  test('A claim without messages returns nothing', async () => {
     expect(await db.runStore.claim('whoever', [])).toEqual([])
   })
 })
 
 describe('claiming local runs', () => {
-  test('follows priority, then age', async () => {
+  test('Local runs are claimed by priority, then by age', async () => {
     const low = await submitted(db.store, { runMode: 'local', priority: 'low' }, targets(2))
     const normal = await submitted(db.store, { runMode: 'local', priority: 'normal' }, targets(2))
     const critical = await submitted(db.store, { runMode: 'local', priority: 'critical' }, targets(1))
@@ -165,7 +165,7 @@ describe('claiming local runs', () => {
     expect(order).toEqual([...critical.runIds, ...normal.runIds, ...low.runIds])
   })
 
-  test('never takes distributed runs, and the dispatcher never takes local ones', async () => {
+  test('A local claim takes no distributed run, and the dispatcher takes no local run', async () => {
     await submitted(db.store, { runMode: 'local' })
     expect(await take(db.store)).toEqual([])
     await submitted(db.store, { runMode: 'distributed' })
@@ -173,7 +173,7 @@ describe('claiming local runs', () => {
     expect(claimed.map((run) => run.runMode)).toEqual(['local'])
   })
 
-  test('keeps to the slots of the job', async () => {
+  test('A local claim takes no more runs of a job than it has slots', async () => {
     await submitted(db.store, { runMode: 'local', concurrency: 1 }, targets(3))
     const workerId = await joined(db.runStore)
     const [first] = await db.runStore.claimLocal(workerId, 10)
@@ -183,7 +183,7 @@ describe('claiming local runs', () => {
     expect(await db.runStore.claimLocal(workerId, 10)).toHaveLength(1)
   })
 
-  test('gives each run to one of several servers', async () => {
+  test('Each local run is claimed by one of several servers', async () => {
     await submitted(db.store, { runMode: 'local' }, targets(120))
     const workerIds = await Promise.all(
       Array.from({ length: 6 }, () => joined(db.runStore, { kind: 'server' })),

@@ -19,8 +19,8 @@ const claim = async (limit = 100, by = server) =>
   (await db.store.runStore.claimCloud(by, limit)).sort((a, b) => a.runId - b.runId)
 const claimedIds = async (limit?: number) => (await claim(limit)).map((run) => run.runId)
 
-describe('Runs of a cloud job', () => {
-  test('are bound to machines in turn, also those of later jobs', async () => {
+describe('binding', () => {
+  test('Runs are bound to machines in turn, also those of later jobs', async () => {
     const { runIds, no, infraId } = await cloudJob(db.store, {
       runs: 5,
       infra: { instances: 3 },
@@ -35,7 +35,7 @@ describe('Runs of a cloud job', () => {
     expect(await db.store.cloud.bindRuns(no, 100)).toBe(0)
   })
 
-  test('are bound in chunks when there are many', async () => {
+  test('Many runs are bound in chunks', async () => {
     const { no, infraId } = await cloudJob(db.store, { runs: 1, infra: { instances: 2 } })
     const chunks = [targets(3, 'a'), targets(2, 'b')]
     const stream = {
@@ -55,7 +55,7 @@ describe('Runs of a cloud job', () => {
     expect(await machinesOf(db.store, data.map((run) => run.id).reverse())).toEqual(['2', '1', '2', '1', '2'])
   })
 
-  test('are bound once by concurrent servers', async () => {
+  test('Concurrent servers bind each run once', async () => {
     const { runIds, no } = await cloudJob(db.store, { runs: 40, infra: { instances: 4 }, bind: false })
     const bound = await Promise.all(Array.from({ length: 6 }, () => db.store.cloud.bindRuns(no, 7)))
     expect(bound.reduce((sum, one) => sum + one, 0)).toBe(40)
@@ -63,7 +63,7 @@ describe('Runs of a cloud job', () => {
     expect(machines).toEqual(runIds.map((_, n) => String(1 + (n % 4))))
   })
 
-  test('report what they wait for', async () => {
+  test('A waiting cloud run has the reason for its wait', async () => {
     const { runIds, no, infraId } = await cloudJob(db.store, {
       runs: 2,
       infra: { instances: 1 },
@@ -87,8 +87,8 @@ describe('Runs of a cloud job', () => {
   })
 })
 
-describe('The claim of cloud runs', () => {
-  test('gives each machine one run at a time', async () => {
+describe('claims', () => {
+  test('Each machine gets one run at a time', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 5 })
     const first = await claim()
     expect(first.map((run) => run.runId)).toEqual(runIds.slice(0, 2))
@@ -98,7 +98,7 @@ describe('The claim of cloud runs', () => {
     expect(await claimedIds()).toEqual([runIds[2]])
   })
 
-  test('gives a machine its share of the concurrency of the job, and no job more than its concurrency', async () => {
+  test('A machine gets its share of the concurrency of a job, and no job exceeds its concurrency', async () => {
     const { runIds } = await cloudJob(db.store, {
       runs: 12,
       draft: { concurrency: 5 },
@@ -108,10 +108,10 @@ describe('The claim of cloud runs', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('uses machines with room when the job has few slots', async () => {
+  test('The slots of a job with few slots pass to machines with room', async () => {
     await cloudJob(db.store, { runs: 40, draft: { concurrency: 4 }, infra: { instances: 2 } })
     let running = await claim()
-    // The first machine is fast; the second one has not finished anything yet.
+    // The first machine is fast; the second one has not finished a run yet.
     for (let turn = 0; turn < 5; turn++) {
       const machines = await machinesOf(
         db.store,
@@ -124,7 +124,7 @@ describe('The claim of cloud runs', () => {
     }
   })
 
-  test('gives slots to unbound runs when no others wait', async () => {
+  test('Unbound runs get slots when no bound run waits', async () => {
     const { runIds, no } = await cloudJob(db.store, {
       runs: 6,
       draft: { concurrency: 2 },
@@ -139,7 +139,7 @@ describe('The claim of cloud runs', () => {
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
   })
 
-  test('keeps the share of a machine when other machines failed', async () => {
+  test('A machine keeps its share when other machines fail', async () => {
     const { runIds } = await cloudJob(db.store, {
       runs: 12,
       draft: { concurrency: 6 },
@@ -152,7 +152,7 @@ describe('The claim of cloud runs', () => {
     expect(await claimedIds()).toEqual([runIds[0], runIds[1]])
   })
 
-  test('counts all runs on a machine, of any job', async () => {
+  test('All runs on a machine count, of any job', async () => {
     const { infraId, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 1 } })
     expect(await claim()).toHaveLength(1)
     await submitted(db.store, { runMode: 'cloud', concurrency: 3 }, targets(4), { cloud: { reuse: infraId } })
@@ -161,7 +161,7 @@ describe('The claim of cloud runs', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('follows the priority: no run passes a more urgent one that has no room', async () => {
+  test('No run is claimed before a more urgent one that has no room', async () => {
     const { infraId, no, runIds } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
     expect(await claimedIds()).toEqual([runIds[0]])
     const submit = async (priority: 'critical' | 'low', concurrency: number | null) =>
@@ -183,14 +183,14 @@ describe('The claim of cloud runs', () => {
     expect(order).toEqual([...critical, runIds[1], ...low])
   })
 
-  test('takes the most urgent runs of all machines when slots are few', async () => {
+  test('The most urgent runs of all machines are claimed first', async () => {
     const low = await cloudJob(db.store, { runs: 2, draft: { priority: 'low' } })
     const high = await cloudJob(db.store, { runs: 2, draft: { priority: 'high' } })
     expect(await claimedIds(3)).toEqual([low.runIds[0], ...high.runIds])
     expect(await claimedIds(3)).toEqual([low.runIds[1]])
   })
 
-  test('never gives the same room to two concurrent servers', async () => {
+  test('Two concurrent servers never claim the same room of a machine', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 60, infra: { instances: 4 } })
     const servers = await Promise.all(
       Array.from({ length: 5 }, () => joined(db.store.runStore, { kind: 'server' })),
@@ -209,12 +209,12 @@ describe('The claim of cloud runs', () => {
     expect(done.sort((a, b) => a - b)).toEqual(runIds)
   })
 
-  test('gives nothing to an unknown server', async () => {
+  test('An unknown server claims nothing', async () => {
     await cloudJob(db.store)
     expect(await claim(10, 'nobody')).toEqual([])
   })
 
-  test('takes only cloud runs, and other claims take none', async () => {
+  test('A cloud claim takes only cloud runs, and other claims take none', async () => {
     const { runIds } = await cloudJob(db.store)
     const local = await submitted(db.store, { runMode: 'local' })
     const distributed = await submitted(db.store)
@@ -230,8 +230,8 @@ describe('The claim of cloud runs', () => {
   })
 })
 
-describe('A cloud run', () => {
-  test('stays bound to its machine when it is handed back', async () => {
+describe('cloud runs', () => {
+  test('A handed back cloud run stays bound to its machine', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 4 })
     const [first] = await claim(1)
     if (!first) throw new Error('nothing claimed')
@@ -242,7 +242,7 @@ describe('A cloud run', () => {
     expect(again[0]).toMatchObject({ attempt: 2, epoch: 1 })
   })
 
-  test('is queued again, bound to its machine, when its server is lost', async () => {
+  test('A cloud run of a lost server is queued again and stays bound to its machine', async () => {
     const { runIds } = await cloudJob(db.store)
     await claim()
     await sql(`update workers set lease_until = now() - interval '1 s'`)
@@ -260,7 +260,7 @@ describe('A cloud run', () => {
     expect((await sql('select crashes, moves from runs')).rows).toEqual([{ crashes: 1, moves: 0 }])
   })
 
-  test('keeps its slot of the job when it is queued again', async () => {
+  test('A cloud run keeps its slot when it is queued again', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 4, draft: { concurrency: 2 } })
     const [first] = await claim()
     if (!first) throw new Error('nothing claimed')
@@ -274,7 +274,7 @@ describe('A cloud run', () => {
     expect(await claimedIds()).toEqual([runIds[2], runIds[3]])
   })
 
-  test('is cancelled like any other', async () => {
+  test('A cloud run is cancelled like any other run', async () => {
     const { runIds, jobId } = await cloudJob(db.store, { runs: 3 })
     const [running] = await claim(1)
     expect(await db.store.runs.requestCancel(String(runIds[2]))).toMatchObject({ status: 'cancelled' })
@@ -288,8 +288,8 @@ describe('A cloud run', () => {
   })
 })
 
-describe('The machine of a run', () => {
-  test('is returned with its keys for the current attempt while the run is running', async () => {
+describe('machines of runs', () => {
+  test('The machine of a run is returned with its keys for the current attempt while the run is running', async () => {
     const { instances, no, infraId } = await cloudJob(db.store)
     const [run] = await claim()
     if (!run) throw new Error('nothing claimed')
@@ -312,8 +312,8 @@ describe('The machine of a run', () => {
   })
 })
 
-describe('A lost machine', () => {
-  test('has its runs bound to other machines, and keeps its row until it is gone', async () => {
+describe('lost machines', () => {
+  test('The runs of a lost machine are bound to other machines, and its row stays until it is gone', async () => {
     const { runIds, instances, no, infraId } = await cloudJob(db.store, { runs: 5 })
     const [first, second] = await claim()
     expect(await db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'taken back')).toEqual({ moved: 1 })
@@ -337,7 +337,7 @@ describe('A lost machine', () => {
     ])
   })
 
-  test('has its runs bound to other machines, too, when the reconciler destroys it', async () => {
+  test('The runs of a machine that the reconciler destroys are bound to other machines', async () => {
     const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
     await claim()
     expect(await db.store.cloud.moveInstance(instances[0]?.no ?? 0, 'destroying', {})).toBe(true)
@@ -345,7 +345,7 @@ describe('A lost machine', () => {
     expect(await machinesOf(db.store, runIds)).toEqual([''])
   })
 
-  test('ends a run whose cancellation was requested', async () => {
+  test('A run with a cancel request on a lost machine is cancelled', async () => {
     const { runIds, instances } = await cloudJob(db.store, { runs: 1 })
     await claim()
     await db.store.runs.requestCancel(String(runIds[0]))
@@ -356,7 +356,7 @@ describe('A lost machine', () => {
     })
   })
 
-  test('fails a run that has lost too many machines', async () => {
+  test('A run that has lost too many machines fails', async () => {
     const { runIds, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 6 } })
     for (let lost = 1; lost <= 6; lost++) {
       const [run] = await claim()
@@ -372,7 +372,7 @@ describe('A lost machine', () => {
     expect((await sql('select * from outbox')).rows).toEqual([])
   })
 
-  test('leaves no run behind when servers claim concurrently', async () => {
+  test('No run stays on a lost machine when servers claim concurrently', async () => {
     const { runIds, instances, no } = await cloudJob(db.store, { runs: 30, infra: { instances: 6 } })
     const losing = instances.slice(1).map((one) => db.store.cloud.loseInstance(one.no, 'gone'))
     const claiming = Array.from({ length: 6 }, () => claim(2))
@@ -385,7 +385,7 @@ describe('A lost machine', () => {
     expect(new Set(await machinesOf(db.store, runIds))).toEqual(new Set(['1']))
   })
 
-  test('has its handed back runs bound to other machines', async () => {
+  test('A run that is handed back on a lost machine is bound to another machine', async () => {
     const { runIds, instances, no } = await cloudJob(db.store, { runs: 2 })
     await sql(`update cloud_instances set status = 'destroying' where id = ${instances[0]?.no}`)
     await db.store.cloud.bindRuns(no, 10)

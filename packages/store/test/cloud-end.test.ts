@@ -29,33 +29,39 @@ const runsOf = async (jobId: string) =>
 const statuses = async (jobId: string) => (await runsOf(jobId)).map((run) => run.status)
 const workDone = async (infraId: string) => (await recordOf(db.store, infraId)).workDone
 
-describe('Moves that are not in the tables', () => {
+describe('status moves', () => {
   const infraStatuses = Object.keys(INFRA_MOVES) as InfraStatus[]
-  test.each(infraStatuses)('are refused for an infrastructure that is %s', async (from) => {
-    const { infra_id: infraId } = await request(db.store, { instances: 1 })
-    const { no } = await recordOf(db.store, infraId)
-    await sql(`update cloud_instances set status = 'destroyed'`)
-    for (const to of infraStatuses) {
-      await sql(`update cloud_infras set status = '${from}', closed_at = null`)
-      expect([to, await db.store.cloud.moveInfra(no, to, 'because')]).toEqual([
-        to,
-        INFRA_MOVES[from].includes(to),
-      ])
-    }
-  })
+  test.each(infraStatuses)(
+    'An infrastructure that is %s moves only to the statuses of INFRA_MOVES',
+    async (from) => {
+      const { infra_id: infraId } = await request(db.store, { instances: 1 })
+      const { no } = await recordOf(db.store, infraId)
+      await sql(`update cloud_instances set status = 'destroyed'`)
+      for (const to of infraStatuses) {
+        await sql(`update cloud_infras set status = '${from}', closed_at = null`)
+        expect([to, await db.store.cloud.moveInfra(no, to, 'because')]).toEqual([
+          to,
+          INFRA_MOVES[from].includes(to),
+        ])
+      }
+    },
+  )
 
   const instanceStatuses = Object.keys(INSTANCE_MOVES) as InstanceStatus[]
-  test.each(instanceStatuses)('are refused for a machine that is %s', async (from) => {
-    const { infra_id: infraId } = await request(db.store, { instances: 1 })
-    const { instances } = await recordOf(db.store, infraId)
-    for (const to of instanceStatuses) {
-      await sql(`update cloud_instances set status = '${from}'`)
-      const moved = await db.store.cloud.moveInstance(instances[0]?.no ?? 0, to, { message: 'because' })
-      expect([to, moved]).toEqual([to, INSTANCE_MOVES[from].includes(to)])
-    }
-  })
+  test.each(instanceStatuses)(
+    'A machine that is %s moves only to the statuses of INSTANCE_MOVES',
+    async (from) => {
+      const { infra_id: infraId } = await request(db.store, { instances: 1 })
+      const { instances } = await recordOf(db.store, infraId)
+      for (const to of instanceStatuses) {
+        await sql(`update cloud_instances set status = '${from}'`)
+        const moved = await db.store.cloud.moveInstance(instances[0]?.no ?? 0, to, { message: 'because' })
+        expect([to, moved]).toEqual([to, INSTANCE_MOVES[from].includes(to)])
+      }
+    },
+  )
 
-  test('include the destruction of an infrastructure with a machine', async () => {
+  test('An infrastructure with a machine cannot become destroyed', async () => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { no, instances } = await recordOf(db.store, infraId)
     await db.store.cloud.drain(infraId, 'enough')
@@ -69,8 +75,8 @@ describe('Moves that are not in the tables', () => {
   })
 })
 
-describe('An infrastructure that is destroyed on request', () => {
-  test('cancels waiting runs with the reason and asks running ones to end', async () => {
+describe('destruction on request', () => {
+  test('Destroying an infrastructure cancels its waiting runs with the reason and requests the cancel of running ones', async () => {
     const { infraId, jobId } = await cloudJob(db.store, { runs: 4 })
     const running = await claim()
     const drained = await db.store.cloud.drain(infraId, 'destroyed by admin')
@@ -94,7 +100,7 @@ describe('An infrastructure that is destroyed on request', () => {
     expect((await runsOf(jobId))[1]?.error_message).toBe('destroyed by admin')
   })
 
-  test('stays as it is after it has ended; an unknown one is undefined', async () => {
+  test('An ended infrastructure does not change, and an unknown one is undefined', async () => {
     const { no, infraId } = await cloudJob(db.store)
     await db.store.cloud.moveInfra(no, 'failed', 'all machines are gone')
     expect(await db.store.cloud.drain(infraId, 'enough')).toMatchObject({
@@ -105,7 +111,7 @@ describe('An infrastructure that is destroyed on request', () => {
     expect(await db.store.cloud.drain("'", 'enough')).toBeUndefined()
   })
 
-  test('ends runs of targets that are created later', async () => {
+  test('Runs that are created after the destruction of their infrastructure end', async () => {
     const { infraId } = await cloudJob(db.store)
     const stream = { count: 3, chunks: async function* () { yield targets(3) } } // prettier-ignore
     const answer = await db.store.jobs.submit(draft({ runMode: 'cloud' }), stream, {
@@ -119,33 +125,36 @@ describe('An infrastructure that is destroyed on request', () => {
   })
 })
 
-describe('An infrastructure that fails or expires', () => {
-  test.each(['failed', 'draining'] as const)('ends its runs as failed when it is %s', async (to) => {
-    const { no, jobId } = await cloudJob(db.store, { runs: 4 })
-    const [run, asked] = await claim()
-    await db.store.runs.requestCancel(String(asked?.runId))
-    expect(await db.store.cloud.moveInfra(no, to, 'its time is over')).toBe(true)
-    expect((await statuses(jobId)).sort()).toEqual(['cancelled', 'failed', 'failed', 'failed'])
-    const texts = (await runsOf(jobId)).map((one) => one.error_message)
-    expect(new Set(texts)).toEqual(new Set(['its time is over', 'its time is over']))
-    expect(run && (await db.store.runStore.finish([ended(run)]))).toEqual(run && [keyOf(run)])
-    expect((await sql('select * from outbox')).rows).toEqual([])
-  })
+describe('failure and expiry', () => {
+  test.each(['failed', 'draining'] as const)(
+    'The runs of an infrastructure that becomes %s fail',
+    async (to) => {
+      const { no, jobId } = await cloudJob(db.store, { runs: 4 })
+      const [run, asked] = await claim()
+      await db.store.runs.requestCancel(String(asked?.runId))
+      expect(await db.store.cloud.moveInfra(no, to, 'its time is over')).toBe(true)
+      expect((await statuses(jobId)).sort()).toEqual(['cancelled', 'failed', 'failed', 'failed'])
+      const texts = (await runsOf(jobId)).map((one) => one.error_message)
+      expect(new Set(texts)).toEqual(new Set(['its time is over', 'its time is over']))
+      expect(run && (await db.store.runStore.finish([ended(run)]))).toEqual(run && [keyOf(run)])
+      expect((await sql('select * from outbox')).rows).toEqual([])
+    },
+  )
 
-  test('reports when its time is over', async () => {
+  test('An infrastructure past its expiry time is reported as expired', async () => {
     const { infra_id: infraId } = await request(db.store)
     expect((await recordOf(db.store, infraId)).expired).toBe(false)
     await sql('update cloud_infras set expires_at = now()')
     expect((await recordOf(db.store, infraId)).expired).toBe(true)
   })
 
-  test('continues on the next server after a crash', async () => {
+  test('Another server continues the end of an infrastructure after a crash', async () => {
     const { no, jobId } = await cloudJob(db.store, { runs: 3 })
     const { instances } = await recordOf(
       db.store,
       (await db.store.cloud.list({}, { offset: 0, limit: 1 })).data[0]?.infra_id ?? '',
     )
-    // Like a crash between the move and the end of the runs.
+    // The state after a crash between the move and the end of the runs.
     await sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
     for (const one of instances) {
       await db.store.cloud.moveInstance(one.no, 'destroying', {})
@@ -159,7 +168,7 @@ describe('An infrastructure that fails or expires', () => {
     ])
   })
 
-  test('is acquired again until its machines are gone', async () => {
+  test('A failed infrastructure stays due until its machines are gone', async () => {
     const { no, instances, infraId } = await cloudJob(db.store)
     await db.store.cloud.moveInfra(no, 'failed', 'no machine answers')
     expect(await recordOf(db.store, infraId)).toMatchObject({
@@ -174,7 +183,7 @@ describe('An infrastructure that fails or expires', () => {
     expect(await db.store.cloud.acquire('next', 1_000)).toBeUndefined()
   })
 
-  test('fails a run that is handed back to it', async () => {
+  test('A run that is handed back to a failed infrastructure fails', async () => {
     const { no, runIds } = await cloudJob(db.store)
     const [run] = await claim()
     if (!run) throw new Error('nothing claimed')
@@ -186,7 +195,7 @@ describe('An infrastructure that fails or expires', () => {
     })
   })
 
-  test('keeps pending runs, which can start elsewhere', async () => {
+  test('Pending runs of a failed infrastructure stay pending: they can start on another one', async () => {
     const { infra_id: reuse } = await request(db.store)
     const { runIds } = await submitted(db.store, { runMode: 'cloud' }, targets(1), {
       start: false,
@@ -200,8 +209,8 @@ describe('An infrastructure that fails or expires', () => {
   })
 })
 
-describe('The work of an infrastructure', () => {
-  test('is done when every run of every job bound to it has ended, whatever its outcome', async () => {
+describe('finished work', () => {
+  test('The work of an infrastructure is done when all runs of its jobs have ended', async () => {
     const { infra_id: reuse } = await request(db.store)
     expect(await workDone(reuse)).toBe(false)
     const { no, infraId, jobId } = await cloudJob(db.store, { runs: 2 })
@@ -219,7 +228,7 @@ describe('The work of an infrastructure', () => {
     expect(await workDone(infraId)).toBe(true)
   })
 
-  test('is not done while targets have no run yet', async () => {
+  test('The work of an infrastructure is not done while targets have no run yet', async () => {
     const { infraId, runIds } = await cloudJob(db.store)
     await db.store.runs.requestCancel(String(runIds[0]))
     expect(await workDone(infraId)).toBe(true)
@@ -228,7 +237,7 @@ describe('The work of an infrastructure', () => {
     expect(await workDone(infraId)).toBe(false)
   })
 
-  test('ends it only if no job is bound concurrently', async () => {
+  test('An infrastructure whose work is done is not destroyed if a job joins it concurrently', async () => {
     const outcomes = new Set<string>()
     for (let round = 0; round < 8; round++) {
       const { no, infraId, runIds } = await cloudJob(db.store, { infra: { autoDestroy: true } })

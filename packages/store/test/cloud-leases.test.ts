@@ -15,8 +15,8 @@ const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => clien
 const LONG_MS = 60_000
 const take = (owner = 'a', leaseMs = LONG_MS) => db.store.cloud.acquire(owner, leaseMs)
 
-describe('The lease of an infrastructure', () => {
-  test('is held by one server at a time; each server acquires another infrastructure', async () => {
+describe('leases of infrastructures', () => {
+  test('One server at a time holds the lease of an infrastructure; each server acquires another infrastructure', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, async () => (await request(db.store)).infra_id))
     const taken = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((owner) => take(owner)))
     const held = taken.flatMap((one) => (one ? [one.infraId] : []))
@@ -24,7 +24,7 @@ describe('The lease of an infrastructure', () => {
     expect(await take()).toBeUndefined()
   })
 
-  test('comes with the whole record of the infrastructure', async () => {
+  test('A lease is returned with the whole record of its infrastructure', async () => {
     const { infra_id: infraId, expires_at: expiresAt } = await request(db.store, {
       instances: 1,
       useSpot: true,
@@ -64,7 +64,7 @@ describe('The lease of an infrastructure', () => {
     })
   })
 
-  test('passes to another server when it expires, and the first server cannot renew it', async () => {
+  test('An expired lease passes to another server, and the first server cannot renew it', async () => {
     await request(db.store)
     const mine = await take('a', 20)
     let theirs: typeof mine
@@ -77,7 +77,7 @@ describe('The lease of an infrastructure', () => {
     expect(await db.store.cloud.renew(no, 'b', LONG_MS)).toMatchObject({ no })
   })
 
-  test('is held as long as its server renews it', async () => {
+  test('A server holds a lease as long as it renews it', async () => {
     await request(db.store)
     const { no } = (await take()) ?? { no: 0 }
     expect(await db.store.cloud.renew(no, 'a', 3 * LONG_MS)).toMatchObject({ no })
@@ -87,7 +87,7 @@ describe('The lease of an infrastructure', () => {
     expect(await take('b')).toBeUndefined()
   })
 
-  test('makes the infrastructure due again after the time given at its release', async () => {
+  test('A released infrastructure is due again after the time given at its release', async () => {
     await request(db.store)
     const { no } = (await take()) ?? { no: 0 }
     await db.store.cloud.release(no, 'a', LONG_MS)
@@ -99,7 +99,7 @@ describe('The lease of an infrastructure', () => {
   })
 
   test.each<[string, (ready: Awaited<ReturnType<typeof cloudJob>>) => Promise<unknown>]>([
-    ['it shall be destroyed', ({ infraId }) => db.store.cloud.drain(infraId, 'enough')],
+    ['its destruction is requested', ({ infraId }) => db.store.cloud.drain(infraId, 'enough')],
     ['a machine is lost', ({ instances }) => db.store.cloud.loseInstance(instances[0]?.no ?? 0, 'gone')],
     [
       'a job is bound to it',
@@ -114,29 +114,29 @@ describe('The lease of an infrastructure', () => {
       },
     ],
     ['its waiting run is cancelled', ({ runIds }) => db.store.runs.requestCancel(String(runIds[0]))],
-  ])('is due at once when %s, in between as well as before it is let go', async (_what, change) => {
-    for (const when of ['held', 'let go']) {
+  ])('An infrastructure is due at once when %s, during a lease and after it', async (_what, change) => {
+    for (const when of ['held', 'released']) {
       await wipe(db.url)
       const ready = await cloudJob(db.store, { infra: { autoDestroy: true } })
       await take()
-      if (when === 'let go') await db.store.cloud.release(ready.no, 'a', LONG_MS)
+      if (when === 'released') await db.store.cloud.release(ready.no, 'a', LONG_MS)
       expect(await take()).toBeUndefined()
-      const woken = Promise.withResolvers<void>()
+      const notified = Promise.withResolvers<void>()
       let listening = false
       await using _listener = await db.store.listen(() => {
-        if (listening) woken.resolve()
+        if (listening) notified.resolve()
       })
       listening = true
       await change(ready)
       if (when === 'held') await db.store.cloud.release(ready.no, 'a', LONG_MS)
-      await woken.promise
+      await notified.promise
       expect(await take()).toMatchObject({ no: ready.no })
     }
   })
 })
 
-describe('Keys of an infrastructure', () => {
-  test('are stored once, for the reconciler, and are in no API response', async () => {
+describe('keys of infrastructures', () => {
+  test('Keys of an infrastructure are stored once, for the reconciler, and are in no API response', async () => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { no, instances } = await recordOf(db.store, infraId)
     const instanceNo = instances[0]?.no ?? 0
@@ -158,7 +158,7 @@ describe('Keys of an infrastructure', () => {
     expect(JSON.stringify(seen)).not.toContain('secret')
   })
 
-  test('are deleted: host keys when the machine is ready, the key when the last machine is gone', async () => {
+  test('Host keys are deleted when the machine is ready, and the key of an infrastructure after its last machine', async () => {
     const { infra_id: infraId } = await request(db.store)
     const { no, instances } = await bringUp(db.store, infraId)
     const secrets = async () =>
@@ -181,8 +181,8 @@ describe('Keys of an infrastructure', () => {
   })
 })
 
-describe('A machine in the database', () => {
-  test('marks the start of its create call, only for the holder of the lease while provisioning', async () => {
+describe('rows of machines', () => {
+  test('Only the owner of the lease can mark the start of a create call, and only while provisioning', async () => {
     const { infra_id: infraId } = await request(db.store, { instances: 1 })
     const { no, instances } = (await take()) ?? { no: 0, instances: [] }
     const machine = instances[0]?.no ?? 0
@@ -202,7 +202,7 @@ describe('A machine in the database', () => {
     expect(await db.store.cloud.markCreateStarted(machine, 'a')).toBe(false)
   })
 
-  test('is wanted as long as its row is in use', async () => {
+  test('A machine is wanted as long as its row is in use', async () => {
     const { infra_id: infraId } = await request(db.store, { instances: 4 })
     const { instances } = await recordOf(db.store, infraId)
     const [a, b, c, d] = instances
@@ -222,7 +222,7 @@ describe('A machine in the database', () => {
     expect(await db.store.cloud.providersInUse()).toEqual(['local'])
   })
 
-  test('is searched by the reaper of one server at a time', async () => {
+  test('One server at a time looks for orphaned machines of a provider', async () => {
     await sql('delete from cloud_reaps')
     const turns = await Promise.all(
       Array.from({ length: 6 }, () => db.store.cloud.tryAcquireReaperTurn('aws', LONG_MS)),

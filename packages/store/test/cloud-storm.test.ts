@@ -4,7 +4,7 @@ import { cloudJob } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, submitted, targets } from './fixtures.ts'
 
-/** Actions of each concurrent actor. */
+/** Actions of each concurrent task. */
 const TURNS = 40
 const LEASE_MS = 60_000
 
@@ -57,7 +57,7 @@ const disturb = async (seed: number, infras: readonly Ready[]): Promise<void> =>
     const infra = infras[Math.floor(dice() * infras.length)]
     if (!infra) continue
     const choice = { cloud: { reuse: infra.infraId } }
-    const deeds = [
+    const actions = [
       () => submitted(db.store, { runMode: 'cloud', concurrency: 3 }, targets(4), choice),
       () => submitted(db.store, { runMode: 'cloud', priority: 'high' }, targets(2), choice),
       () => jobs.submit(draft({ runMode: 'cloud' }), stream, choice),
@@ -67,7 +67,7 @@ const disturb = async (seed: number, infras: readonly Ready[]): Promise<void> =>
       () => cloud.loseInstance(infra.instances[turn % infra.instances.length]?.no ?? 0, 'gone'),
       () => (turn > TURNS / 2 ? cloud.drain(infra.infraId, 'enough') : recovery.recountSlots(100)),
     ]
-    await deeds[Math.floor(dice() * deeds.length)]?.().catch((error: unknown) => {
+    await actions[Math.floor(dice() * actions.length)]?.().catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'wrong_state')) throw error
     })
   }

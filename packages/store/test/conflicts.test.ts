@@ -9,7 +9,7 @@ import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from
 
 let db: TestDatabase
 beforeAll(async () => {
-  // A connection for each call: who waits for one of a full pool is refused after some seconds.
+  // A connection for each call: a call that waits too long for a connection is refused.
   db = await testDatabase({ poolSize: 100 })
 })
 afterAll(() => db[Symbol.asyncDispose]())
@@ -27,7 +27,7 @@ const deadlocks = () =>
 const statusOf = async (id: number | undefined) => (await db.store.runs.find(String(id)))?.status
 
 describe('batched statements', () => {
-  test('over the same runs in any order, from many sides at once, wait for each other and never deadlock', async () => {
+  test('Concurrent batches over the same runs in any order never deadlock', async () => {
     const before = await deadlocks()
     const { jobId } = await submitted(db.store, { concurrency: 150 }, targets(240))
     const sides = await Promise.all(
@@ -65,7 +65,7 @@ describe('batched statements', () => {
     expect((await deadlocks()) - before).toBe(0)
   })
 
-  test('that end the same runs at once, each naming them in another order, never deadlock either', async () => {
+  test('Concurrent statements that end the same runs in different orders never deadlock', async () => {
     await submitted(db.store, {}, targets(300))
     const runs = await db.runStore.claim(await joined(db.runStore), await take(db.store))
     const before = await deadlocks()
@@ -82,7 +82,7 @@ describe('batched statements', () => {
     expect((await deadlocks()) - before).toBe(0)
   })
 
-  test('a deadlock that Postgres breaks is tried again until it gets through', async () => {
+  test('A statement that Postgres aborts to end a deadlock is repeated until it succeeds', async () => {
     const before = await deadlocks()
     await submitted(db.store, {}, targets(3))
     const workerId = await joined(db.runStore)
@@ -93,25 +93,25 @@ describe('batched statements', () => {
     const lock = (client: pg.Client, run: ClaimedRun) =>
       client.query(`select from runs where id = ${run.runId} for update`)
     await asSuperuser(async (holder) => {
-      await asSuperuser(async (rude) => {
+      await asSuperuser(async (other) => {
         const waitFor = async (count: number) => {
           const waiting =
             "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
           await until(async () => (await holder.query(waiting)).rowCount === count)
         }
-        // Who waits last closes the circle and breaks it: so the store has to come to the lock of the rude one after
-        // that waits already, for a lock that the store has. Until then the holder stops it between the two.
-        await rude.query("set deadlock_timeout = '10min'; begin")
+        // Postgres aborts the statement that waits last. So the store must wait for a lock of `other` after `other` has
+        // begun to wait for a lock of the store. Until then, `holder` stops the store between the two locks.
+        await other.query("set deadlock_timeout = '10min'; begin")
         await holder.query('begin')
         await lock(holder, b)
-        await lock(rude, c)
+        await lock(other, c)
         const recording = db.runStore.record([a, b, c].map((run) => ({ ...keyOf(run), totalSteps: 5 })))
         await waitFor(1)
-        const locking = lock(rude, a)
+        const locking = lock(other, a)
         await waitFor(2)
         await holder.query('commit')
         await locking
-        await rude.query('commit')
+        await other.query('commit')
         expect(await recording).toEqual([])
       }, db.url)
     }, db.url)
@@ -119,7 +119,7 @@ describe('batched statements', () => {
     expect((await db.store.runs.find(a.runUuid))?.total_steps).toBe(5)
   })
 
-  test('a machine that is lost waits for a run that is being ended before it touches what waits for it', async () => {
+  test('The loss of a machine waits for a run that is being ended, and the two never deadlock', async () => {
     const before = await deadlocks()
     const { runIds, instances } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
     const ended = JSON.stringify([{ id: runIds[0], status: 'cancelled', error: '' }])

@@ -14,7 +14,7 @@ export interface OpenDatabase {
 
 export interface TestDatabase extends OpenDatabase {
   readonly store: Store
-  /** A worker's side, on a pool of its own. */
+  /** The store of a worker, with its own pool. */
   readonly runStore: WorkerStore
 }
 
@@ -41,13 +41,13 @@ export async function connectSuperuser(url = serverUrl()): Promise<pg.Client & A
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** Runs statements on a connection of its own as the superuser of the test server. */
+/** Runs statements on a separate connection as the superuser of the test server. */
 export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, url = serverUrl()): Promise<T> {
   await using client = await connectSuperuser(url)
   return await work(client)
 }
 
-/** Changes with every change of the SQL files and of what applies them, so that a stale template is never used. */
+/** The name changes with the SQL files and with `migrate.ts`, so that a stale template is never used. */
 const templateName = async (): Promise<string> => {
   const hash = createHash('sha256')
   const folder = fileURLToPath(new URL('../', import.meta.url))
@@ -63,8 +63,8 @@ const exists = async (client: pg.Client, database: string): Promise<boolean> =>
   (await client.query('select from pg_database where datname = $1', [database])).rowCount === 1
 
 /**
- * The migrated template, made once however many test processes ask: they queue on an advisory lock. It gets its name
- * when it is complete, so that a test process that was killed leaves no half of one.
+ * The migrated template, created once for all test processes: they queue on an advisory lock. It gets its name when it
+ * is complete, so that a killed test process leaves no incomplete template.
  */
 const ensureTemplate = async (client: pg.Client): Promise<string> => {
   const name = await templateName()
@@ -81,7 +81,7 @@ const ensureTemplate = async (client: pg.Client): Promise<string> => {
   }
 }
 
-/** An empty database that nothing has been migrated in. */
+/** An empty database without a schema. */
 export async function emptyDatabase(): Promise<OpenDatabase> {
   return createDatabase('template1')
 }
@@ -100,7 +100,7 @@ const createDatabase = async (template: string | undefined): Promise<OpenDatabas
   }
 }
 
-/** A database of one's own, cloned from a migrated template: one for each test file. Dispose it in `afterAll`. */
+/** A new database, cloned from a migrated template: one for each test file. Dispose it in `afterAll`. */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const poolSize = options.poolSize ?? 10
   await using stack = new AsyncDisposableStack()

@@ -32,13 +32,13 @@ const recorded = async (event: Partial<EventRecord>) => {
 }
 
 describe('the event log', () => {
-  test('cuts data beyond 1 MiB that a worker writes, and leaves valid JSON', async () => {
+  test('The data of an event of a worker beyond 1 MiB is replaced by valid JSON', async () => {
     const data = JSON.stringify({ text: 'x'.repeat(2_000_000) })
     const entry = await recorded({ data })
     expect(JSON.parse(entry.data)).toEqual({ truncated: true, bytes: data.length })
   })
 
-  test('cuts words that no index could hold, so that the worker can go on', async () => {
+  test('The topic, name, source and data type of an event are cut to a length that an index can hold', async () => {
     const long = noise(10_000)
     const entry = await recorded({ topic: long, name: long, source: long, dataType: long })
     expect(entry).toMatchObject({
@@ -49,7 +49,7 @@ describe('the event log', () => {
     })
   })
 
-  test('keeps the small fields of a finding that is too large for an event', async () => {
+  test('The event of a finding that is too large keeps its small fields', async () => {
     const tags = Array.from({ length: 256 }, () => noise(256).replaceAll('a', 'ä'))
     await db.store.vulnerabilities.create('w', {
       vuln_info: 'CVE-2026-1',
@@ -72,7 +72,7 @@ describe('the event log', () => {
     expect(kept).not.toHaveProperty('tags')
   })
 
-  test('gives filters no more of an older entry than the bound', async () => {
+  test('Filters of triggers get the bounded data of an older, larger event', async () => {
     await sql('alter table event_logs disable trigger event_bounded')
     await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
       workflow_name, processed) values ('custom.old', 'evt_old', 'n', 's', 'd', repeat('x', 2000000), '', '', '', false)`)

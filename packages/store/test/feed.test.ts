@@ -23,8 +23,8 @@ const INSERT = `select insert_event('{"topic": "custom.feed", "event_id": "evt_s
   "data_type": "custom", "data": "{}", "workspace": "", "run_id": "", "workflow_name": ""}', true, '')`
 
 /**
- * The first `count` names behind a place, page by page, as soon as they are told: any transaction under way on the
- * server may precede them, those of other databases and of its own housekeeping too.
+ * The first `count` names after a position. It polls, because the feed withholds an event while any older transaction
+ * of the server is open, also one of another database or of autovacuum.
  */
 const namesAfter = async (start: string, count: number): Promise<string[]> => {
   const names: string[] = []
@@ -39,7 +39,7 @@ const namesAfter = async (start: string, count: number): Promise<string[]> => {
 }
 
 describe('the feed', () => {
-  test('tells nothing that an older transaction could still precede, and misses nothing of it', async () => {
+  test('An event is withheld while an older transaction could still add one before it, and no event is missed', async () => {
     const { feed, triggers } = database.store
     const start = await feed.end()
     await asSuperuser(async (client) => {
@@ -53,7 +53,7 @@ describe('the feed', () => {
     }, database.url)
   })
 
-  test('goes on page by page, and past what a filter leaves out', async () => {
+  test('A reader continues page by page, and past events that its filter excludes', async () => {
     const { feed, triggers } = database.store
     const start = await feed.end()
     for (const name of ['one', 'two', 'three']) await triggers.record(event(name))
@@ -68,7 +68,7 @@ describe('the feed', () => {
     expect((await feed.read({ after: other.next, limit: 2 })).entries).toEqual([])
   })
 
-  test('ends a page at its bytes, with at least one entry, and misses nothing', async () => {
+  test('A page ends at its limit of bytes, has at least one entry, and the next one misses nothing', async () => {
     const { feed, triggers } = database.store
     const start = await feed.end()
     const data = JSON.stringify({ text: 'x'.repeat(40_000) })
@@ -96,7 +96,7 @@ describe('the feed', () => {
     expect(whole.entries).toHaveLength(26)
   })
 
-  test('looks through a bounded number of entries for the few that a filter wants', async () => {
+  test('A page reads a bounded number of entries, however few match its filter', async () => {
     const { feed, triggers } = database.store
     const start = await feed.end()
     await asSuperuser(
@@ -118,7 +118,7 @@ describe('the feed', () => {
     expect(reads).toBeGreaterThan(2)
   })
 
-  test('takes a place of another database for the end', async () => {
+  test('A position of another database counts as the end of the feed', async () => {
     const { feed, triggers } = database.store
     const { next } = await feed.read({ after: '999999999999-1', limit: 10 })
     await triggers.record(event('after'))

@@ -64,13 +64,13 @@ test.each<[string, boolean, ...string[]]>([
   expect(await list()).toHaveLength(same ? 1 : places.length)
 })
 
-test('lines of a source file are places of their own', async () => {
+test('Each line of a source file is another place', async () => {
   const at = (asset_value: string) => finding({ asset_value, asset_type: 'file' })
   await db.store.vulnerabilities.import('w', 'sarif', [at('main.c:80'), at('main.c:443'), at('main.c')])
   expect(await list()).toHaveLength(3)
 })
 
-test('a web server is one asset with and without the port of its scheme, and its port is another', async () => {
+test('A web server is the same asset with and without the port of its scheme, and its port is another asset', async () => {
   const of = (asset_value: string, url: string) => asset({ asset_value, url })
   await db.store.assets.import('w', 'httpx', [
     of('h', 'https://h'),
@@ -90,7 +90,7 @@ test('a web server is one asset with and without the port of its scheme, and its
   ])
 })
 
-test('a port is found by its number whatever its protocol', async () => {
+test('A port is found by its number, whatever its protocol', async () => {
   const of = (port: string) => asset({ asset_value: `h:${port}`, url: '', open_ports: [port] })
   await db.store.assets.import('w', 'nmap', [of('53'), of('53/udp'), of('54')])
   const found = async (port: string) => (await db.store.assets.list({ port }, page)).total
@@ -98,7 +98,7 @@ test('a port is found by its number whatever its protocol', async () => {
 })
 
 describe('importing vulnerabilities', () => {
-  test('updates what has the identity, and tells of new ones only', async () => {
+  test('An import updates the record with the same identity, and only new records write events', async () => {
     const { vulnerabilities } = db.store
     expect(await vulnerabilities.import('w', 'nuclei', [finding()])).toEqual({
       new: 1,
@@ -126,7 +126,7 @@ describe('importing vulnerabilities', () => {
     ])
   })
 
-  test('keeps apart what differs in workspace, what, where or type', async () => {
+  test('Vulnerabilities that differ in workspace, name, place or type are separate records', async () => {
     const items = [
       finding(),
       finding({ vuln_info: 'CVE-2026-2' }),
@@ -138,14 +138,14 @@ describe('importing vulnerabilities', () => {
     expect(await db.store.vulnerabilities.import('v', 'x', items)).toMatchObject({ new: 4 })
   })
 
-  test('makes a new one each time of what names no place', async () => {
+  test('A vulnerability without a place or a name is a new record each time', async () => {
     const loose = [finding({ asset_value: '' }), finding({ vuln_info: '', vuln_title: '' })]
     await db.store.vulnerabilities.import('w', 'x', loose)
     await db.store.vulnerabilities.import('w', 'x', loose)
     expect(await list()).toHaveLength(4)
   })
 
-  test('doubles nothing and deadlocks nowhere when many import the same at once', async () => {
+  test('Concurrent imports of the same vulnerabilities neither duplicate records nor deadlock', async () => {
     const items = Array.from({ length: 60 }, (_, n) => finding({ asset_value: `https://${n}.example` }))
     const shuffled = (n: number) =>
       items.toSorted((a, b) => ((a.asset_value.length * n) % 7) - (b.asset_value.length % 5))
@@ -159,7 +159,7 @@ describe('importing vulnerabilities', () => {
     expect(await topics()).toHaveLength(60)
   })
 
-  test('takes hostile text as it is, but for what no database holds', async () => {
+  test('Hostile text is stored unchanged except for characters that Postgres cannot store', async () => {
     const text = `'; drop table vulnerabilities; -- \0 \ud800 {{x}} $(id) \u{1f980}`
     await db.store.vulnerabilities.import('w', 'x', [finding({ vuln_title: text, tags: [text] })])
     const [only] = await list()
@@ -168,8 +168,8 @@ describe('importing vulnerabilities', () => {
   })
 })
 
-describe('a vulnerability made by hand', () => {
-  test('is always new; the next import updates the first, or its heir when that is deleted', async () => {
+describe('vulnerabilities created by hand', () => {
+  test('A vulnerability created by hand is always new; imports update the first one, or the next when it is deleted', async () => {
     const { vulnerabilities } = db.store
     const first = await vulnerabilities.create('w', finding())
     const second = await vulnerabilities.create('w', finding())
@@ -186,7 +186,7 @@ describe('a vulnerability made by hand', () => {
 })
 
 describe('the list of vulnerabilities', () => {
-  test('combines all filters', async () => {
+  test('The filters of the list can be combined', async () => {
     const { vulnerabilities } = db.store
     await vulnerabilities.import('w', 'x', [
       finding(),
@@ -218,7 +218,7 @@ describe('the list of vulnerabilities', () => {
 })
 
 describe('assets', () => {
-  test('are discovered once and updated when they change; what is not told again is kept', async () => {
+  test('An asset is discovered once and updated when it changes; fields that an import leaves empty are kept', async () => {
     const { assets } = db.store
     expect(await assets.import('w', 'httpx', [asset()])).toMatchObject({ new: 1 })
     expect(await assets.import('w', 'httpx', [asset({ title: '', technologies: [] })])).toMatchObject({
@@ -230,7 +230,7 @@ describe('assets', () => {
     expect((await topics()).map(({ topic }) => topic)).toEqual(['asset.updated', 'asset.discovered'])
   })
 
-  test('are filtered and summed up', async () => {
+  test('Assets can be filtered, and their values are summarised', async () => {
     const { assets } = db.store
     await assets.import('w', 'httpx', [
       asset(),
@@ -284,7 +284,7 @@ describe('the record of a scanner', () => {
       return Number(rows[0]?.n)
     }, db.url)
 
-  test('is stored without the texts of other columns, and answered whole', async () => {
+  test('The record of a scanner is stored without the texts of other columns, and returned whole', async () => {
     await imported()
     expect((await found())?.raw_vuln_json).toBe(written())
     expect(await bytes('raw_vuln_json')).toBeLessThan(300)
@@ -307,7 +307,7 @@ describe('the record of a scanner', () => {
     ['a record that repeats the response', { raw_vuln_json: written({ again: response }) }],
     ['a text that is no JSON', { raw_vuln_json: `\u0001${response}` }],
     ['no text', { detail_http_request: '', detail_http_response: '', raw_vuln_json: '' }],
-  ])('stays whole after a sighting with %s', async (_, changes) => {
+  ])('The record of a scanner stays whole after a sighting with %s', async (_, changes) => {
     await imported()
     const before = await found()
     await imported(changes)
@@ -318,7 +318,7 @@ describe('the record of a scanner', () => {
       expect(after?.[name]).toBe(kept(name) || before?.[name])
   })
 
-  test('is not read when the state of the finding alone changes', async () => {
+  test('The record of a scanner is not read when only the state of the finding changes', async () => {
     await imported()
     const plan = await asSuperuser(
       (client) =>
@@ -330,7 +330,7 @@ describe('the record of a scanner', () => {
     expect(plan.rows.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('finding_stored_once')
   })
 
-  test('is not written again by a sighting that brings nothing new', async () => {
+  test('The record of a scanner is not written again by an unchanged sighting', async () => {
     await imported()
     const pages = (): Promise<number> =>
       asSuperuser(async (client) => {

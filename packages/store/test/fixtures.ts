@@ -97,7 +97,7 @@ const ROOM = { critical: 100_000, high: 100_000, normal: 100_000, low: 100_000 }
 export const take = (store: Store, changes: Partial<Parameters<Store['outbox']['take']>[0]> = {}) =>
   store.outbox.take({ classes: [''], room: ROOM, limit: 100_000, staleMs: 60_000, ...changes })
 
-/** What dispatcher and worker do between them: take, send, remove, claim. */
+/** Takes, removes and claims runs, like a dispatcher and a worker together. */
 export async function claimAll(
   store: Store,
   runStore: RunStore,
@@ -157,7 +157,7 @@ export const closedStep = (seq: number, changes: Partial<StepRecord> = {}): Step
 export const statusOf = async (store: Store, runId: number): Promise<string | undefined> =>
   (await store.runs.find(String(runId)))?.status
 
-/** Empties everything that runs leave behind; for tests that count. */
+/** Deletes all jobs, runs and their records, for tests that count rows. */
 export const wipe = async (url: string): Promise<void> => {
   await asSuperuser(
     (client) =>
@@ -168,7 +168,7 @@ export const wipe = async (url: string): Promise<void> => {
   )
 }
 
-/** What a scanner found, unless `changes` say otherwise. */
+/** A finding of a scanner with the given changes. */
 export const findingOf = (changes: Partial<FindingContent> = {}): FindingContent => ({
   vuln_info: 'CVE-1',
   vuln_title: '',

@@ -43,13 +43,13 @@ const files = async (): Promise<Map<string, string>> => {
 }
 
 describe('the folder of functions', () => {
-  test('has one file for each function, named after it', async () => {
+  test('Each function has one file with its name', async () => {
     expect((await functions()).map(({ name }) => name).sort()).toEqual([...(await files()).keys()].sort())
     for (const text of (await files()).values())
       expect(text).toMatch(/^-- [^]+?\ncreate or replace function /)
   })
 
-  test('has only functions that Postgres can compile', async () => {
+  test('Postgres can compile every function', async () => {
     await ask(`
       set check_function_bodies = on;
       do $$
@@ -66,7 +66,7 @@ describe('the folder of functions', () => {
       end $$`)
   })
 
-  test('gives each function no planner settings, or those of a named header', async () => {
+  test('A function has no planner settings, or those of its planner header', async () => {
     const table = (await readFile(join(SQL, 'README.md'), 'utf8')).matchAll(/^\| `(\w+)` \| `([^`]+)` \|/gm)
     const headers = new Map([...table].map(([, name = '', settings = '']) => [name, settings]))
     expect(headers.size).toBeGreaterThan(0)
@@ -79,7 +79,7 @@ describe('the folder of functions', () => {
   })
 })
 
-test('every schema file is listed, in order', async () => {
+test('Every schema file is listed, in order', async () => {
   const found = (await readdir(join(SQL, 'schema'))).map((path) => path.replace('.sql', '')).sort()
   expect(SCHEMA_FILES).toEqual(found)
   expect(schemaVersion).toBe(found.at(-1))
@@ -89,7 +89,7 @@ describe('a migration', () => {
   const signaturesOf = async (name: string) =>
     (await functions()).filter((one) => one.name === name).map(({ signature }) => signature)
 
-  test('replaces a function whose text has changed, and gives it back its grants', async () => {
+  test('A migration replaces a function whose text has changed, and restores its grants', async () => {
     await ask(`
       create or replace function worker.leave(p_worker_id text) returns void language sql as 'select';
       grant execute on function worker.leave(text) to public;
@@ -105,7 +105,7 @@ describe('a migration', () => {
     ['arguments', 'mark_infra_due(p_infra_no bigint, p_why text) returns void'],
     ['result', 'mark_infra_due(p_infra_no bigint) returns bigint'],
     ['names of arguments', 'mark_infra_due(p_other bigint) returns void'],
-  ])('drops a function whose %s have changed', async (_what, signature) => {
+  ])('A migration drops and creates a function whose %s changed', async (_what, signature) => {
     await ask(`
       drop function mark_infra_due;
       create function ${signature} language plpgsql as 'begin end';
@@ -114,7 +114,7 @@ describe('a migration', () => {
     expect(await signaturesOf('mark_infra_due')).toEqual(['mark_infra_due(bigint)'])
   })
 
-  test('drops a function that has no file any more', async () => {
+  test('A migration drops a function without a file', async () => {
     await ask(`
       create function left_over() returns void language sql as 'select';
       insert into schema_functions values ('left_over', 'hash')`)
@@ -122,7 +122,7 @@ describe('a migration', () => {
     expect(await signaturesOf('left_over')).toEqual([])
   })
 
-  test('that fails changes nothing', async () => {
+  test('A migration that fails changes nothing', async () => {
     await ask(`
       create function blocked() returns int language sql immutable as 'select 1';
       create table blocks (n int default blocked());
@@ -134,7 +134,7 @@ describe('a migration', () => {
     expect((await migrate(database)).applied).toEqual(['worker.leave', 'blocked'])
   })
 
-  test('of an up-to-date database applies nothing', async () => {
+  test('A migration of an up-to-date database applies nothing', async () => {
     const before = await ask(`select oid::int, xmin::text from pg_proc where proname = 'end_runs'`)
     expect((await migrate(database)).applied).toEqual([])
     expect(await ask(`select oid::int, xmin::text from pg_proc where proname = 'end_runs'`)).toEqual(before)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { groupCommit } from '../src/run-store/group-commit.ts'
 
-/** A lane whose statements end when the test says so. */
+/** A group commit whose statements end when the test ends them. */
 const controlled = (maxItems = 100, most = Infinity) => {
   const statements: { items: readonly string[]; done: () => void; fail: (error: Error) => void }[] = []
   const call = groupCommit<string, string>({
@@ -20,7 +20,7 @@ const controlled = (maxItems = 100, most = Infinity) => {
 }
 
 describe('group commit', () => {
-  test('calls made while a statement is in flight ride in the next one, and each gets its own results', async () => {
+  test('Calls during a statement share the next one, and each gets its own results', async () => {
     const { call, statements, turn } = controlled()
     const first = call(['a'])
     const second = call(['b', 'c'])
@@ -38,7 +38,7 @@ describe('group commit', () => {
     expect(await later).toEqual(['e!'])
   })
 
-  test('a statement has at most so many items, and names no key twice', async () => {
+  test('A statement has a limited number of items and no key twice', async () => {
     const { call, statements, turn } = controlled(3)
     const calls = [call(['a']), call(['b', 'c']), call(['b']), call(['d', 'e', 'f', 'g']), call(['h'])]
     for (let n = 0; n < 5; n++) {
@@ -55,7 +55,7 @@ describe('group commit', () => {
     ])
   })
 
-  test('a statement is at most so large, unless a single call is larger', async () => {
+  test('A statement has a limited size unless a single call is larger', async () => {
     const { call, statements, turn } = controlled(100, 4)
     const calls = [call(['a']), call(['bb']), call(['cc']), call(['d']), call(['eeeee']), call(['f'])]
     for (let n = 0; n < 5; n++) {
@@ -72,7 +72,7 @@ describe('group commit', () => {
     ])
   })
 
-  test('when a shared statement fails, every call is sent again by itself', async () => {
+  test('Each call of a shared statement that fails is sent again alone', async () => {
     const { call, statements, turn } = controlled()
     const before = call(['a'])
     const good = call(['b'])
@@ -90,7 +90,7 @@ describe('group commit', () => {
     expect(statements.map((statement) => statement.items)).toEqual([['a'], ['b', 'c'], ['b'], ['c']])
   })
 
-  test('a call without items asks nobody', async () => {
+  test('A call without items sends no statement', async () => {
     const { call, statements } = controlled()
     expect(await call([])).toEqual([])
     expect(statements).toEqual([])

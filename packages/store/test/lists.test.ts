@@ -18,7 +18,7 @@ const idsOf = async (filter: RunFilter, page?: Partial<PageRequest>) =>
   (await list(filter, page)).data.map((run) => run.id)
 
 describe('the list of runs', () => {
-  test('has every filter of its own and in combination, newest first, with exact totals', async () => {
+  test('Runs are listed by every filter, alone and in combination, newest first, with exact totals', async () => {
     const a = await submitted(db.store, { workflowName: 'a' }, targets(4, 'x'))
     const b = await submitted(db.store, { workflowName: 'b', runMode: 'local' }, targets(3, 'x'))
     const pending = await submitted(db.store, { workflowName: 'b' }, targets(2, 'y'), { start: false })
@@ -55,7 +55,7 @@ describe('the list of runs', () => {
     expect((await list({ workflowName: 'b' }, { limit: 1 })).total).toBe(5)
   })
 
-  test('pages by offset and by cursor come to the same, and nothing is missed or doubled', async () => {
+  test('Pages by offset and by cursor have the same runs, each of them once', async () => {
     await submitted(db.store, {}, targets(55))
     for (const filter of [{}, { status: 'pending' as const }, { workflowName: 'probe' }]) {
       const byOffset = [0, 20, 40].map((offset) => idsOf(filter, { offset }))
@@ -73,13 +73,13 @@ describe('the list of runs', () => {
   })
 
   test.each(['', 'x', 'YQ', '%', "b1' or 1=1", Buffer.from('b-1').toString('base64url')])(
-    'refuses %j as a cursor',
+    'The cursor %j is refused',
     async (cursor) => {
       await expect(list({}, { cursor })).rejects.toMatchObject({ code: 'bad_request', status: 400 })
     },
   )
 
-  test('says why a queued run waits, and nothing of others', async () => {
+  test('A queued run has the reason for its wait, and no other run has one', async () => {
     const reasonOf = async (target: string) => (await list({ target })).data[0]?.waiting_reason
     await submitted(db.store, { requirementClass: 'docker tool:nmap' }, targets(1, 'plain'))
     expect(await reasonOf('plain-0.test')).toBe('no live worker')
@@ -105,7 +105,7 @@ describe('the list of runs', () => {
     expect(await reasonOf('pending-0.test')).toBe('')
   })
 
-  test('takes its pages from an index, whatever the filter', async () => {
+  test('Each filter reads its pages from an index', async () => {
     await submitted(db.store, {}, targets(3_000))
     await sql('analyze runs')
     const plans = await asSuperuser(async (client) => {
@@ -132,7 +132,7 @@ describe('the list of runs', () => {
 
 describe('timestamps', () => {
   test.each(['UTC', 'Asia/Kolkata', 'America/New_York'])(
-    'are in UTC when the session is in %s',
+    'Timestamps are in UTC in a session whose time zone is %s',
     async (zone) => {
       const { runIds } = await submitted(db.store)
       await sql(
@@ -151,7 +151,7 @@ describe('timestamps', () => {
 describe('the event log', () => {
   const events = (filter = {}, page = {}) => db.store.events.list(filter, { offset: 0, limit: 20, ...page })
 
-  test('has every filter, newest first, with totals and cursors', async () => {
+  test('Events are listed by every filter, newest first, with totals and cursors', async () => {
     await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                  processed, processed_at)
                select 'topic' || n % 2, 'evt_' || n, 'name' || n % 3, case n % 4 when 0 then 'api' else 'executor' end,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Priority } from '@scanfarm/contracts'
 import { listen } from '@scanfarm/platform/postgres'
 import { until } from '@scanfarm/testing'
-import { cuttableWay } from './cut-off.ts'
+import { cuttableProxy } from './cuttable-proxy.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
@@ -16,7 +16,7 @@ const sql = (text: string) => asSuperuser((client) => client.query(text), db.url
 const ids = (rows: readonly { runId: number }[]) => rows.map((row) => row.runId)
 
 describe('taking from the outbox', () => {
-  test('follows priority strictly, then age, over all classes', async () => {
+  test('Rows are taken strictly by priority, then by age, across all classes', async () => {
     const submit = async (priority: Priority, requirementClass: string) =>
       (await submitted(db.store, { priority, requirementClass }, targets(2))).runIds
     const low = await submit('low', '')
@@ -32,14 +32,14 @@ describe('taking from the outbox', () => {
     expect(rows[2]).toMatchObject({ requirementClass: 'docker', epoch: 0 })
   })
 
-  test('an urgent run submitted behind thousands is next', async () => {
+  test('An urgent run that is submitted after thousands of others is next', async () => {
     await submitted(db.store, { priority: 'low' }, targets(5_000))
     await take(db.store, { limit: 10 })
     const { runIds } = await submitted(db.store, { priority: 'critical' })
     expect(ids(await take(db.store, { limit: 1 }))).toEqual(runIds)
   })
 
-  test('keeps to the limit and to the room of each priority', async () => {
+  test('No more rows are taken than the limit and the room of each priority allow', async () => {
     await submitted(db.store, { priority: 'high' }, targets(5))
     await submitted(db.store, { priority: 'low' }, targets(5))
     const rows = await take(db.store, { room: { critical: 0, high: 2, normal: 9, low: Infinity }, limit: 4 })
@@ -47,7 +47,7 @@ describe('taking from the outbox', () => {
     expect(await take(db.store, { limit: 0 })).toEqual([])
   })
 
-  test('leaves classes that no live worker serves', async () => {
+  test('Rows of classes that no live worker serves are not taken', async () => {
     await submitted(db.store, { requirementClass: 'tool:nmap' }, targets(3))
     await submitted(db.store, { concurrency: 1 }, targets(2))
     expect(await take(db.store, { classes: [] })).toEqual([])
@@ -58,14 +58,14 @@ describe('taking from the outbox', () => {
     ])
   })
 
-  test('gives a row to one of several dispatchers', async () => {
+  test('Each row is taken by one of several dispatchers', async () => {
     await submitted(db.store, {}, targets(300))
     const taken = await Promise.all(Array.from({ length: 8 }, () => take(db.store, { limit: 100 })))
     expect(ids(taken.flat())).toHaveLength(300)
     expect(new Set(ids(taken.flat())).size).toBe(300)
   })
 
-  test('gives a row out again when its mark is stale, and not before', async () => {
+  test('A row is taken again when its mark is stale, and not before', async () => {
     const { runIds } = await submitted(db.store)
     await take(db.store)
     expect(await take(db.store, { staleMs: 60_000 })).toEqual([])
@@ -74,7 +74,7 @@ describe('taking from the outbox', () => {
     expect(await take(db.store, { staleMs: 60_000 })).toEqual([])
   })
 
-  test('a row that was sent goes, one that came back under a new epoch meanwhile stays', async () => {
+  test('A sent row is deleted, unless its run was queued again under a new epoch meanwhile', async () => {
     await submitted(db.store, {}, targets(2))
     const rows = await take(db.store)
     const [first] = await db.runStore.claim(await joined(db.runStore), rows.slice(0, 1))
@@ -83,14 +83,14 @@ describe('taking from the outbox', () => {
     const again = { runId: first.runId, epoch: 1, priority: 'normal', requirementClass: '' }
     await db.store.outbox.remove(rows)
     expect(await take(db.store)).toEqual([again])
-    // Now it is marked as sent as well, by another dispatcher perhaps.
+    // The row of the new epoch is marked as sent too, as another dispatcher may have done.
     await db.store.outbox.remove(rows)
     await sql("update outbox set sent_at = now() - interval '61 s'")
     expect(await take(db.store)).toEqual([again])
     await db.store.outbox.remove([])
   })
 
-  test('a row that was put back and not sent yet stays, though a late dispatcher thinks that it sent it', async () => {
+  test('A row that was put back stays when a late dispatcher removes its earlier copy', async () => {
     const { runIds } = await submitted(db.store)
     const rows = await take(db.store)
     await db.store.outbox.remove(rows)
@@ -101,7 +101,7 @@ describe('taking from the outbox', () => {
 })
 
 describe('runs that the queue has lost', () => {
-  test('are queued, distributed, old enough and not in the outbox', async () => {
+  test('A run counts as lost by the queue if it is queued, distributed, old enough and not in the outbox', async () => {
     const { runIds } = await submitted(db.store, { requirementClass: 'docker', priority: 'high' }, targets(4))
     await submitted(db.store, { runMode: 'local' })
     await submitted(db.store, {}, targets(1), { start: false })
@@ -120,7 +120,7 @@ describe('runs that the queue has lost', () => {
     expect(await outside(0, 60_000)).toEqual([])
   })
 
-  test('go into the outbox again under the same epoch, once, if they still wait', async () => {
+  test('A lost run is put into the outbox once, under the same epoch, if it is still waiting', async () => {
     const { runIds } = await submitted(db.store, {}, targets(3))
     const rows = await take(db.store)
     await db.store.outbox.remove(rows)
@@ -138,7 +138,7 @@ describe('runs that the queue has lost', () => {
 })
 
 describe('notifications of masters', () => {
-  test('one notification comes for a job, for runs that come back, and for freed slots', async () => {
+  test('A new job, a handed back run and a freed slot each send one notification', async () => {
     let notified = 0
     await using listening = await db.store.listen(() => notified++)
     expect(listening).toBeDefined()
@@ -158,7 +158,7 @@ describe('notifications of masters', () => {
     expect(await after(() => db.runStore.finish([ended(again)]))).toBe(1)
   })
 
-  test('the listener comes back after its connection was cut, and calls for what it missed', async () => {
+  test('The listener reconnects after a loss of its connection and notifies once for what it missed', async () => {
     let notified = 0
     await using listening = await db.store.listen(() => notified++)
     expect(listening).toBeDefined()
@@ -171,10 +171,10 @@ describe('notifications of masters', () => {
     await until(async () => notified > reconnected)
   })
 
-  test('the listener can be closed while a database that does not answer keeps it waiting', async () => {
-    await using way = await cuttableWay(db.url)
-    const listening = await listen({ url: way.url, channels: {} })
-    await way.silence()
+  test('The listener can be closed while it waits for a database that does not respond', async () => {
+    await using proxy = await cuttableProxy(db.url)
+    const listening = await listen({ url: proxy.url, channels: {} })
+    await proxy.silence()
     await listening[Symbol.asyncDispose]()
   })
 })

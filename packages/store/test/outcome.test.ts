@@ -31,7 +31,7 @@ const WORKED: RunTally = { ...NO_WORK, worked: true }
 const REASON = 'module web left out: required command not found: httpx'
 const LEFT_OUT: RunTally = { ...WORKED, leftOutModules: 1, reasons: [REASON] }
 
-test('the rule is the same in SQL and in contracts', async () => {
+test('SQL and contracts have the same rule for the outcome', async () => {
   for (const status of ['completed', 'failed', 'cancelled'] as const)
     for (let bits = 0; bits < 16; bits += 1) {
       const tally: RunTally = {
@@ -49,7 +49,7 @@ test('the rule is the same in SQL and in contracts', async () => {
 })
 
 describe('the outcome of a run', () => {
-  test('is empty until the run has ended, and then follows from its last report', async () => {
+  test('A run has no outcome until it ends; then its last report decides', async () => {
     const run = await one()
     await db.runStore.record([{ ...keyOf(run), tally: WORKED }])
     expect(await find(run)).toMatchObject({ status: 'running', outcome: '', left_out_modules: 0 })
@@ -75,17 +75,20 @@ describe('the outcome of a run', () => {
   test.each<[string, RunTally, RunOutcome]>([
     ['that worked', WORKED, 'partial'],
     ['that did not work', NO_WORK, 'nothing_done'],
-  ])('%s and does not answer a cancel follows from its last report', async (_name, tally, outcome) => {
-    const run = await one()
-    await db.runStore.record([
-      { ...keyOf(run), tally, steps: [closedStep(1, { status: 'failed' }), step(2)] },
-    ])
-    await db.store.runs.requestCancel(run.runUuid)
-    await db.store.runs.forceCancel(run.runId, 0)
-    expect(await find(run)).toMatchObject({ status: 'cancelled', outcome, failed_steps: 1 })
-  })
+  ])(
+    'The outcome of a forced cancel of a run %s follows from its last report',
+    async (_name, tally, outcome) => {
+      const run = await one()
+      await db.runStore.record([
+        { ...keyOf(run), tally, steps: [closedStep(1, { status: 'failed' }), step(2)] },
+      ])
+      await db.store.runs.requestCancel(run.runUuid)
+      await db.store.runs.forceCancel(run.runId, 0)
+      expect(await find(run)).toMatchObject({ status: 'cancelled', outcome, failed_steps: 1 })
+    },
+  )
 
-  test('of a lost run counts the step that was running as failed', async () => {
+  test('The running step of a lost run counts as failed', async () => {
     const run = await one()
     await db.runStore.record([{ ...keyOf(run), tally: WORKED, steps: [closedStep(1), step(2)] }])
     await sql(
@@ -94,7 +97,7 @@ describe('the outcome of a run', () => {
     expect(await find(run)).toMatchObject({ status: 'failed', outcome: 'partial', failed_steps: 1 })
   })
 
-  test('begins again with each attempt', async () => {
+  test('Each attempt begins with an empty tally', async () => {
     const run = await one()
     await db.runStore.record([{ ...keyOf(run), tally: LEFT_OUT }])
     await db.runStore.handBack([keyOf(run)])
@@ -105,7 +108,7 @@ describe('the outcome of a run', () => {
     expect(await find(again)).toMatchObject({ outcome: 'nothing_done' })
   })
 
-  test('is nothing_done for runs that are cancelled while they wait, also before they are made', async () => {
+  test('A run that is cancelled before it starts, or before it is created, has the outcome nothing_done', async () => {
     const { jobId, runIds } = await submitted(db.store, {}, targets(2))
     await db.store.jobs.requestCancel(jobId)
     for (const id of runIds)
@@ -125,7 +128,7 @@ describe('the outcome of a run', () => {
   })
 })
 
-test('runs are found by their outcome and counted by it in their job', async () => {
+test('Runs are listed by their outcome, and their job counts each outcome', async () => {
   const runs = await running(4)
   const tallies = [WORKED, LEFT_OUT, NO_WORK]
   await db.runStore.finish(
@@ -152,7 +155,7 @@ test('runs are found by their outcome and counted by it in their job', async () 
   expect(job?.runs.map(({ outcome }) => outcome)).toEqual(['clean', 'partial', 'nothing_done', ''])
 })
 
-test('runs that need attention are found by an index among many clean ones', async () => {
+test('An index finds the unclean runs among many clean ones', async () => {
   const { rows } = await asSuperuser(async (client) => {
     await client.query(`insert into runs (run_uuid, job_no, workflow_name, run_mode, status, target, workspace,
       completed_at, outcome)

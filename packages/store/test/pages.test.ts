@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const ROWS = 12
 const MIB = 1024 * 1024
-/** Of one page as JSON: its bound of 8 MiB of text and what else a row has. */
+/** The largest page as JSON: the limit of 8 MiB of text, and the other columns of its rows. */
 const MOST = 8.5 * MIB
 const TEXT = `repeat('x', ${MIB})`
 const many = (table: string, columns: string, values: string, rows = ROWS) =>
@@ -57,27 +57,27 @@ const bounded = async (read: Read, ways: readonly ('cursor' | 'offset')[] = ['cu
 const EVENT = `insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
   processed, processed_at) select 'custom.big', 'evt_' || n, 'big', 'api', 'custom', `
 
-describe('a page of large rows ends at its bound of bytes, and its cursor and offset read on:', () => {
-  test('event logs', async () => {
+describe('large rows', () => {
+  test('Pages of event logs end at their limit of bytes', async () => {
     await sql(`${EVENT} ${TEXT}, '', '', '', true, now() from generate_series(1, ${ROWS}) n`)
     await bounded((page) => db.store.events.list({}, page))
     await bounded((page) => db.store.events.list({ topic: 'custom.big' }, page))
   })
 
-  test('runs of jobs with large params', async () => {
+  test('Pages of runs of several jobs with large params end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await submitted(db.store, { workflowName: 'big' }, targets(1))
     await sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
     await bounded((page) => db.store.runs.list({}, page))
     await bounded((page) => db.store.runs.list({ workflowName: 'big', status: 'queued' }, page))
   })
 
-  test('runs of one job with large params', async () => {
+  test('Pages of runs of one job with large params end at their limit of bytes', async () => {
     await submitted(db.store, {}, targets(ROWS))
     await sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
     await bounded((page) => db.store.runs.list({}, page))
   })
 
-  test('steps and artifacts of a run', async () => {
+  test('Pages of steps and artifacts of a run end at their limit of bytes', async () => {
     await submitted(db.store)
     const [run] = await claimAll(db.store, db.runStore, await joined(db.runStore))
     if (run === undefined) throw new Error('nothing was claimed')
@@ -101,7 +101,7 @@ describe('a page of large rows ends at its bound of bytes, and its cursor and of
     expect(steps.slice(0, 3)).toEqual(['step 1', 'step 2', 'step 3'])
   })
 
-  test('vulnerabilities, also when they are exported', async () => {
+  test('Pages and exports of vulnerabilities end at their limit of bytes', async () => {
     await many(
       'vulnerabilities',
       `workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type, asset_value, tags,
@@ -113,7 +113,7 @@ describe('a page of large rows ends at its bound of bytes, and its cursor and of
     expect(exported.length).toBeLessThan(9)
   })
 
-  test('assets', async () => {
+  test('Pages of assets end at their limit of bytes', async () => {
     await many(
       'assets',
       `workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type, technologies,
@@ -123,7 +123,7 @@ describe('a page of large rows ends at its bound of bytes, and its cursor and of
     await bounded((page) => db.store.assets.list({}, page))
   })
 
-  test('schedules', async () => {
+  test('Pages of schedules end at their limit of bytes', async () => {
     await many(
       'schedules',
       `id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic,
@@ -133,7 +133,7 @@ describe('a page of large rows ends at its bound of bytes, and its cursor and of
     await bounded((page) => db.store.schedules.list(page))
   })
 
-  test('webhook deliveries', async () => {
+  test('Pages of webhook deliveries end at their limit of bytes', async () => {
     await many(
       'webhook_subscriptions',
       'name, url, topics, filters, format, secret, enabled',
@@ -148,21 +148,21 @@ describe('a page of large rows ends at its bound of bytes, and its cursor and of
     await bounded((page) => db.store.webhooks.deliveries({}, page))
   })
 
-  test('infrastructures', async () => {
+  test('Pages of infrastructures end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await db.store.cloud.request(infraDraft(), budget())
     await sql(`update cloud_instances set message = repeat('x', ${MIB / 2})`)
     await bounded((page) => db.store.cloud.list({}, page))
   })
 
-  test('workers', async () => {
+  test('Pages of workers end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await db.runStore.join(worker())
     await sql(`update workers set capabilities = array[${TEXT}]`)
     await bounded(({ cursor }) => db.store.workers.list(cursor), ['cursor'])
   })
 })
 
-describe('a page', () => {
-  test('has one row, however large that is', async () => {
+describe('rows of any size', () => {
+  test('A page has at least one row, however large that row is', async () => {
     await sql(`${EVENT} '{}', '', '', '', true, now() from generate_series(1, 2) n`)
     await sql(`update event_logs set error = repeat('x', ${10 * MIB})`)
     const first = await db.store.events.list({}, { offset: 0, limit: 10 })
@@ -172,7 +172,7 @@ describe('a page', () => {
     expect(second.data).toHaveLength(1)
   })
 
-  test('of small rows is as long as its limit', async () => {
+  test('A page of small rows has as many rows as its limit allows', async () => {
     await submitted(db.store, draft(), targets(30))
     const page = await db.store.runs.list({}, { offset: 0, limit: 30 })
     expect(page.data).toHaveLength(30)

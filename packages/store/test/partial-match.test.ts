@@ -10,7 +10,7 @@ const page = { offset: 0, limit: 20 }
 
 const finding = (assetValue: string) => findingOf({ asset_value: assetValue })
 
-/** What an administrator may forbid, or a Postgres without its contrib package lacks. */
+/** Forbids `create extension`, as an administrator may, or a Postgres without its contrib package. */
 const FORBID = `
 create function no_extension() returns event_trigger language plpgsql as $$
 begin
@@ -19,7 +19,7 @@ end $$;
 create event trigger no_extension on ddl_command_start when tag in ('CREATE EXTENSION')
   execute function no_extension()`
 
-describe('a database that may not have the extension for parts of texts', () => {
+describe('a database without pg_trgm', () => {
   let database: OpenDatabase
   let store: Store
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('a database that may not have the extension for parts of texts', () => 
       database.url,
     )
 
-  test('is migrated and searched all the same, and indexed once it may be', async () => {
+  test('A database without pg_trgm can be migrated and searched, and gets the indexes when the extension is added', async () => {
     await store.check()
     expect(await indexes()).toEqual([])
     await store.vulnerabilities.import('w', 'nuclei', [
@@ -56,7 +56,7 @@ describe('a database that may not have the extension for parts of texts', () => 
 
     await asSuperuser(async (client) => {
       await client.query('drop event trigger no_extension')
-      // As docs/findings.md has it.
+      // The statements of docs/findings.md.
       await client.query('create schema if not exists trigrams')
       await client.query('create extension pg_trgm schema trigrams')
       await client.query('select index_substrings()')
@@ -65,7 +65,7 @@ describe('a database that may not have the extension for parts of texts', () => 
     expect(await found()).toHaveLength(1)
   })
 
-  test('finds short parts, and refuses those that would read too much', async () => {
+  test('A search for a short part succeeds, and is refused if it takes too long', async () => {
     const short = await store.vulnerabilities.list({ assetValue: 'sh' }, page)
     expect(short).toMatchObject({ total: 1, data: [{ asset_value: 'https://Shop.example' }] })
     const db = new Kysely<unknown>({

@@ -3,10 +3,10 @@ import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
 import { claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
 
-/** Runs that wait or run while a batch of a few is handled. */
+/** Other runs that wait or run while a small batch is handled. */
 const CROWD = 2_000
 const BATCH = 5
-/** Rows of `runs` that one statement of a batch may look at: a few times its own. */
+/** Rows of `runs` that one statement of a batch may read: a few times its own. */
 const REACH = 20 * BATCH
 
 let db: TestDatabase
@@ -28,9 +28,9 @@ const rowsRead = (call: string, values: readonly unknown[]): Promise<number> =>
     return Number(rows[0]?.read)
   }, db.url)
 
-/** With the statistics that a farm has in its first minute: of a table that was empty. */
-describe('in a table that filled up since it was last analyzed', () => {
-  test('a claim reads the runs of its tickets, however many others wait', async () => {
+/** The statistics are those of a farm in its first minute: of an empty table. */
+describe('rows read with old statistics', () => {
+  test('A claim reads the runs of its messages, however many others wait', async () => {
     const workerId = await joined(db.runStore)
     const { runIds } = await submitted(db.store, {}, targets(CROWD))
     const tickets = [runIds.slice(-BATCH), runIds.slice(-BATCH).map(() => 0)]
@@ -38,14 +38,14 @@ describe('in a table that filled up since it was last analyzed', () => {
     expect(read).toBeLessThan(REACH)
   })
 
-  test('a local claim reads what it takes, however many distributed runs wait', async () => {
+  test('A local claim reads the runs that it takes, however many distributed runs wait', async () => {
     const workerId = await joined(db.runStore)
     await submitted(db.store, {}, targets(CROWD))
     await submitted(db.store, { runMode: 'local' }, targets(BATCH, 'local'))
     expect(await rowsRead('select worker.claim_local($1, $2)', [workerId, BATCH])).toBeLessThan(REACH)
   })
 
-  test('a cloud claim reads what it takes, however many others wait for their machines', async () => {
+  test('A cloud claim reads the runs that it takes, however many others wait for their machines', async () => {
     const workerId = await joined(db.store.runStore, { kind: 'server' })
     await submitted(db.store, {}, targets(CROWD))
     await cloudJob(db.store, { runs: CROWD, infra: { instances: BATCH } })
@@ -62,7 +62,7 @@ describe('in a table that filled up since it was last analyzed', () => {
     expect(finish).toBeLessThan(REACH)
   })
 
-  test('a record and a hand-back read their own runs, however many others run', async () => {
+  test('A record and a hand-back read their own runs, however many others are running', async () => {
     const workerId = await joined(db.runStore, { slots: CROWD })
     await submitted(db.store, {}, targets(CROWD))
     const runs = await claimAll(db.store, db.runStore, workerId)

@@ -4,7 +4,7 @@ import type { Store } from '../src/store.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, statusOf, step, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
-/** Longer than anything stops a test between two turns of the reaper, which would be a gap. */
+/** Longer than any pause of the test between two turns of the reaper: a longer one would count as a gap. */
 const LEASE_MS = 20_000
 const START_MS = 120_000
 const OVER_A_LEASE = `interval '${LEASE_MS + 1_000} ms'`
@@ -12,7 +12,7 @@ const OVER_A_LEASE = `interval '${LEASE_MS + 1_000} ms'`
 let db: TestDatabase
 beforeAll(async () => {
   db = await testDatabase()
-  // The reaper holds back within one lease of a start of the database.
+  // The reaper waits for one lease after a start of the database.
   await until(async () => (await upMs()) > LEASE_MS, { limitMs: START_MS })
 }, START_MS)
 afterAll(() => db[Symbol.asyncDispose]())
@@ -39,11 +39,11 @@ const NOTHING = { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
 
 beforeEach(async () => {
   await wipe(db.url)
-  // As after a lease of regular turns.
+  // The state after a lease of regular turns.
   await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null`)
 })
 
-/** Runs of one worker; `count` of them. */
+/** A worker with `count` running runs. */
 const runningOn = async (count: number) => {
   const workerId = await joined(db.runStore)
   await submitted(db.store, {}, targets(count))
@@ -51,7 +51,7 @@ const runningOn = async (count: number) => {
 }
 
 describe('reaping', () => {
-  test('queues the runs of a lost worker again, and the next claim wins over the old attempt', async () => {
+  test('The runs of a lost worker are queued again, and the next claim makes the old attempt void', async () => {
     const { workerId, runs } = await runningOn(2)
     expect(await reap()).toEqual(NOTHING)
     await expire(workerId)
@@ -65,7 +65,7 @@ describe('reaping', () => {
     expect(await reap()).toEqual(NOTHING)
   })
 
-  test('leaves the runs of living workers alone', async () => {
+  test('The runs of live workers are left alone', async () => {
     const lost = await runningOn(1)
     const alive = await runningOn(3)
     await expire(lost.workerId)
@@ -73,7 +73,7 @@ describe('reaping', () => {
     for (const run of alive.runs) expect(await statusOf(db.store, run.runId)).toBe('running')
   })
 
-  test('gives a run up after its worker was lost as often as is allowed', async () => {
+  test('A run fails after the allowed number of lost workers', async () => {
     const { runIds } = await submitted(db.store)
     for (const expected of ['queued', 'queued', 'failed']) {
       const workerId = await joined(db.runStore)
@@ -94,7 +94,7 @@ describe('reaping', () => {
     expect(data).toHaveLength(1)
   })
 
-  test('quarantines a run after two workers where no other one that was lost with it has lost as many', async () => {
+  test('A run that lost two workers is quarantined if every run lost with it has lost fewer', async () => {
     const first = await runningOn(1)
     await expire(first.workerId)
     expect(await reap()).toMatchObject({ requeued: 1, failed: 0 })
@@ -113,7 +113,7 @@ describe('reaping', () => {
     expect(JSON.parse(data[0]?.data ?? '')).toMatchObject({ error_message: run?.error_message })
   })
 
-  test('gives a worker one of the runs that lost theirs at a time, and the next when it goes well', async () => {
+  test('A worker gets one run that lost a worker at a time, and the next one after ten seconds', async () => {
     const { workerId: lost } = await runningOn(3)
     await expire(lost)
     expect(await reap()).toMatchObject({ requeued: 3 })
@@ -130,7 +130,7 @@ describe('reaping', () => {
     expect(await claimAll(db.store, db.runStore, other, { staleMs: 0 })).toMatchObject([{ attempt: 2 }])
   })
 
-  test('where several lost as many each gets a third worker, and no two of them the same', async () => {
+  test('Several runs that lost equally many workers each get another worker, and none share it', async () => {
     const first = await runningOn(2)
     await sql('update runs set crashes = 1')
     await expire(first.workerId)
@@ -146,7 +146,7 @@ describe('reaping', () => {
     expect(last).toMatchObject([{ attempt: 2 }])
   })
 
-  test('of local runs that lost a worker a server takes one at a time, and others beside it', async () => {
+  test('A server takes one local run that lost a worker at a time, and other local runs beside it', async () => {
     await submitted(db.store, { runMode: 'local' }, targets(2))
     await sql('update runs set crashes = 1')
     const { runIds } = await submitted(db.store, { runMode: 'local' }, targets(3, 'beside'))
@@ -160,7 +160,7 @@ describe('reaping', () => {
     expect(await db.runStore.claimLocal(workerId, 10)).toHaveLength(1)
   })
 
-  test('does not count runs that were handed back', async () => {
+  test('A handed back run does not count as lost', async () => {
     const { runIds } = await submitted(db.store)
     for (let drain = 0; drain < 4; drain++) {
       const workerId = await joined(db.runStore)
@@ -174,7 +174,7 @@ describe('reaping', () => {
     expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
   })
 
-  test('cancels instead where that was asked', async () => {
+  test('A lost run with a cancel request is cancelled', async () => {
     const { workerId, runs } = await runningOn(2)
     await db.store.runs.requestCancel(String(runs[0]?.runId))
     await expire(workerId)
@@ -182,13 +182,13 @@ describe('reaping', () => {
     expect(await statusOf(db.store, runs[0]?.runId ?? 0)).toBe('cancelled')
   })
 
-  test('finds runs whose worker has no row', async () => {
+  test('A run whose worker has no row is queued again', async () => {
     const { workerId } = await runningOn(1)
     await sql(`delete from workers where id = '${workerId}'`)
     expect(await reap()).toMatchObject({ requeued: 1 })
   })
 
-  test('puts local runs where local slots find them', async () => {
+  test('A lost local run can be claimed by another server', async () => {
     await submitted(db.store, { runMode: 'local' })
     const workerId = await joined(db.runStore, { kind: 'server' })
     await db.runStore.claimLocal(workerId, 1)
@@ -199,7 +199,7 @@ describe('reaping', () => {
     ])
   })
 
-  test('goes on with what its limit left over', async () => {
+  test('A turn of the reaper continues where the limit of the previous one ended it', async () => {
     const { workerId } = await runningOn(5)
     await expire(workerId)
     const turns = [await reap({ limit: 2 }), await reap({ limit: 2 }), await reap({ limit: 2 })]
@@ -207,8 +207,8 @@ describe('reaping', () => {
   })
 })
 
-describe('the reaper holds back', () => {
-  test('within one lease of a gap in its turns', async () => {
+describe('when the reaper waits', () => {
+  test('The reaper waits for one lease after a gap in its turns', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
     await sql(`update farm set reaper_turn_at = now() - ${OVER_A_LEASE}`)
@@ -218,21 +218,21 @@ describe('the reaper holds back', () => {
     expect(await reap()).toEqual({ ...NOTHING, requeued: 1 })
   })
 
-  test('in its very first turn', async () => {
+  test('The reaper waits in its first turn', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
     await sql('update farm set reaper_turn_at = null, reaper_hold_until = null')
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
   })
 
-  test('within one lease of a start of the database', async () => {
+  test('The reaper waits for one lease after a start of the database', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
     await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
     expect(await reap({ leaseMs: (await upMs()) + 60_000 })).toEqual({ ...NOTHING, heldBack: 'gap' })
   })
 
-  test('when several workers with over 30 % of the runs expire at once, until that has lasted a lease', async () => {
+  test('The reaper waits for one lease when several workers with over 30 % of the runs expire together', async () => {
     const lost = [await runningOn(2), await runningOn(2)]
     await runningOn(9)
     await expire(...lost.map((one) => one.workerId))
@@ -243,7 +243,7 @@ describe('the reaper holds back', () => {
     expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 1 })
   })
 
-  test('from no one when the workers are back before the second turn', async () => {
+  test('The reaper loses no worker that renews its lease while it waits', async () => {
     const lost = [await runningOn(2), await runningOn(2)]
     await expire(...lost.map((one) => one.workerId))
     expect(await reap()).toMatchObject({ heldBack: 'mass' })
@@ -254,7 +254,7 @@ describe('the reaper holds back', () => {
     expect(await reap()).toMatchObject({ heldBack: 'mass' })
   })
 
-  test('not when it is 30 % or less, nor for a single worker', async () => {
+  test('The reaper does not wait for 30 % of the runs or less, nor for a single worker', async () => {
     const few = [await runningOn(1), await runningOn(2)]
     const rest = await runningOn(7)
     await expire(...few.map((one) => one.workerId))
@@ -263,7 +263,7 @@ describe('the reaper holds back', () => {
     expect(await reap()).toEqual({ ...NOTHING, requeued: 7 })
   })
 
-  test('while another master is reaping', async () => {
+  test('The reaper does nothing while another master is reaping', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
     await asSuperuser(async (other) => {

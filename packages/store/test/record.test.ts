@@ -35,7 +35,7 @@ const running = async (): Promise<ClaimedRun> => {
 }
 const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
 const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
-/** What a reaper does to a run whose worker was lost. */
+/** Requeues a run like the reaper after the loss of its worker. */
 const requeue = (run: ClaimedRun) =>
   sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`)
 
@@ -63,7 +63,7 @@ const event = (changes: Partial<EventRecord> = {}): EventRecord => ({
 })
 
 describe('recording', () => {
-  test('keeps what is left out and changes what is given', async () => {
+  test('An update changes the given fields and keeps the others', async () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), totalSteps: 4, currentPid: 77, facts: { host: 'a' } }])
     await db.runStore.record([{ ...keyOf(run), completedSteps: 1, facts: { image: 'b' } }])
@@ -76,7 +76,7 @@ describe('recording', () => {
     expect(data[0]?.current_pid).toBe(77)
   })
 
-  test('never shows more completed steps than there are', async () => {
+  test('A run never has more completed steps than steps', async () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), totalSteps: 2, completedSteps: 5 }])
     expect(await find(run)).toMatchObject({ total_steps: 2, completed_steps: 2 })
@@ -84,7 +84,7 @@ describe('recording', () => {
     expect(await find(run)).toMatchObject({ total_steps: 1, completed_steps: 1 })
   })
 
-  test('upserts steps by their place, in order, and a finished step never changes again', async () => {
+  test('Steps are inserted or updated by their number, in order, and an ended step never changes again', async () => {
     const run = await running()
     const first = step(1)
     await db.runStore.record([
@@ -125,7 +125,7 @@ describe('recording', () => {
     })
   })
 
-  test('tells the event log of each step that ends, once', async () => {
+  test('Each step that completes or fails writes one event', async () => {
     const run = await running()
     await db.runStore.record([
       { ...keyOf(run), steps: [step(1), closedStep(2), closedStep(3, { status: 'failed' })] },
@@ -149,7 +149,7 @@ describe('recording', () => {
     ])
   })
 
-  test('keeps what a tool wrote, without what Postgres cannot hold', async () => {
+  test('Output of tools is stored unchanged except for characters that Postgres cannot store', async () => {
     const run = await running()
     const hostile = `'; drop table steps; --\u0000 \\u0000 \ud800 \u{1f4a9} "\\" \u202e`
     const clean = hostile.replaceAll('\0', '').toWellFormed()
@@ -177,7 +177,7 @@ describe('recording', () => {
     expect(JSON.parse(data[0]?.data ?? '')).toEqual({ hostile })
   })
 
-  test('a batch that is written twice is there once', async () => {
+  test('A batch that is recorded twice is stored once', async () => {
     const run = await running()
     const update = {
       ...keyOf(run),
@@ -197,7 +197,7 @@ describe('recording', () => {
     expect(events.total).toBe(2)
   })
 
-  test('an event takes as long to write in a run that has raised many', async () => {
+  test('The time to write an event does not depend on the number of events of its run', async () => {
     const run = await running()
     const events = () => Array.from({ length: 500 }, () => event())
     const timed = async () => {
@@ -214,7 +214,7 @@ describe('recording', () => {
     expect(Math.min(await timed(), await timed())).toBeLessThan(10 * Math.max(...times))
   })
 
-  test('several updates of one run in one call are written in order', async () => {
+  test('Several updates of one run in one call are written in order', async () => {
     const run = await running()
     const lost = await db.runStore.record([
       { ...keyOf(run), totalSteps: 3, completedSteps: 1 },
@@ -225,7 +225,7 @@ describe('recording', () => {
     expect(await find(run)).toMatchObject({ completed_steps: 3 })
   })
 
-  test('a value that Postgres refuses fails its own call and no other in the same statement', async () => {
+  test('A value that Postgres refuses fails its own call and no other call of the same statement', async () => {
     const good = await running()
     const bad = await running()
     const [first, second, third] = await Promise.allSettled([
@@ -239,7 +239,7 @@ describe('recording', () => {
 })
 
 describe('the fence', () => {
-  test('an attempt that lost its run can neither record nor finish, while its successor can do both', async () => {
+  test('An attempt that lost its run can neither record nor finish, and the next attempt can do both', async () => {
     const a = await running()
     await requeue(a)
     const [b] = await claimAll(db.store, db.runStore, await joined(db.runStore))
@@ -265,7 +265,7 @@ describe('the fence', () => {
     expect((await db.store.events.list({ topic: 'asset.discovered' }, { offset: 0, limit: 1 })).total).toBe(0)
   })
 
-  test('old and new attempt of a run in one statement are told apart', async () => {
+  test('A statement with an old and a new attempt of a run refuses only the old one', async () => {
     const a = await running()
     await requeue(a)
     const [b] = await claimAll(db.store, db.runStore, workerId)
@@ -279,7 +279,7 @@ describe('the fence', () => {
     expect(await stepsOf(b)).toEqual([])
   })
 
-  test('runs that wait in the queue again, or never existed, cannot be written', async () => {
+  test('A run that was requeued or does not exist cannot be written', async () => {
     const run = await running()
     await requeue(run)
     const keys = [keyOf(run), { runId: 123_456_789, attempt: 1 }]
@@ -288,7 +288,7 @@ describe('the fence', () => {
     expect(sorted(await db.runStore.finish(keys.map((key) => ended(key))))).toEqual(keys)
   })
 
-  test('steps that were open when the worker was lost are closed as failed', async () => {
+  test('Open steps of a lost worker are closed: running ones as failed, pending ones as cancelled', async () => {
     const run = await running()
     await db.runStore.record([
       { ...keyOf(run), steps: [step(1), step(2, { status: 'pending', startedAt: null })] },
@@ -302,7 +302,7 @@ describe('the fence', () => {
 })
 
 describe('finishing', () => {
-  test('writes the last update and ends the run in one go', async () => {
+  test('A finish writes the last update and ends the run in one call', async () => {
     const run = await running()
     await db.runStore.record([{ ...keyOf(run), currentPid: 5 }])
     const last = { totalSteps: 1, completedSteps: 1, steps: [closedStep(1)], artifacts: [artifact()] }
@@ -324,7 +324,7 @@ describe('finishing', () => {
     ['completed', 'run.completed'],
     ['failed', 'run.failed'],
     ['cancelled', 'run.failed'],
-  ] as const)('%s writes one entry %s', async (status, topic) => {
+  ] as const)('A run that ends as %s writes one event %s', async (status, topic) => {
     const run = await running()
     await db.runStore.finish([{ ...ended(run, status, {}, 'because'), killedPids: [10, 11] }])
     const { data } = await db.store.events.list({ runId: run.runUuid }, { offset: 0, limit: 10 })
@@ -343,13 +343,13 @@ describe('finishing', () => {
     expect(await find(run)).toMatchObject({ status, error_message: 'because', killed_pids: [10, 11] })
   })
 
-  test('does not pretend that steps were done which were not', async () => {
+  test('The end of a run does not complete its other steps', async () => {
     const run = await running()
     await db.runStore.finish([ended(run, 'failed', { totalSteps: 5, completedSteps: 2 })])
     expect(await find(run)).toMatchObject({ total_steps: 5, completed_steps: 2 })
   })
 
-  test('closes steps that are still open', async () => {
+  test('The end of a run closes its open steps', async () => {
     const [failed, cancelled] = [await running(), await running()]
     const steps = [closedStep(1), step(2), step(3, { status: 'pending', startedAt: null })]
     await db.runStore.finish([ended(failed, 'failed', { steps }), ended(cancelled, 'cancelled', { steps })])
@@ -362,7 +362,7 @@ describe('finishing', () => {
     for (const row of await stepsOf(failed)) expect(row.completed_at).not.toBeNull()
   })
 
-  test('may be reported again after a lost answer, and changes nothing then', async () => {
+  test('A repeated finish is accepted and changes nothing', async () => {
     const run = await running()
     await db.runStore.finish([ended(run, 'completed')])
     expect(await db.runStore.finish([ended(run, 'failed', { totalSteps: 7 }, 'other')])).toEqual([])
@@ -370,7 +370,7 @@ describe('finishing', () => {
     expect((await db.store.events.list({ runId: run.runUuid }, { offset: 0, limit: 10 })).total).toBe(2)
   })
 
-  test('many at once share statements and all end', async () => {
+  test('Many concurrent finishes share statements and all runs end', async () => {
     await submitted(db.store, {}, targets(450))
     const runs = await claimAll(db.store, db.runStore, workerId)
     const lost = await Promise.all(runs.map((run) => db.runStore.finish([ended(run)])))
@@ -381,7 +381,7 @@ describe('finishing', () => {
 })
 
 describe('heartbeat and leaving', () => {
-  test('the heartbeat tells what Postgres believes this worker runs, and which of it should end', async () => {
+  test('The heartbeat returns the runs of the worker in the database, and which of them must be cancelled', async () => {
     const [a, b] = [await running(), await running()]
     await db.store.runs.requestCancel(b.runUuid)
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({
@@ -397,7 +397,7 @@ describe('heartbeat and leaving', () => {
     ])
   })
 
-  test('a worker that leaves hands back what it holds, under a new epoch and without a crash', async () => {
+  test('A worker that leaves hands back its runs, under a new epoch and without a crash', async () => {
     const run = await running()
     await db.runStore.leave(workerId)
     expect(await find(run)).toMatchObject({ status: 'queued', attempt: 1 })
@@ -406,7 +406,7 @@ describe('heartbeat and leaving', () => {
     expect(rows).toEqual([{ epoch: 1, crashes: 0 }])
   })
 
-  test('a run that is handed back after a cancel was asked for is cancelled', async () => {
+  test('A run that is handed back after a cancel request is cancelled', async () => {
     const run = await running()
     await db.store.runs.requestCancel(run.runUuid)
     await db.runStore.handBack([keyOf(run)])

@@ -30,7 +30,7 @@ afterAll(() => db[Symbol.asyncDispose]())
 const sql = async (text: string): Promise<Record<string, unknown>[]> =>
   asSuperuser(async (client) => (await client.query<Record<string, unknown>>(text)).rows, db.url)
 
-/** As if all that is there had happened so many days earlier. */
+/** Moves the times of all runs back by some days. */
 const age = (days: number) =>
   sql(
     `update runs set created_at = created_at - interval '${days} days', completed_at = completed_at - interval '${days} days'`,
@@ -38,7 +38,7 @@ const age = (days: number) =>
 
 const old = async () => (await db.store.retention.oldRuns({ days: DAYS, after: 0, limit: 100 })).ids
 
-/** A job of so many runs, of which the first `count` have ended with a log and an artifact each. */
+/** A job of `size` runs; the first `count` have ended, each with a log and an artifact. */
 const jobWith = async (size: number, count: number): Promise<{ jobId: string; runIds: number[] }> => {
   const job = await submitted(db.store, { concurrency: count }, targets(size, randomUUID().slice(0, 8)))
   for (const run of await claimAll(db.store, db.runStore, workerId)) {
@@ -62,7 +62,7 @@ const jobWith = async (size: number, count: number): Promise<{ jobId: string; ru
   return job
 }
 
-test('tells runs that ended long ago, with the keys of their bytes', async () => {
+test('Runs that ended long ago are listed, with the keys of their objects in the artifact store', async () => {
   const { runIds } = await jobWith(3, 2)
   expect(await old()).toEqual([])
   await age(DAYS + 1)
@@ -75,11 +75,11 @@ test('tells runs that ended long ago, with the keys of their bytes', async () =>
   expect(page).toEqual({ ids: [id], next: id })
 })
 
-test('removes them with all that belongs to them; jobs count them no more and go with the last', async () => {
+test('Removing a run removes its records, changes the counts of its job, and removes a job without runs', async () => {
   const other = await jobWith(1, 1)
   const { jobId, runIds } = await jobWith(3, 2)
   await age(DAYS + 1)
-  // Asked for more than is old and ended.
+  // The list contains a run that has not ended.
   expect(await db.store.retention.removeRuns([...runIds, ...other.runIds], DAYS)).toBe(3)
   const left = { id: runIds[2], status: 'queued' }
   expect((await db.store.runs.list({}, { offset: 0, limit: 10 })).data).toMatchObject([left])
@@ -89,7 +89,7 @@ test('removes them with all that belongs to them; jobs count them no more and go
   expect(await db.store.retention.removeRuns(runIds, DAYS)).toBe(0)
 })
 
-test('keeps what runs have found, and runs until their scans are judged', async () => {
+test('Findings outlive their runs, and a run is kept until its scans are judged', async () => {
   const { runIds } = await submitted(db.store, {}, targets(1))
   const [run] = await claimAll(db.store, db.runStore, workerId)
   if (run === undefined) throw new Error('nothing claimed')

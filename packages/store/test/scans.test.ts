@@ -53,7 +53,7 @@ const claimOne = async (job: Scan['job'] = {}, target = 'a.test'): Promise<Claim
 
 const judge = () => db.store.scans.judge({ limit: 100, history: 3 })
 
-/** A run from start to end, and its judgement. */
+/** Executes a run and judges its scans. */
 const scan = async ({ sees, steps = [], status = 'completed', job, target }: Scan): Promise<number> => {
   const run = await claimOne(job, target)
   for (const records of sees) expect(await db.runStore.importRecords(keyOf(run), records)).toBeDefined()
@@ -69,8 +69,8 @@ const states = async (workspace = 'w'): Promise<Record<string, string>> => {
   return Object.fromEntries(pairs.sort())
 }
 
-describe('what a later scan of the same scope no longer sees', () => {
-  test('is gone, and open again when it is seen again, which is told', async () => {
+describe('judging scans', () => {
+  test('A finding that a later scan of its scope does not see is gone, and a new sighting reopens it with an event', async () => {
     await scan({ sees: [found([finding('a'), finding('b')])] })
     expect(await states()).toEqual({ a: 'open', b: 'open' })
     const second = await scan({ sees: [found([finding('b')])] })
@@ -99,7 +99,7 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(back.vulnerabilities).toMatchObject({ new: [], total_gone: 1, total_changed: 1 })
   })
 
-  test('is gone also when the import was empty', async () => {
+  test('A finding is gone after an empty import of its scope', async () => {
     await scan({ sees: [found([finding('only')], { workspace: 'empty' })] })
     await scan({ sees: [found([], { workspace: 'empty' })] })
     expect(await states('empty')).toEqual({ only: 'gone' })
@@ -113,14 +113,14 @@ describe('what a later scan of the same scope no longer sees', () => {
     ['it was another target', { target: 'other.test' }, {}],
     ['it was another workflow', { job: { workflowName: 'other' } }, {}],
     ['it had other params', { job: { params: { ports: '22' } } }, {}],
-  ])('stays open when %s', async (name, how, changes) => {
+  ])('A finding stays open when %s', async (name, how, changes) => {
     const workspace = `stays ${name}`
     await scan({ sees: [found([finding('x')], { workspace })] })
     await scan({ sees: [found([], { workspace, ...changes })], ...how })
     expect(await states(workspace)).toEqual({ x: 'open' })
   })
 
-  test('is gone only where the scan looked, when it names the hosts that it reached', async () => {
+  test('A scan that names the hosts that it reached closes findings on these hosts only', async () => {
     const workspace = 'reach'
     const named = ['a', 'b', 'c'].map((name) => finding(name))
     const last = (...reached: string[]) => found([], { workspace, reached })
@@ -129,7 +129,7 @@ describe('what a later scan of the same scope no longer sees', () => {
     })
     await scan({ sees: [last()] })
     expect(await states(workspace)).toEqual({ a: 'open', a2: 'open', b: 'open', c: 'open' })
-    // Also with the list in several imports of the step, and of a host on which it saw something else.
+    // The list may be in one of several imports of the step, and the step may see another finding on a host of the list.
     const sees = [
       last('http://a.example/'),
       found([finding('b2', { asset_value: 'b.example:22/udp' })], { workspace }),
@@ -140,7 +140,7 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states(workspace)).toMatchObject({ b2: 'gone', c: 'gone' })
   })
 
-  test('is judged by the params that say what is looked at', async () => {
+  test('A scope has only the params that its step names', async () => {
     const workspace = 'scoped'
     const at = (rate: string, scope: Record<string, string>, items: FindingContent[]): Scan => ({
       sees: [found(items, { workspace, scope })],
@@ -153,13 +153,13 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states(workspace)).toEqual({ x: 'gone' })
   })
 
-  test('stays open when the step that would see it did not run', async () => {
+  test('A finding stays open when its step did not run', async () => {
     await scan({ sees: [found([finding('x')], { workspace: 'skipped' })] })
     await scan({ sees: [] })
     expect(await states('skipped')).toEqual({ x: 'open' })
   })
 
-  test('is gone though another scope saw it once, before this one did', async () => {
+  test('A finding is gone although another scope saw it before the last sighting', async () => {
     const workspace = 'outdated'
     await scan({ sees: [found([finding('x')], { workspace })], job: { workflowName: 'once' } })
     await scan({ sees: [found([finding('x')], { workspace })] })
@@ -167,7 +167,7 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states(workspace)).toEqual({ x: 'gone' })
   })
 
-  test('stays open as long as another scope has seen it since', async () => {
+  test('A finding stays open while another scope has seen it since', async () => {
     const workspace = 'shared'
     const other = { job: { workflowName: 'second' } }
     await scan({ sees: [found([finding('x')], { workspace })] })
@@ -178,7 +178,7 @@ describe('what a later scan of the same scope no longer sees', () => {
     expect(await states(workspace)).toEqual({ x: 'gone' })
   })
 
-  test('is counted once for each run, however often a run imports it', async () => {
+  test('Several imports of a finding in one run count as one sighting', async () => {
     const workspace = 'counted'
     await scan({ sees: [found([finding('x')], { workspace }), found([finding('x')], { workspace })] })
     const last = await scan({ sees: [found([finding('x')], { workspace })] })
@@ -191,7 +191,7 @@ describe('what a later scan of the same scope no longer sees', () => {
 })
 
 describe('the fence', () => {
-  test('rejects reads and writes of a lost attempt', async () => {
+  test('Reads and writes of a lost attempt are refused', async () => {
     const run = await claimOne()
     const zombie = { runId: run.runId, attempt: run.attempt - 1 }
     const workspace = 'fenced'
@@ -207,8 +207,8 @@ describe('the fence', () => {
   })
 })
 
-describe('what a run reads', () => {
-  test('ends before its text is too long', async () => {
+describe('reads of a run', () => {
+  test('A list of records ends before its text exceeds the limit', async () => {
     const run = await claimOne()
     const workspace = 'long'
     const names = Array.from({ length: 40 }, (_, n) => `long-${n}`)
@@ -229,7 +229,7 @@ describe('what a run reads', () => {
     await db.runStore.finish([ended(run)])
   })
 
-  test('is filtered; counters add up', async () => {
+  test('Records can be filtered, and counters add up', async () => {
     const run = await claimOne()
     const key = keyOf(run)
     const workspace = 'read'
@@ -256,7 +256,7 @@ describe('what a run reads', () => {
 })
 
 describe('the history', () => {
-  test('of a scope is kept for its latest runs', async () => {
+  test('The history of a scope is kept for its latest runs', async () => {
     const runs: number[] = []
     for (let n = 0; n < 5; n++)
       runs.push(
@@ -270,7 +270,7 @@ describe('the history', () => {
     expect(runs.filter((id) => ids.includes(id))).toEqual(runs.slice(2))
   })
 
-  test('of a workspace is told by time', async () => {
+  test('The changes of a workspace are listed by time', async () => {
     const workspace = 'changes'
     const from = new Date(Date.now() - 60_000)
     await scan({ sees: [found([finding('x'), finding('y')], { workspace })] })
@@ -285,7 +285,7 @@ describe('the history', () => {
   })
 })
 
-test('lists of changes end at their bound of bytes, and the totals count all', async () => {
+test('Lists of changes end at their limit of bytes, and the totals count all changes', async () => {
   const tags = Array.from({ length: 250 }, () => 'x'.repeat(250))
   const large = (n: number) => finding(`large${n}`, { tags })
   const first = await scan({ sees: [found([])], target: 'large.test' })

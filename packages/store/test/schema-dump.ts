@@ -39,7 +39,7 @@ const QUERIES = [
    order by p.pronamespace::regnamespace::text, p.proname, pg_get_function_identity_arguments(p.oid)`,
 ]
 
-/** The schema as the catalogs have it, in an order of its own: the same text from every supported Postgres. */
+/** The schema from the catalogs, in a fixed order: the same text from every supported Postgres. */
 export async function dumpSchema(client: pg.Client): Promise<string> {
   const parts: string[] = []
   for (const query of QUERIES) {

@@ -25,33 +25,33 @@ const twoRunning = async (count = 5): Promise<{ runIds: number[]; a: ClaimedRun;
 const nextIds = async (): Promise<number[]> => (await take(db.store)).map((row) => row.runId)
 
 describe('a slot of a job', () => {
-  test('goes to the next run when its run finishes', async () => {
+  test('The slot of a run that completes passes to the next run', async () => {
     const { runIds, a } = await twoRunning()
     expect(await nextIds()).toEqual([])
     await db.runStore.finish([ended(a)])
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
-  test('goes to the next run when its run fails or is cancelled by its worker', async () => {
+  test('The slot of a run that fails or is cancelled by its worker passes to the next run', async () => {
     const { runIds, a, b } = await twoRunning()
     await db.runStore.finish([ended(a, 'failed'), ended(b, 'cancelled')])
     expect(await nextIds()).toEqual([runIds[2], runIds[3]])
   })
 
-  test('goes to the next run when its run is forced to end', async () => {
+  test('The slot of a run whose cancel is forced passes to the next run', async () => {
     const { runIds, a } = await twoRunning()
     await db.store.runs.requestCancel(a.runUuid)
     expect(await db.store.runs.forceCancel(a.runId, 0)).toBe(true)
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
-  test('goes to the next run when its run is cancelled while it waits for a worker', async () => {
+  test('The slot of a run that is cancelled before a worker claims it passes to the next run', async () => {
     const { runIds } = await submitted(db.store, { concurrency: 1 }, targets(3))
     await db.store.runs.requestCancel(String(runIds[0]))
     expect(await nextIds()).toEqual([runIds[1]])
   })
 
-  test('is not freed by a run that had none', async () => {
+  test('The end of a run without a slot frees none', async () => {
     const { runIds } = await twoRunning()
     await db.store.runs.requestCancel(String(runIds[3]))
     expect(await nextIds()).toEqual([])
@@ -64,7 +64,7 @@ describe('a slot of a job', () => {
       (run: ClaimedRun) =>
         sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`),
     ],
-  ])('stays with a run that %s, and is freed by its end', async (_how, lose) => {
+  ])('A run that %s keeps its slot until it ends', async (_how, lose) => {
     const { runIds, a } = await twoRunning()
     await lose(a)
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
@@ -74,9 +74,9 @@ describe('a slot of a job', () => {
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
-  test('is freed when the reaper gives a run up', async () => {
+  test('The slot of a run that the reaper ends passes to the next run', async () => {
     const { runIds, a, b } = await twoRunning()
-    // At one moment, so that there is no gap between turns of the reaper.
+    // One statement, so that there is no gap between the turns of the reaper.
     await sql(
       `update farm set reaper_turn_at = now(), reaper_hold_until = now();
        update workers set lease_until = now() - interval '1 s';
@@ -88,7 +88,7 @@ describe('a slot of a job', () => {
     expect(await nextIds()).toEqual([b.runId, runIds[2]])
   })
 
-  test('is never given away twice when runs end at the same moment', async () => {
+  test('No slot is passed on twice when runs end concurrently', async () => {
     const { jobId } = await submitted(db.store, { concurrency: 8 }, targets(120))
     const other = await submitted(db.store, { concurrency: 3, priority: 'high' }, targets(30))
     let most = 0
@@ -113,7 +113,7 @@ describe('a slot of a job', () => {
     expect((await sql('select * from slots')).rows).toEqual([])
   })
 
-  test('does not hold back another job', async () => {
+  test('A job without free slots does not delay another job', async () => {
     await twoRunning()
     const other = await submitted(db.store, { priority: 'low' }, targets(2))
     expect(await nextIds()).toEqual(other.runIds)
@@ -121,13 +121,13 @@ describe('a slot of a job', () => {
 })
 
 describe('recounting', () => {
-  test('finds nothing to repair when all is well', async () => {
+  test('A recount repairs nothing when slots and runs agree', async () => {
     const { a } = await twoRunning()
     await db.runStore.finish([ended(a)])
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
   })
 
-  test('gives a slot that leaked to the next run', async () => {
+  test('A recount passes a missing slot to the next run', async () => {
     const { runIds, a } = await twoRunning()
     await sql(`delete from slots where run_id = ${a.runId}; update runs set status = 'completed', completed_at = now()
                where id = ${a.runId}`)
@@ -135,14 +135,14 @@ describe('recounting', () => {
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
-  test('takes the slot from a run that has ended', async () => {
+  test('A recount takes the slot from a run that has ended', async () => {
     const { runIds, a } = await twoRunning()
     await sql(`update runs set status = 'completed', completed_at = now() where id = ${a.runId}`)
     expect(await db.store.recovery.recountSlots(100)).toBe(2)
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
-  test('lets surplus runs wait again, unless they were sent', async () => {
+  test('A recount makes unsent runs beyond the concurrency limit wait again', async () => {
     const { runIds } = await submitted(db.store, { concurrency: 1 }, targets(4))
     await sql('update outbox set ready = true')
     expect(await db.store.recovery.recountSlots(100)).toBe(3 + 3)

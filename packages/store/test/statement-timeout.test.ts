@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { until } from '@scanfarm/testing'
 import { openPool } from '../src/connection.ts'
 import { openStore } from '../src/index.ts'
-import { cuttableWay } from './cut-off.ts'
+import { cuttableProxy } from './cuttable-proxy.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { submitted } from './fixtures.ts'
 
@@ -22,7 +22,7 @@ const sleepers = async (): Promise<number> => {
   return (await asSuperuser((client) => client.query(text), db.url)).rowCount ?? 0
 }
 
-test('A statement that takes too long is ended on the server, and its connection goes on', async () => {
+test('A statement that takes too long is ended on the server, and its connection stays usable', async () => {
   const own = pool(db.url)
   await expect(own.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' })
   expect(await sleepers()).toBe(0)
@@ -49,10 +49,10 @@ test('A connection that lost its timeout, as behind a pooler, has its statements
 })
 
 test('A connection without a response is closed', async () => {
-  await using way = await cuttableWay(db.url)
-  const own = pool(way.url)
+  await using proxy = await cuttableProxy(db.url)
+  const own = pool(proxy.url)
   await own.query('select 1')
-  await way.freeze()
+  await proxy.freeze()
   await expect(own.query('select 1')).rejects.toThrow(/Connection terminated/)
   await own.end()
 })

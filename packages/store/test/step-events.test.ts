@@ -28,8 +28,8 @@ const DONE = {
   completedAt: '2026-01-31T12:00:01.000Z',
 } as const
 
-describe('the end of a step', () => {
-  test('is told once, however often it is reported', async () => {
+describe('events of steps', () => {
+  test('A step that is reported as ended several times writes one event', async () => {
     const run = await claimed()
     const key = { runId: run.runId, attempt: run.attempt }
     const first = step(1)
@@ -66,7 +66,7 @@ describe('the end of a step', () => {
     })
   })
 
-  test('is told of a step that its run took along', async () => {
+  test('A step that ends with its run writes an event', async () => {
     const run = await claimed()
     await db.runStore.record([{ runId: run.runId, attempt: run.attempt, totalSteps: 1, steps: [step(1)] }])
     await db.runStore.leave(run.workerId)
@@ -74,8 +74,8 @@ describe('the end of a step', () => {
   })
 })
 
-describe('old events', () => {
-  test('are removed, and no others', async () => {
+describe('pruning', () => {
+  test('Only events older than the given days are deleted', async () => {
     const run = await claimed()
     const idsOf = async () => {
       const { data } = await db.store.events.list({}, { offset: 0, limit: 100 })

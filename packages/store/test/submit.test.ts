@@ -22,7 +22,7 @@ const sql = async (text: string, values: unknown[] = []) =>
   asSuperuser(async (client) => (await client.query<Record<string, unknown>>(text, values)).rows, db.url)
 
 describe('submitting a job', () => {
-  test('makes a queued run per target, in order, with what the caller asked for', async () => {
+  test('A submitted job has one queued run for each target, in order, with the fields of the request', async () => {
     const { jobId, runIds } = await submitted(
       db.store,
       {
@@ -55,7 +55,7 @@ describe('submitting a job', () => {
     expect(await outboxOf(jobId)).toHaveLength(3)
   })
 
-  test('tells the uuid of the run when there is one target, and only then', async () => {
+  test('Only the answer for a job of one target has the UUID of the run', async () => {
     const one = await db.store.jobs.submit(draft(), targets(1))
     const run = 'job' in one && one.job.runUuid ? await db.store.runs.find(one.job.runUuid) : undefined
     expect(run?.target).toBe('host-0.test')
@@ -63,7 +63,7 @@ describe('submitting a job', () => {
     expect('job' in two && two.job.runUuid).toBeUndefined()
   })
 
-  test('stores one workflow once, however many jobs pin it', async () => {
+  test('A workflow that several jobs pin is stored once', async () => {
     const workflow = { hash: 'shared', json: '{"shared":true}' }
     await Promise.all(Array.from({ length: 8 }, () => db.store.jobs.submit(draft({ workflow }), targets(1))))
     expect(await sql("select count(*)::int as n from pinned_workflows where hash = 'shared'")).toEqual([
@@ -75,12 +75,12 @@ describe('submitting a job', () => {
     )
   })
 
-  test('marks as many runs ready as the job may have at once', async () => {
+  test('Only as many runs are ready as the concurrency of the job allows', async () => {
     const { jobId } = await submitted(db.store, { concurrency: 2 }, targets(5))
     expect((await outboxOf(jobId)).map((row) => row.ready)).toEqual([true, true, false, false, false])
   })
 
-  test('keeps runs that are not to be started out of the outbox until they are started', async () => {
+  test('A pending run enters the outbox when it is started', async () => {
     const { jobId, runIds } = await submitted(db.store, {}, targets(1), { start: false })
     expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('pending')
     expect(await outboxOf(jobId)).toEqual([])
@@ -94,23 +94,23 @@ describe('submitting a job', () => {
     expect(await db.store.runs.start('999999999')).toBeUndefined()
   })
 
-  test('starting two runs of a job with one slot lets one of them wait', async () => {
+  test('One of two started runs of a job with one slot waits', async () => {
     const { jobId, runIds } = await submitted(db.store, { concurrency: 1 }, targets(2), { start: false })
     await Promise.all(runIds.map((id) => db.store.runs.start(String(id))))
     expect((await outboxOf(jobId)).map((row) => row.ready).sort()).toEqual([false, true])
   })
 
-  test('refuses a cloud job without an infrastructure, and another one with it', async () => {
+  test('A cloud job without an infrastructure is refused, and so is any other job with one', async () => {
     const refusal = 'a cloud job needs an infrastructure, and no other job may have one'
     await expect(submitted(db.store, { runMode: 'cloud' })).rejects.toThrow(refusal)
     await expect(submitted(db.store, {}, targets(1), { cloud: { reuse: 'x' } })).rejects.toThrow(refusal)
   })
 
-  test('refuses an empty job', async () => {
+  test('A job without targets is refused', async () => {
     await expect(db.store.jobs.submit(draft(), [])).rejects.toThrow('a job needs at least one target')
   })
 
-  test('stores hostile text as it is, without what Postgres cannot hold', async () => {
+  test('Hostile text is stored unchanged except for characters that Postgres cannot store', async () => {
     const name = `'; drop table runs; -- "{}",\\ \u202e \ud800 é`
     const { runIds } = await submitted(db.store, { params: { 'k\0ey': `a\0b${name}` } }, [
       { target: `x\0${name}`, workspace: 'w' },
@@ -120,7 +120,7 @@ describe('submitting a job', () => {
     expect(run?.params).toEqual({ key: `ab${name}`.toWellFormed() })
   })
 
-  test('makes a copy of a run as a pending job of its own', async () => {
+  test('A copy of a run is a pending run of a new job', async () => {
     const { runIds, jobId } = await submitted(
       db.store,
       {
@@ -161,7 +161,7 @@ describe('an idempotency key', () => {
   const jobsMade = async (hash: string) =>
     (await sql('select count(*)::int as n from jobs where workflow_hash = $1', [hash]))[0]?.['n']
 
-  test('makes one job of the same request sent many times at once, and repeats the first answer', async () => {
+  test('Concurrent requests with one idempotency key create one job and get the same answer', async () => {
     const workflow = { hash: 'idem-1', json: '{}' }
     const answers = await Promise.all(
       Array.from({ length: 6 }, () =>
@@ -176,7 +176,7 @@ describe('an idempotency key', () => {
     expect(await db.store.idempotency.find('k1', 'r1')).toEqual(kept[0])
   })
 
-  test('is refused with another request', async () => {
+  test('An idempotency key is refused with another request', async () => {
     await db.store.jobs.submit(draft(), targets(1), idempotency('k2', 'r1'))
     const again = db.store.jobs.submit(draft(), targets(1), idempotency('k2', 'r2'))
     await expect(again).rejects.toMatchObject({ code: 'idempotency_conflict', status: 409 })
@@ -186,7 +186,7 @@ describe('an idempotency key', () => {
     expect(await db.store.idempotency.find('k3', 'r1')).toBeUndefined()
   })
 
-  test('is forgotten after its time', async () => {
+  test('An idempotency key is deleted after its time', async () => {
     await db.store.jobs.submit(draft(), targets(1), idempotency('old', 'r1'))
     await sql("update idempotency_keys set created_at = now() - interval '2 days' where key = 'old'")
     expect(await db.store.idempotency.prune(86_400_000)).toBe(1)
@@ -194,7 +194,7 @@ describe('an idempotency key', () => {
   })
 })
 
-/** Targets that become runs a chunk at a time, as those of a large job do. */
+/** A stream of targets in chunks, like the targets of a large job. */
 const chunked = (...chunks: TargetDraft[][]): TargetStream => ({
   count: chunks.flat().length,
   chunks: async function* () {
@@ -203,7 +203,7 @@ const chunked = (...chunks: TargetDraft[][]): TargetStream => ({
 })
 
 describe('large jobs', () => {
-  test('10,000 targets are one statement, and the job counts them', async () => {
+  test('A job of 10,000 targets is created at once, and counts its runs', async () => {
     const answer = await db.store.jobs.submit(draft(), targets(10_000))
     const jobId = 'job' in answer ? answer.job.jobId : ''
     const status = await db.store.jobs.status(jobId)
@@ -220,7 +220,7 @@ describe('large jobs', () => {
     await sql('truncate jobs, job_targets, runs, outbox, slots')
   })
 
-  test('100,001 targets become runs chunk by chunk, also when a master dies between two chunks', async () => {
+  test('The runs of 100,001 targets are created chunk by chunk, also after a master dies between two chunks', async () => {
     const answer = await db.store.jobs.submit(draft({ concurrency: 3 }), targets(100_001, 'many'))
     const jobId = 'job' in answer ? answer.job.jobId : ''
     expect(await db.store.jobs.status(jobId)).toMatchObject({
@@ -230,7 +230,7 @@ describe('large jobs', () => {
     })
 
     expect(await db.store.jobs.expandOnce()).toBe(true)
-    // Dies in the middle of the second chunk: its transaction never ends well.
+    // A master that dies during the second chunk: its transaction is rolled back.
     await asSuperuser(async (client) => {
       await client.query('begin')
       await client.query('select expand_chunk()')
@@ -256,7 +256,7 @@ describe('large jobs', () => {
     await sql('truncate jobs, job_targets, runs, outbox, slots')
   })
 
-  test('a large job that is cancelled before it is expanded ends up with cancelled runs only', async () => {
+  test('A large job that is cancelled before it is expanded has only cancelled runs', async () => {
     const answer = await db.store.jobs.submit(
       draft({ concurrency: 1 }),
       chunked(targets(4, 'gone'), targets(3, 'gone-too')),
@@ -273,7 +273,7 @@ describe('large jobs', () => {
     await sql('delete from job_targets')
   })
 
-  test('the targets of an urgent job are expanded first', async () => {
+  test('The targets of an urgent job are expanded first', async () => {
     const low = await db.store.jobs.submit(
       draft({ priority: 'low' }),
       chunked(targets(2, 'low'), targets(2, 'lower')),
@@ -291,7 +291,7 @@ describe('large jobs', () => {
 })
 
 describe('job status', () => {
-  test('the counters always add up, whatever the runs do', async () => {
+  test('The counters of a job add up to its runs', async () => {
     await sql('delete from outbox')
     const { jobId, runIds } = await submitted(db.store, {}, targets(6))
     const workerId = await joined(db.runStore)
@@ -310,7 +310,7 @@ describe('job status', () => {
     await claimAll(db.store, db.runStore, workerId)
   })
 
-  test('an unknown or impossible job id is nothing', async () => {
+  test('An unknown or malformed job id finds nothing', async () => {
     for (const jobId of ['0123456789abcdef', 'x', '\0', '0123456789ABCDEF']) {
       expect(await db.store.jobs.status(jobId)).toBeUndefined()
       expect(await db.store.jobs.requestCancel(jobId)).toBeUndefined()

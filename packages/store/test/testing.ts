@@ -1,3 +1,3 @@
-/** What the tests of other packages need of a database. */
+/** Test databases for the tests of other packages. */
 export * from './database.ts'
 export { draft, eventDraft } from './fixtures.ts'

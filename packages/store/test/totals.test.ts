@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { makeTotals } from '../src/totals.ts'
 
-/** A clock that the test moves, and counts that take 100 ms of it. */
-const world = (total: number) => {
+/** Totals with a clock that the test moves; each count takes 100 ms. */
+const testTotals = (total: number) => {
   let clock = 0
   const state = { counts: 0, total }
   const totals = makeTotals(() => clock)
@@ -15,16 +15,16 @@ const world = (total: number) => {
 }
 
 describe('totals', () => {
-  test('small ones are counted anew each time', async () => {
-    const { state, of } = world(10_000)
+  test('A small total is counted each time', async () => {
+    const { state, of } = testTotals(10_000)
     expect(await of()).toBe(10_000)
     state.total = 7
     expect(await of()).toBe(7)
     expect(state.counts).toBe(2)
   })
 
-  test('big ones are good for twenty times what the count took, then served once more while it is taken again', async () => {
-    const { state, of, pass } = world(1_000_000)
+  test('A large total is served for twenty times the duration of its count, then once more while it is counted again', async () => {
+    const { state, of, pass } = testTotals(1_000_000)
     expect(await of()).toBe(1_000_000)
     state.total = 1_000_001
     pass(2_000)
@@ -36,16 +36,16 @@ describe('totals', () => {
     expect(state.counts).toBe(2)
   })
 
-  test('very old ones are not served at all', async () => {
-    const { state, of, pass } = world(1_000_000)
+  test('A total that is too old is not served', async () => {
+    const { state, of, pass } = testTotals(1_000_000)
     await of()
     state.total = 2_000_000
     pass(30_001)
     expect(await of()).toBe(2_000_000)
   })
 
-  test('lists that come at once share one count, and filters do not mix', async () => {
-    const { state, of } = world(1_000_000)
+  test('Concurrent calls share one count, and each filter has its own', async () => {
+    const { state, of } = testTotals(1_000_000)
     await Promise.all([of(), of(), of()])
     expect(state.counts).toBe(1)
     state.total = 60_000

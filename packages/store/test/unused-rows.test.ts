@@ -31,7 +31,7 @@ const locksWaited = async (): Promise<boolean> =>
 const removeWorkflows = async (limit = 100): Promise<number> =>
   (await db.store.retention.removeWorkflows('', limit)).removed
 
-/** Nothing is left of the runs that are there. */
+/** Removes all runs as retention does. */
 const pruneRuns = async (): Promise<void> => {
   await db.store.scans.judge({ limit: 100, history: 10 })
   await sql(
@@ -41,7 +41,7 @@ const pruneRuns = async (): Promise<void> => {
   await db.store.retention.removeRuns(ids, DAYS)
 }
 
-/** A run that has ended. */
+/** Executes a run that imports the given findings. */
 const endedRun = async (items: readonly FindingContent[] = []): Promise<void> => {
   await submitted(db.store, {}, targets(1))
   const workerId = await joined(db.runStore)
@@ -57,8 +57,8 @@ const endedRun = async (items: readonly FindingContent[] = []): Promise<void> =>
   await db.runStore.finish([ended(run)])
 }
 
-describe('Pinned workflows', () => {
-  test('are removed with their last job', async () => {
+describe('pinned workflows', () => {
+  test('A pinned workflow is removed after its last job', async () => {
     await endedRun()
     expect(await removeWorkflows()).toBe(0)
     await pruneRuns()
@@ -68,14 +68,14 @@ describe('Pinned workflows', () => {
     expect(await count('pinned_workflows')).toBe(1)
   })
 
-  test('are looked at in pages', async () => {
+  test('Pinned workflows are checked in pages', async () => {
     await sql(`insert into pinned_workflows (hash, json) select 'h' || n, '{}' from generate_series(1, 5) n`)
     const first = await db.store.retention.removeWorkflows('', 2)
     expect(first).toEqual({ removed: 2, next: 'h2' })
     expect(await db.store.retention.removeWorkflows('h2', 10)).toEqual({ removed: 3, next: undefined })
   })
 
-  test('stay when a submit pins them at the same moment', async () => {
+  test('A pinned workflow stays when a concurrent submit pins it', async () => {
     await endedRun()
     await pruneRuns()
     await asSuperuser(async (client) => {
@@ -99,7 +99,7 @@ describe('Pinned workflows', () => {
     expect(await count('pinned_workflows')).toBe(1)
   })
 
-  test('can be pinned again while they are removed', async () => {
+  test('A submit can pin a workflow while it is being removed', async () => {
     await endedRun()
     await pruneRuns()
     await asSuperuser(async (client) => {
@@ -114,7 +114,7 @@ describe('Pinned workflows', () => {
     expect(await count('pinned_workflows')).toBe(1)
   })
 
-  test('are left for later when a submit takes long', async () => {
+  test('Pinned workflows are left for the next call when a submit takes long', async () => {
     await sql(`insert into pinned_workflows (hash, json) values ('h', '{}')`)
     await asSuperuser(async (client) => {
       await client.query('begin')
@@ -126,10 +126,10 @@ describe('Pinned workflows', () => {
   })
 })
 
-describe('Scopes', () => {
+describe('scopes', () => {
   const removeScopes = async (): Promise<number> => (await db.store.retention.removeScopes(0, 100)).removed
 
-  test('are removed when no scan has them and no record was seen in them', async () => {
+  test('A scope without scans and records is removed', async () => {
     await endedRun()
     expect(await removeScopes()).toBe(0)
     await pruneRuns()
@@ -137,7 +137,7 @@ describe('Scopes', () => {
     expect(await count('scopes')).toBe(0)
   })
 
-  test('stay as long as a record was last seen in them, which a later scan may close', async () => {
+  test('A scope in which a record was last seen stays, because a later scan may close the record', async () => {
     await endedRun([FINDING])
     await pruneRuns()
     expect(await removeScopes()).toBe(0)
@@ -146,7 +146,7 @@ describe('Scopes', () => {
     expect(await removeScopes()).toBe(1)
   })
 
-  test('stay when an import finds them at the same moment', async () => {
+  test('A scope stays when a concurrent import uses it', async () => {
     await endedRun()
     await pruneRuns()
     await asSuperuser(async (client) => {
@@ -164,7 +164,7 @@ describe('Scopes', () => {
   })
 })
 
-describe('Ranges of steps and events', () => {
+describe('ranges of steps and events', () => {
   const ranges = async (): Promise<unknown[]> =>
     (
       await sql(`select inhrelid::regclass::text as name from pg_inherits
@@ -173,7 +173,7 @@ describe('Ranges of steps and events', () => {
   const NEWEST = ['event_logs_10000000', 'event_logs_15000000', 'event_logs_rest']
   const STEPS = ['steps_3000000', 'steps_4000000', 'steps_rest']
 
-  test('are dropped when nothing needs them, and never under a run or an event', async () => {
+  test('A range is dropped when it is unused, and never while a run or an event needs it', async () => {
     await submitted(db.store, {}, targets(1))
     await sql(`select setval('runs_id_seq', 1500000), setval('event_logs_id_seq', 6000000)`)
     await db.store.maintain()
@@ -182,7 +182,7 @@ describe('Ranges of steps and events', () => {
     const claimed = await claimAll(db.store, db.runStore, workerId)
     await sql(`select setval('runs_id_seq', 3100000), setval('event_logs_id_seq', 11000000)`)
     await db.store.maintain()
-    // The runs are there, and what they raised; between them there is nothing.
+    // The ranges of the two runs and their events stay; the range between them is unused.
     expect(await ranges()).toEqual([
       'event_logs_10000000',
       'event_logs_15000000',
@@ -206,7 +206,7 @@ describe('Ranges of steps and events', () => {
     expect(await ranges()).toEqual([...NEWEST, ...STEPS])
   })
 
-  test('are left for later while another session has a range for itself', async () => {
+  test('Ranges are left for the next call while another session locks one of them', async () => {
     await sql(`select setval('runs_id_seq', 6100000)`)
     await sql('select keep_all_partitions_ahead()')
     await asSuperuser(async (client) => {
@@ -220,7 +220,7 @@ describe('Ranges of steps and events', () => {
     expect((await ranges()).slice(-3)).toEqual(['steps_6000000', 'steps_7000000', 'steps_rest'])
   })
 
-  test('are left for later while another session reads them', async () => {
+  test('Ranges are left for the next call while another session reads them', async () => {
     await sql(`select setval('runs_id_seq', 9100000)`)
     await sql('select keep_all_partitions_ahead()')
     await asSuperuser(async (client) => {

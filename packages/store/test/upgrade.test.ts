@@ -6,7 +6,7 @@ import { migrate, openRunStore, openStore, schemaVersion } from '../src/index.ts
 import { asSuperuser, emptyDatabase, type OpenDatabase } from './database.ts'
 import { dumpSchema } from './schema-dump.ts'
 
-/** A database as the previous commit that changed the schema left it; the README of the package says how it is made. */
+/** A database of the previous commit that changed the schema; the README of the package describes how it is written. */
 const FIXTURE = new URL('fixtures/previous-database/previous.sql.gz', import.meta.url)
 
 let fresh: OpenDatabase
@@ -21,7 +21,7 @@ const TABLES = `
 /** Columns that the schema files after the fixture rename. */
 const RENAMED = { poked: 'recheck', asked_at: 'create_started_at' }
 
-/** Rows as JSON, by table. A schema file that changes rows on purpose makes its exception here. */
+/** Rows as JSON, by table. A schema file that changes rows on purpose adds an exception here. */
 const readRows = (): Promise<Record<string, string[]>> =>
   inUpgraded(async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(TABLES)
@@ -55,12 +55,12 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([fresh[Symbol.asyncDispose](), upgraded[Symbol.asyncDispose]()]))
 
-test('the fixture has rows in every table', () => {
+test('The fixture has rows in every table', () => {
   const empty = Object.keys(rowsBefore).filter((table) => rowsBefore[table]?.length === 0)
   expect(empty).toEqual([])
 })
 
-test('a filled database of the previous commit is refused until it is upgraded', async () => {
+test('A database of the previous commit is refused until it is upgraded', async () => {
   await using store = await openStore({ url: upgraded.url, poolSize: 1, applicationName: 'test' })
   await using worker = await openRunStore({ url: upgraded.url, poolSize: 1, applicationName: 'test' })
   const error: unknown = await store.check().catch((reason: unknown) => reason)
@@ -71,7 +71,7 @@ test('a filled database of the previous commit is refused until it is upgraded',
   await expect(worker.farmId()).rejects.toThrow(message)
 })
 
-test('an upgraded database has the schema of a new one, and all its rows', async () => {
+test('An upgraded database has the schema of a new one, and all its rows', async () => {
   const applied = await Promise.all([migrate(upgraded), migrate(upgraded), migrate(fresh)])
   expect(applied[2].applied.at(-1)).toBe(schemaVersion)
   expect(await inUpgraded(dumpSchema)).toBe(await asSuperuser(dumpSchema, fresh.url))
@@ -80,7 +80,7 @@ test('an upgraded database has the schema of a new one, and all its rows', async
     expect({ table, rows: rows[table] }).toEqual({ table, rows: rowsBefore[table] })
 })
 
-test('the upgraded database works', async () => {
+test('An upgraded database can be used', async () => {
   await using store = await openStore({ url: upgraded.url, poolSize: 2, applicationName: 'test' })
   await using worker = await openRunStore({ url: upgraded.url, poolSize: 1, applicationName: 'test' })
   await store.check()
@@ -90,7 +90,7 @@ test('the upgraded database works', async () => {
   expect((await store.vulnerabilities.find(1))?.raw_vuln_json).toBe('{"id":1}')
 })
 
-test('signatures of functions change only with a new schema file, which older programs refuse', async () => {
+test('Signatures of functions change only with a new schema file, which older programs refuse', async () => {
   const changed = JSON.stringify(await inUpgraded(readSignatures)) !== JSON.stringify(signaturesBefore)
   if (changed) expect(versionBefore).not.toBe(schemaVersion)
 })

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe('a login with only the role of workers', () => {
-  test('can do all of a worker’s work', async () => {
+  test('The worker role may call every function that a worker needs', async () => {
     await using runStore = await openRunStore({ url, poolSize: 2, applicationName: 'worker' })
     expect(await runStore.farmId()).toBe(await db.store.farmId())
     const { runIds } = await submitted(db.store, {}, targets(3))
@@ -47,7 +47,7 @@ describe('a login with only the role of workers', () => {
     expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({ status: 'completed' })
   })
 
-  test('and nothing else', async () => {
+  test('The worker role may do nothing else', async () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     try {
@@ -92,7 +92,7 @@ describe('a login with only the role of workers', () => {
     }
   })
 
-  test('cannot bend what the functions find by a search path of its own', async () => {
+  test('The search path of a session does not change what the functions of workers read', async () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     try {
@@ -107,7 +107,7 @@ describe('a login with only the role of workers', () => {
     }
   })
 
-  test('every function of the worker’s side names its search path', async () => {
+  test('Every function of workers sets its search path', async () => {
     const { rows } = await asSuperuser(
       (client) =>
         client.query(

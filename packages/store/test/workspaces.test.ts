@@ -64,7 +64,7 @@ const artifact = (path: string, changes: object = {}) => ({
   ...changes,
 })
 
-/** Claimed runs of the workspaces, in their order. */
+/** One claimed run for each workspace, in order. */
 const running = async (...workspaces: string[]): Promise<ClaimedRun[]> => {
   await submitted(
     db.store,
@@ -83,7 +83,7 @@ const names = async (filter = {}, page = {}) =>
   (await db.store.workspaces.list(filter, { ...PAGE, ...page })).data.map(({ name }) => name)
 
 describe('workspaces', () => {
-  test('are the names that runs, assets and vulnerabilities have, in order, with what they have', async () => {
+  test('Workspaces are the names that runs, assets and vulnerabilities have, in order, with their counts', async () => {
     const [one] = await running('shop', 'shop')
     if (one === undefined) throw new Error('nothing claimed')
     await db.runStore.finish([ended(one)])
@@ -124,7 +124,7 @@ describe('workspaces', () => {
     expect(await db.store.workspaces.exists('al')).toBe(false)
   })
 
-  test('are found by a part of the name, by source and by organisation, page by page', async () => {
+  test('Workspaces can be filtered by a part of the name, by source and by organisation, page by page', async () => {
     await running('a_1', 'a_2', 'b%1')
     await db.store.assets.import('c', 'test', [asset('x', 'url')])
     const org = await db.store.orgs.create({ name: 'Acme', description: '', tags: [] })
@@ -145,7 +145,7 @@ describe('workspaces', () => {
   })
 
   test(
-    'are listed in time when the tables have grown since they were analyzed',
+    'Workspaces are listed in time when the statistics of the tables are old',
     async () => {
       const grow = (count: number, workspaceOf: (n: number) => string) =>
         submitted(
@@ -168,7 +168,7 @@ describe('workspaces', () => {
 
 describe('organisations', () => {
   test(
-    'leave the default one its workspaces in time, however many the others have',
+    'The workspaces of the default organisation are listed in time, however many the others have',
     async () => {
       const acme = await db.store.orgs.create({ name: 'Acme', description: '', tags: [] })
       if (typeof acme === 'string') throw new Error(acme)
@@ -185,7 +185,7 @@ describe('organisations', () => {
     TEST_MS,
   )
 
-  test('are sets of workspaces; the default one has the rest and cannot be removed', async () => {
+  test('The default organisation has all unassigned workspaces and cannot be removed', async () => {
     await running('a', 'b')
     await db.store.assets.import('b', 'test', [asset('x', 'url'), asset('y', 'url')])
     await db.store.vulnerabilities.import('a', 'test', [finding('one', 'low')])
@@ -235,7 +235,7 @@ describe('organisations', () => {
     expect(await names({ org: DEFAULT_ORG })).toEqual(['a', 'b'])
   })
 
-  test('filter runs, assets and vulnerabilities', async () => {
+  test('Runs, assets and vulnerabilities can be filtered by organisation', async () => {
     await running('a', 'b', 'c')
     for (const workspace of ['a', 'b']) {
       await db.store.assets.import(workspace, 'test', [asset('x', 'url')])
@@ -266,7 +266,7 @@ describe('organisations', () => {
 })
 
 describe('steps and artifacts of all runs', () => {
-  test('come newest run first and in the order of each run, with filters and pages', async () => {
+  test('Steps are listed by run, newest first, and in order within a run, with filters and pages', async () => {
     const [one, two] = await running('a', 'b')
     if (one === undefined || two === undefined) throw new Error('nothing claimed')
     await db.runStore.finish([
@@ -300,7 +300,7 @@ describe('steps and artifacts of all runs', () => {
     expect((await steps({ types: ['function'] })).data[0]?.log_file).toMatch(/^\/runs\/.*\/log$/)
   })
 
-  test('find the newest artifact by its path below the workspace, and none of another workspace', async () => {
+  test('An artifact is found by its path below the workspace: the newest one of that workspace', async () => {
     const [one, two, other] = await running('shop', 'shop', 'other')
     if (one === undefined || two === undefined || other === undefined) throw new Error('nothing claimed')
     const path = '/data/workspaces/shop/vuln/result.txt'
@@ -326,7 +326,7 @@ describe('steps and artifacts of all runs', () => {
     expect(await list()).toHaveLength(4)
   })
 
-  test('count runs by status', async () => {
+  test('Runs are counted by status', async () => {
     const [one] = await running('a', 'b')
     if (one === undefined) throw new Error('nothing claimed')
     await db.runStore.finish([ended(one, 'failed')])

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to the test server that can be cut, and restored under the same address. */
-export async function cuttableWay(databaseUrl: string): Promise<{
+/** A proxy to the test server that can be cut and restored under the same address. */
+export async function cuttableProxy(databaseUrl: string): Promise<{
   url: string
   cut(): Promise<void>
   restore(): Promise<void>
-  /** Cut, but somebody takes new connections and never says a word; resolves when the first one has come. */
+  /** Cuts all connections, then accepts new ones and never responds. Resolves after the first new connection. */
   silence(): Promise<void>
-  /** Connections stay, and nothing goes through them any more. */
+  /** Keeps connections open and forwards nothing any more. */
   freeze(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }> {
