@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import type { TestCluster } from '@scanfarm/cli/testing'
-import type { Bench } from './bench.ts'
-import { Database, startFarm } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, startCluster } from './cluster.ts'
 import { atLeast, atMost, type Figure, type Target } from './figure.ts'
 import { bareHttpLoad, barePgLoad } from './limits/http.ts'
 import { CONNECTIONS, oneCall, saturate, type Call } from './load.ts'
@@ -13,16 +13,16 @@ interface Path {
   readonly path: string
   /** p50 of single calls, in ms. */
   readonly target: Target
-  /** The same under load, beside a bare server that answers with the rows of `statement`; missing: not loaded. */
+  /** Compares the rate under load with a bare server that returns the rows of `statement`. Missing: no load. */
   readonly load?: { readonly statement: string; readonly share: number }
 }
 
 /** (d) Reading runs while a million of them are stored. */
-export async function* api(bench: Bench): AsyncGenerator<Figure> {
-  await using farm = await startFarm(bench, { workers: 0 })
-  await using db = await Database.open(farm.postgres.url)
-  const seeded = await seedRuns(bench, db, bench.quick ? 100_000 : 1_000_000)
-  for (const path of paths(seeded)) yield* measure(bench, farm, path, seeded)
+export async function* api(harness: Harness): AsyncGenerator<Figure> {
+  await using cluster = await startCluster(harness, { workers: 0 })
+  await using db = await Database.open(cluster.postgres.url)
+  const seeded = await seedRuns(harness, db, harness.quick ? 100_000 : 1_000_000)
+  for (const path of paths(seeded)) yield* measure(harness, cluster, path, seeded)
 }
 
 const paths = ({ runs, middleId, middleUuid, middleTarget, jobId }: Seeded): Path[] => [
@@ -51,14 +51,14 @@ const paths = ({ runs, middleId, middleUuid, middleTarget, jobId }: Seeded): Pat
 ]
 
 async function* measure(
-  bench: Bench,
-  farm: TestCluster,
+  harness: Harness,
+  cluster: TestCluster,
   path: Path,
   { runs }: Seeded,
 ): AsyncGenerator<Figure> {
-  bench.note(`GET ${path.path} with ${runs.toLocaleString('en')} runs stored`)
-  const call = farm.client.callTo(path.path)
-  const times = await singleCalls(call, bench.quick ? 50 : 300)
+  harness.note(`GET ${path.path} with ${runs.toLocaleString('en')} runs stored`)
+  const call = cluster.client.callTo(path.path)
+  const times = await singleCalls(call, harness.quick ? 50 : 300)
   yield {
     part: 'd',
     name: `${path.name}, p50`,
@@ -67,7 +67,7 @@ async function* measure(
     target: path.target,
   }
   yield { part: 'd', name: `${path.name}, p99`, value: percentile(times, 99), unit: 'ms' }
-  if (path.load) yield* underLoad(bench, farm, path.path, { ...path.load, name: path.name })
+  if (path.load) yield* underLoad(harness, cluster, path.path, { ...path.load, name: path.name })
 }
 
 async function singleCalls(call: Call, count: number): Promise<number[]> {
@@ -79,15 +79,15 @@ async function singleCalls(call: Call, count: number): Promise<number[]> {
 }
 
 async function* underLoad(
-  bench: Bench,
-  farm: TestCluster,
+  harness: Harness,
+  cluster: TestCluster,
   path: string,
   { name, statement, share }: { name: string; statement: string; share: number },
 ): AsyncGenerator<Figure> {
-  const bytes = Buffer.byteLength(await farm.client.text(path))
-  const empty = await bareHttpLoad(bench, bytes)
-  const bare = await barePgLoad(bench, farm.postgres.url, statement)
-  const ours = await saturate(bench, farm.client.callTo(path))
+  const bytes = Buffer.byteLength(await cluster.client.text(path))
+  const empty = await bareHttpLoad(harness, bytes)
+  const bare = await barePgLoad(harness, cluster.postgres.url, statement)
+  const ours = await saturate(harness, cluster.client.callTo(path))
   const load = `${name}, ${CONNECTIONS} connections`
   const figure = { part: 'd', value: ours.rate, unit: '/s' } as const
   yield { ...figure, name: load, limit: { what: 'bare node:http, fixed bytes', value: empty.rate } }

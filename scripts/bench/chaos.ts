@@ -1,7 +1,7 @@
 /**
- * One large job on a farm with every kind of fault, at full length: a worker killed, one frozen past
- * its lease, Redis flushed, Redis killed and restarted empty, the master killed, Postgres stopped for a minute. Exits with 0 if
- * nothing was lost or duplicated.
+ * Executes one large job while faults are injected at full length: a worker is killed, one is frozen past its lease,
+ * Redis is flushed, Redis is killed and restarted empty, the master is killed, Postgres is stopped for a minute. Exits
+ * with 0 if no run was lost or duplicated.
  *
  *   scripts/run scripts/bench/chaos.ts [--targets 10000] [--outage 60]
  */
@@ -9,87 +9,87 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { audit, jobEnded, submit, targets, until, type TestCluster } from '@scanfarm/cli/testing'
 import { endProgress, progress, say, title } from '../demo/screen.ts'
-import { Bench } from './bench.ts'
-import { Database, startFarm } from './farms.ts'
+import { Harness } from './harness.ts'
+import { Database, startCluster } from './cluster.ts'
 
 const LEASE_MS = 20_000
 const ENDED_MS = 1_800_000
 const STEPS = ['rest', 'say']
 const POLL_MS = 500
 
-interface Blow {
+interface Fault {
   readonly name: string
   /** Share of the runs that have ended when it happens. */
   readonly at: number
-  strike(farm: TestCluster): Promise<void>
+  inject(cluster: TestCluster): Promise<void>
 }
 
-const blows = (outageMs: number): Blow[] => [
+const faults = (outageMs: number): Fault[] => [
   {
     name: 'a worker is killed, and another one joins',
     at: 0.1,
-    strike: async (farm) => {
-      await farm.workers[0]?.kill()
-      await farm.startWorker('worker-3')
+    inject: async (cluster) => {
+      await cluster.workers[0]?.kill()
+      await cluster.startWorker('worker-3')
     },
   },
   {
     name: 'Redis is flushed',
     at: 0.25,
-    strike: async (farm) => void (await farm.redis?.command('FLUSHALL')),
+    inject: async (cluster) => void (await cluster.redis?.command('FLUSHALL')),
   },
   {
-    name: 'a worker is frozen past its lease, and goes on',
+    name: 'a worker is frozen past its lease, and continues',
     at: 0.4,
-    strike: async (farm) => {
-      farm.workers[1]?.signal('SIGSTOP')
+    inject: async (cluster) => {
+      cluster.workers[1]?.signal('SIGSTOP')
       await delay(2 * LEASE_MS)
-      farm.workers[1]?.signal('SIGCONT')
+      cluster.workers[1]?.signal('SIGCONT')
     },
   },
   {
-    name: 'Redis is killed, and comes back empty',
+    name: 'Redis is killed, and restarted empty',
     at: 0.55,
-    strike: async (farm) => {
-      await farm.redis?.kill()
+    inject: async (cluster) => {
+      await cluster.redis?.kill()
       await delay(LEASE_MS)
-      await farm.redis?.start()
+      await cluster.redis?.start()
     },
   },
   {
-    name: 'the master is killed, and started again',
+    name: 'the master is killed, and restarted',
     at: 0.65,
-    strike: async (farm) => {
-      const [master] = farm.masters
+    inject: async (cluster) => {
+      const [master] = cluster.masters
       await master?.program.kill()
-      await farm.startMaster(master?.port)
+      await cluster.startMaster(master?.port)
     },
   },
   {
-    name: `Postgres is away for ${outageMs / 1_000} s`,
+    name: `Postgres is stopped for ${outageMs / 1_000} s`,
     at: 0.8,
-    strike: async (farm) => {
-      await farm.postgres.stop()
+    inject: async (cluster) => {
+      await cluster.postgres.stop()
       await delay(outageMs)
-      await farm.postgres.restart()
+      await cluster.postgres.restart()
     },
   },
 ]
 
-async function chaos(bench: Bench, count: number, outageMs: number): Promise<number> {
-  const farm = await startFarm(bench, { workers: 2, slots: 8 })
+async function chaos(harness: Harness, count: number, outageMs: number): Promise<number> {
+  const cluster = await startCluster(harness, { workers: 2, slots: 8 })
   const hosts = targets(count)
   const began = Date.now()
-  const jobId = await submit(farm.client, { module: 'brief', targets: hosts })
-  for (const blow of blows(outageMs)) {
-    await untilShareEnded(farm, jobId, blow.at * count)
+  const jobId = await submit(cluster.client, { module: 'brief', targets: hosts })
+  for (const fault of faults(outageMs)) {
+    await untilShareEnded(cluster, jobId, fault.at * count)
     endProgress()
-    say(`${seconds(began)} ${blow.name}`)
-    await blow.strike(farm)
+    say(`${seconds(began)} ${fault.name}`)
+    await fault.inject(cluster)
   }
-  await jobEnded(farm.client, jobId, ENDED_MS)
+  await jobEnded(cluster.client, jobId, ENDED_MS)
   say(`${seconds(began)} the job has ended`)
-  const { runs, problems } = await audit(farm.client, jobId, { targets: hosts, steps: STEPS })
+  const { runs, problems } = await audit(cluster.client, jobId, { targets: hosts, steps: STEPS })
   const again = runs.filter(({ attempt }) => attempt > 1).length
   say(`${runs.length} runs, ${again} of them started more than once, ${problems.length} problems`)
   for (const problem of problems) say(`PROBLEM: ${problem}`)
@@ -98,8 +98,8 @@ async function chaos(bench: Bench, count: number, outageMs: number): Promise<num
 
 const seconds = (began: number): string => `${((Date.now() - began) / 1_000).toFixed(0).padStart(4)} s`
 
-async function untilShareEnded(farm: TestCluster, jobId: string, count: number): Promise<void> {
-  await using db = await Database.open(farm.postgres.url)
+async function untilShareEnded(cluster: TestCluster, jobId: string, count: number): Promise<void> {
+  await using db = await Database.open(cluster.postgres.url)
   const ended = async (): Promise<boolean> => {
     const row = await db.one<{ ended: string; total: string }>(
       `select count(*) filter (where status in ('completed', 'failed', 'cancelled')) as ended, count(*) as total
@@ -118,13 +118,13 @@ async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: { targets: { type: 'string', default: '10000' }, outage: { type: 'string', default: '60' } },
   })
-  const bench = new Bench({ quick: false })
-  bench.disposeOnStop()
+  const harness = new Harness({ quick: false })
+  harness.disposeOnStop()
   try {
-    title(`Scanfarm under attack: ${values.targets} targets`)
-    return await chaos(bench, Number(values.targets), Number(values.outage) * 1_000)
+    title(`Scanfarm with injected faults: ${values.targets} targets`)
+    return await chaos(harness, Number(values.targets), Number(values.outage) * 1_000)
   } finally {
-    await bench[Symbol.asyncDispose]()
+    await harness[Symbol.asyncDispose]()
   }
 }
 

@@ -33,7 +33,7 @@ export const atLeast = (bound: number, of: Target['of'] = 'value'): Target => ({
 export const ratioOf = ({ value, limit }: Figure): number | undefined =>
   limit === undefined || limit.value === 0 ? undefined : value / limit.value
 
-/** Undefined if the figure has no goal. */
+/** Undefined: the figure has no target. */
 export function isMet(figure: Figure): boolean | undefined {
   const { target } = figure
   if (!target) return undefined

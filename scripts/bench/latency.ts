@@ -3,25 +3,25 @@ import { chmodSync, closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestCluster } from '@scanfarm/cli/testing'
-import type { Bench } from './bench.ts'
-import { Database, post, startFarm, untilEnded } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, post, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
 import { percentile } from './timing.ts'
 
 const WARM_UP = 10
 
 /** (c) On an idle farm: from the moment before `POST /runs` until the command's process writes its first byte. */
-export async function* latency(bench: Bench): AsyncGenerator<Figure> {
-  const tries = bench.quick ? 40 : 200
-  await using farm = await startFarm(bench, { workers: 1, slots: 4 })
-  await using db = await Database.open(farm.postgres.url)
-  const folder = await farm.traces()
+export async function* latency(harness: Harness): AsyncGenerator<Figure> {
+  const tries = harness.quick ? 40 : 200
+  await using cluster = await startCluster(harness, { workers: 1, slots: 4 })
+  await using db = await Database.open(cluster.postgres.url)
+  const folder = await cluster.traces()
   await using pipe = Pipe.make(join(folder, 'pipe'))
   const bare: number[] = []
   const times: number[] = []
   for (let attempt = -WARM_UP; attempt < tries; attempt++) {
-    bench.progress(Math.max(attempt, 0), tries - 1, 'runs on an idle farm')
-    const ms = await startOnce(farm, db, pipe, folder)
+    harness.progress(Math.max(attempt, 0), tries - 1, 'runs on an idle farm')
+    const ms = await startOnce(cluster, db, pipe, folder)
     const least = await pipe.timeUntilWritten(() => void spawn('/bin/sh', ['-c', `echo bare > ${pipe.path}`]))
     if (attempt < 0) continue
     times.push(ms)
@@ -38,10 +38,10 @@ export async function* latency(bench: Bench): AsyncGenerator<Figure> {
     }
 }
 
-async function startOnce(farm: TestCluster, db: Database, pipe: Pipe, folder: string): Promise<number> {
+async function startOnce(cluster: TestCluster, db: Database, pipe: Pipe, folder: string): Promise<number> {
   let jobId = ''
   const ms = await pipe.timeUntilWritten(async () => {
-    const { job_id } = await post(farm, { module: 'ping', target: 'idle.example.com', params: { folder } })
+    const { job_id } = await post(cluster, { module: 'ping', target: 'idle.example.com', params: { folder } })
     jobId = job_id
   })
   await untilEnded(db, jobId, { pollMs: 10 })

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { promisify } from 'node:util'
-import type { Bench } from './bench.ts'
+import type { Harness } from './harness.ts'
 import { percentile } from './timing.ts'
 
 const run = promisify(execFile)
@@ -19,13 +19,13 @@ export interface Load {
 }
 
 /** Saturates a path with 64 connections. Any response other than 2xx is an error. */
-export async function saturate(bench: Bench, call: Call): Promise<Load> {
-  const seconds = bench.quick ? 2 : 5
-  const wrk = await bench.once('load generator', findWrk)
+export async function saturate(harness: Harness, call: Call): Promise<Load> {
+  const seconds = harness.quick ? 2 : 5
+  const wrk = await harness.once('load generator', findWrk)
   return wrk === undefined ? builtInLoad(call, seconds) : wrkLoad(wrk, call, seconds)
 }
 
-/** wrk from PATH, otherwise installed with apt if this program may; otherwise undefined. */
+/** Uses wrk from PATH, or installs it with apt as root. Undefined: there is none. */
 async function findWrk(): Promise<string | undefined> {
   const found = () => spawnSync('wrk', ['-v']).error === undefined
   if (!found() && process.getuid?.() === 0)
@@ -36,22 +36,22 @@ async function findWrk(): Promise<string | undefined> {
 async function wrkLoad(wrk: string, { url, headers = {} }: Call, seconds: number): Promise<Load> {
   const heads = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const { stdout } = await run(wrk, ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '--latency', ...heads, url])
-  if (/Non-2xx/.test(stdout)) throw new Error(`${url} answered with errors under load:\n${stdout}`)
+  if (/Non-2xx/.test(stdout)) throw new Error(`${url} returned errors under load:\n${stdout}`)
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]
   const [, p99, unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(stdout) ?? []
   const scale = { us: 0.001, ms: 1, s: 1_000 }[unit] ?? 1
   return { rate: Number(rate), p99Ms: Number(p99) * scale }
 }
 
-/** Slower than wrk, and uses CPU of the server: only used without wrk. */
+/** Used without wrk only: it is slower and uses the CPU of the server. */
 async function builtInLoad(call: Call, seconds: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   const times: number[] = []
   const until = performance.now() + seconds * 1_000
-  const lane = async (): Promise<void> => {
+  const sendCalls = async (): Promise<void> => {
     while (performance.now() < until) times.push(await oneCall(call, agent))
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane))
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendCalls))
   agent.destroy()
   return { rate: times.length / seconds, p99Ms: percentile(times, 99) }
 }
@@ -64,7 +64,7 @@ export function oneCall({ url, headers = {} }: Call, agent: Agent): Promise<numb
       const status = answer.statusCode ?? 0
       answer.resume().once('end', () => {
         if (status >= 200 && status < 300) resolve(performance.now() - began)
-        else reject(new Error(`${url} answered ${status}`))
+        else reject(new Error(`${url} returned status ${status}, expected 2xx`))
       })
     })
     call.once('error', reject).end()

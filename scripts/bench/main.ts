@@ -1,16 +1,16 @@
 /**
- * `npm run bench`: measures the farm and, in the same run, the limit of this machine for the same work.
+ * `npm run bench`: measures a farm, and the limit of this machine for the same work.
  *
  *   npm run bench                      all parts
  *   npm run bench -- --only a,c        some of them
- *   npm run bench -- --quick           smaller numbers: rough figures in a minute or two
- *   npm run bench -- --json FILE       also as JSON
+ *   npm run bench -- --quick           smaller numbers: rough figures after a minute or two
+ *   npm run bench -- --json FILE       writes the figures as JSON, too
  */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { say, table, title } from '../demo/screen.ts'
 import { api } from './api.ts'
-import { Bench } from './bench.ts'
+import { Harness } from './harness.ts'
 import { cancelling } from './cancel.ts'
 import { HEAD, isMet, PARTS, ratioOf, rowOf, type Figure, type Part } from './figure.ts'
 import { language } from './language.ts'
@@ -22,13 +22,15 @@ import { spawnRates } from './spawn-rate.ts'
 import { submit } from './submit.ts'
 import { throughput } from './throughput.ts'
 
-const MEASURES: Readonly<Record<Part, { what: string; measure: (bench: Bench) => AsyncIterable<Figure> }>> = {
+const MEASURES: Readonly<
+  Record<Part, { what: string; measure: (harness: Harness) => AsyncIterable<Figure> }>
+> = {
   a: { what: 'targets a second, from submit to the last result', measure: throughput },
   b: { what: 'submitting many targets', measure: submit },
   c: { what: 'latency of an idle farm', measure: latency },
   d: { what: 'reading with many runs stored', measure: api },
-  e: { what: 'cost of the queue when it is deep', measure: queueDepth },
-  f: { what: 'starting processes from a heavy worker', measure: spawnRates },
+  e: { what: 'cost of a deep queue', measure: queueDepth },
+  f: { what: 'starting processes from a worker with much memory', measure: spawnRates },
   g: { what: 'memory', measure: memory },
   h: { what: 'the workflow language', measure: language },
   i: { what: 'cancelling', measure: cancelling },
@@ -45,20 +47,20 @@ function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: { only: { type: 'string' }, quick: { type: 'boolean' }, json: { type: 'string' } },
   })
-  const named = values.only?.split(',').map((part) => part.trim()) ?? PARTS
-  const unknown = named.filter((part) => !PARTS.some((known) => known === part))
+  const requested = values.only?.split(',').map((part) => part.trim()) ?? PARTS
+  const unknown = requested.filter((part) => !PARTS.some((known) => known === part))
   if (unknown.length > 0)
-    throw new Error(`unknown part ${unknown.join(', ')}: the parts are ${PARTS.join(', ')}`)
+    throw new Error(`--only has the unknown part ${unknown.join(', ')}; expected some of ${PARTS.join(', ')}`)
   return {
-    parts: PARTS.filter((part) => named.includes(part)),
+    parts: PARTS.filter((part) => requested.includes(part)),
     quick: values.quick === true,
     json: values.json,
   }
 }
 
-/** Figures of all parts; if a part fails, the rest of it is left out. */
+/** Measures the parts one after another. The remaining figures of a part that fails are missing. */
 async function measureAll(
-  bench: Bench,
+  harness: Harness,
   parts: readonly Part[],
 ): Promise<{ figures: Figure[]; broken: Part[] }> {
   const figures: Figure[] = []
@@ -66,11 +68,11 @@ async function measureAll(
   for (const part of parts) {
     title(`(${part}) ${MEASURES[part].what}`)
     try {
-      for await (const figure of MEASURES[part].measure(bench)) figures.push(figure)
+      for await (const figure of MEASURES[part].measure(harness)) figures.push(figure)
     } catch (error) {
-      if (bench.ended) break
+      if (harness.ended) break
       broken.push(part)
-      say(`part ${part} could not be measured: ${error instanceof Error ? error.stack : String(error)}`)
+      say(`part ${part} failed: ${error instanceof Error ? error.stack : String(error)}`)
     }
   }
   return { figures, broken }
@@ -89,22 +91,22 @@ const asJson = (figures: readonly Figure[], quick: boolean): string =>
 
 async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  const bench = new Bench({ quick: options.quick })
-  bench.disposeOnStop()
+  const harness = new Harness({ quick: options.quick })
+  harness.disposeOnStop()
   try {
     title(`Scanfarm bench on ${Object.values(describeMachine()).join(', ')}`)
-    const { figures, broken } = await measureAll(bench, options.parts)
+    const { figures, broken } = await measureAll(harness, options.parts)
     say('')
     table(HEAD, figures.map(rowOf))
     if (options.json !== undefined) await writeFile(options.json, asJson(figures, options.quick))
-    const short = figures.filter((figure) => isMet(figure) === false).length
-    const promised = figures.filter((figure) => isMet(figure) !== undefined).length
+    const missed = figures.filter((figure) => isMet(figure) === false).length
+    const targets = figures.filter((figure) => isMet(figure) !== undefined).length
     say(
-      `${promised - short} of ${promised} targets met; docs/performance.md explains why the others are not.`,
+      `${targets - missed} of ${targets} targets are met; docs/performance.md explains why the others are not.`,
     )
     return broken.length === 0 ? 0 : 1
   } finally {
-    await bench[Symbol.asyncDispose]()
+    await harness[Symbol.asyncDispose]()
   }
 }
 

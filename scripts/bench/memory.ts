@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { until, type TestCluster } from '@scanfarm/cli/testing'
-import type { Bench } from './bench.ts'
-import { Database, hosts, post, startFarm, untilEnded } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, hosts, post, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
 import { keepBusy } from './submit.ts'
 
@@ -10,15 +10,15 @@ const EXPANDED_MS = 600_000
 const KIB_PER_MIB = 1024
 const MOST_MIB = 200
 
-/** (g) Resident memory of a master and a worker: at rest, under load, and while a million runs wait. */
-export async function* memory(bench: Bench): AsyncGenerator<Figure> {
-  await using farm = await startFarm(bench, { workers: 1, slots: 8 })
-  await using db = await Database.open(farm.postgres.url)
-  yield* figures('at rest', sizes(farm))
-  yield* figures('under load, most', await underLoad(bench, farm, db))
-  const deep = await deepQueue(bench, farm, db)
+/** (g) Resident memory of a master and a worker: when idle, under load, and while a million runs wait. */
+export async function* memory(harness: Harness): AsyncGenerator<Figure> {
+  await using cluster = await startCluster(harness, { workers: 1, slots: 8 })
+  await using db = await Database.open(cluster.postgres.url)
+  yield* figures('when idle', sizes(cluster))
+  yield* figures('under load, peak', await underLoad(harness, cluster, db))
+  const deep = await deepQueue(harness, cluster, db)
   const runs = deep.runs.toLocaleString('en')
-  yield* figures(`while ${runs} runs are submitted, most`, deep.most)
+  yield* figures(`while ${runs} runs are submitted, peak`, deep.peak)
   yield* figures(`${runs} runs queued`, deep.settled)
 }
 
@@ -38,9 +38,9 @@ const figures = (when: string, sizes: Sizes): Figure[] =>
     ...(who === 'launcher' ? {} : { target: atMost(MOST_MIB) }),
   }))
 
-function sizes(farm: TestCluster): Sizes {
-  const master = farm.masters[0]?.program.pid ?? 0
-  const worker = farm.workers[0]?.pid ?? 0
+function sizes(cluster: TestCluster): Sizes {
+  const master = cluster.masters[0]?.program.pid ?? 0
+  const worker = cluster.workers[0]?.pid ?? 0
   const launcher = childrenOf(worker).find((pid) => commandOf(pid).includes('launcher'))
   return {
     master: rssMib(master),
@@ -49,7 +49,7 @@ function sizes(farm: TestCluster): Sizes {
   }
 }
 
-const most = (a: Sizes, b: Sizes): Sizes => ({
+const larger = (a: Sizes, b: Sizes): Sizes => ({
   master: Math.max(a.master, b.master),
   worker: Math.max(a.worker, b.worker),
   launcher: Math.max(a.launcher, b.launcher),
@@ -75,56 +75,56 @@ function readProc(pid: number, file: string): string {
   }
 }
 
-/** The maximum during `work`. */
-async function mostDuring(farm: TestCluster, work: () => Promise<unknown>): Promise<Sizes> {
-  let seen = sizes(farm)
-  const timer = setInterval(() => (seen = most(seen, sizes(farm))), SAMPLE_MS)
+/** The peak during `work`. */
+async function peakDuring(cluster: TestCluster, work: () => Promise<unknown>): Promise<Sizes> {
+  let seen = sizes(cluster)
+  const timer = setInterval(() => (seen = larger(seen, sizes(cluster))), SAMPLE_MS)
   try {
     await work()
   } finally {
     clearInterval(timer)
   }
-  return most(seen, sizes(farm))
+  return larger(seen, sizes(cluster))
 }
 
-function underLoad(bench: Bench, farm: TestCluster, db: Database): Promise<Sizes> {
-  const count = bench.quick ? 1_000 : 10_000
-  bench.note(`memory while ${count} runs are worked off`)
-  return mostDuring(farm, async () => {
-    const { job_id } = await post(farm, { module: 'noop', targets: hosts(count) })
+function underLoad(harness: Harness, cluster: TestCluster, db: Database): Promise<Sizes> {
+  const count = harness.quick ? 1_000 : 10_000
+  harness.note(`memory while ${count} runs are executed`)
+  return peakDuring(cluster, async () => {
+    const { job_id } = await post(cluster, { module: 'noop', targets: hosts(count) })
     await untilEnded(db, job_id, {
-      onProgress: (done, total) => bench.progress(done, total, 'runs'),
+      onProgress: (done, total) => harness.progress(done, total, 'runs'),
     })
   })
 }
 
-/** A target file of this size is uploaded over the API, as a user would send it. */
+/** Uploads a target file over the API, like a user with many targets. */
 async function deepQueue(
-  bench: Bench,
-  farm: TestCluster,
+  harness: Harness,
+  cluster: TestCluster,
   db: Database,
-): Promise<{ runs: number; most: Sizes; settled: Sizes }> {
-  const runs = bench.quick ? 150_000 : 1_000_000
-  bench.note(`memory while ${runs} runs are submitted by a target file, and wait`)
-  await keepBusy(farm)
-  const seen = await mostDuring(farm, async () => {
-    const file = await farm.client.upload('targets.txt', hosts(runs).join('\n'))
-    const { job_id } = await post(farm, { module: 'noop', target_file: file.path })
-    await untilExpanded(bench, db, job_id, runs)
+): Promise<{ runs: number; peak: Sizes; settled: Sizes }> {
+  const runs = harness.quick ? 150_000 : 1_000_000
+  harness.note(`memory while ${runs} runs are submitted with a target file, and wait`)
+  await keepBusy(cluster)
+  const peak = await peakDuring(cluster, async () => {
+    const file = await cluster.client.upload('targets.txt', hosts(runs).join('\n'))
+    const { job_id } = await post(cluster, { module: 'noop', target_file: file.path })
+    await untilExpanded(harness, db, job_id, runs)
   })
-  return { runs, most: seen, settled: sizes(farm) }
+  return { runs, peak, settled: sizes(cluster) }
 }
 
-const untilExpanded = (bench: Bench, db: Database, jobId: string, runs: number): Promise<boolean> =>
+const untilExpanded = (harness: Harness, db: Database, jobId: string, runs: number): Promise<boolean> =>
   until(
-    'all runs are made',
+    'all runs are created',
     async () => {
-      const { made } = await db.one<{ made: string }>(
-        'select count(*) as made from runs where job_no = (select id from jobs where job_id = $1)',
+      const { created } = await db.one<{ created: string }>(
+        'select count(*) as created from runs where job_no = (select id from jobs where job_id = $1)',
         [jobId],
       )
-      bench.progress(Number(made), runs, 'runs made')
-      return Number(made) === runs
+      harness.progress(Number(created), runs, 'runs created')
+      return Number(created) === runs
     },
     EXPANDED_MS,
   )

@@ -1,8 +1,8 @@
 import { PrivateRedis, type TestCluster } from '@scanfarm/cli/testing'
 import { openRunQueue, type QueueMessage, type RunQueue } from '@scanfarm/queue'
 import { openStore, type Store } from '@scanfarm/store'
-import type { Bench } from './bench.ts'
-import { Database, hosts, post, startFarm } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, hosts, post, startCluster } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
 import { silent } from './submit.ts'
 import { percentile, timeMs } from './timing.ts'
@@ -12,23 +12,23 @@ const TRIES = 9
 const ROOM = { critical: BATCH, high: BATCH, normal: BATCH, low: BATCH }
 const STALE_MS = 60_000
 
-/** (e) The cost of a run in the queue and in the outbox, behind a few and behind very many other runs. */
-export async function* queueDepth(bench: Bench): AsyncGenerator<Figure> {
-  const deep = bench.quick ? 100_000 : 1_000_000
-  yield* await messageCost(bench, deep)
-  yield* await outboxCost(bench, deep)
+/** (e) The cost of a run in the queue and in the outbox behind few and behind many other runs. */
+export async function* queueDepth(harness: Harness): AsyncGenerator<Figure> {
+  const deep = harness.quick ? 100_000 : 1_000_000
+  yield* await messageCost(harness, deep)
+  yield* await outboxCost(harness, deep)
 }
 
-async function messageCost(bench: Bench, deep: number): Promise<Figure[]> {
-  await using redis = bench.use(await PrivateRedis.start())
+async function messageCost(harness: Harness, deep: number): Promise<Figure[]> {
+  await using redis = harness.use(await PrivateRedis.start())
   await using queue = await openRunQueue(
     { kind: 'redis', url: redis.url },
     { farmId: 'bench', role: 'master', log: silent },
   )
   const empty = await usedBytes(redis)
-  await fill(bench, queue, { from: 0, to: 1_000 })
+  await fill(harness, queue, { from: 0, to: 1_000 })
   const shallowMs = await cycleMs(queue)
-  await fill(bench, queue, { from: 1_000, to: deep })
+  await fill(harness, queue, { from: 1_000, to: deep })
   const perMessage = ((await usedBytes(redis)) - empty) / deep
   const deepMs = await cycleMs(queue)
   return [
@@ -62,18 +62,18 @@ const message = (runId: number, priority: QueueMessage['priority']): QueueMessag
 })
 
 async function fill(
-  bench: Bench,
+  harness: Harness,
   queue: RunQueue,
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   for (let at = from; at < to; at += BATCH) {
-    bench.progress(at, to, 'messages waiting')
+    harness.progress(at, to, 'messages waiting')
     await queue.add(Array.from({ length: BATCH }, (_, index) => message(at + index + 1, 'normal')))
   }
-  bench.progress(to, to, '')
+  harness.progress(to, to, '')
 }
 
-/** More urgent messages pass through a queue whose depth stays the same. */
+/** Sends more urgent messages through a queue whose depth stays the same. */
 async function cycleMs(queue: RunQueue): Promise<number> {
   await using consumer = queue.consumer({ serves: () => true })
   const { signal } = new AbortController()
@@ -94,17 +94,17 @@ async function cycleMs(queue: RunQueue): Promise<number> {
   return percentile(times, 50)
 }
 
-async function outboxCost(bench: Bench, deep: number): Promise<Figure[]> {
-  await using farm = await startFarm(bench, { workers: 0 })
+async function outboxCost(harness: Harness, deep: number): Promise<Figure[]> {
+  await using cluster = await startCluster(harness, { workers: 0 })
   await using store = await openStore({
-    url: farm.postgres.url,
+    url: cluster.postgres.url,
     applicationName: 'scanfarm bench',
     poolSize: 2,
   })
-  await using db = await Database.open(farm.postgres.url)
-  await submitWaiting(farm, 4 * BATCH)
+  await using db = await Database.open(cluster.postgres.url)
+  await submitWaiting(cluster, 4 * BATCH)
   const shallow = await takeMs(store)
-  await fillOutbox(bench, db, deep)
+  await fillOutbox(harness, db, deep)
   return [
     {
       part: 'e',
@@ -117,30 +117,30 @@ async function outboxCost(bench: Bench, deep: number): Promise<Figure[]> {
   ]
 }
 
-const submitWaiting = (farm: TestCluster, count: number) =>
-  post(farm, { module: 'noop', targets: hosts(count) })
+const submitWaiting = (cluster: TestCluster, count: number) =>
+  post(cluster, { module: 'noop', targets: hosts(count) })
 
 /** Another job like the existing one, with waiting runs. */
-async function fillOutbox(bench: Bench, db: Database, count: number): Promise<void> {
+async function fillOutbox(harness: Harness, db: Database, count: number): Promise<void> {
   const CHUNK = 50_000
   for (let done = 0; done < count; done += CHUNK) {
-    bench.progress(done, count, 'runs waiting')
+    harness.progress(done, count, 'runs waiting')
     await db.rows(WAITING, [CHUNK])
   }
-  bench.progress(count, count, '')
+  harness.progress(count, count, '')
   await db.rows('vacuum analyze runs')
   await db.rows('vacuum analyze outbox')
 }
 
 const WAITING = `
 with job as (select * from jobs order by id limit 1),
-made as (
+created as (
   insert into runs (run_uuid, job_no, workflow_name, run_mode, status, target, workspace)
   select gen_random_uuid(), job.id, job.workflow_name, job.run_mode, 'queued', 'host-' || n, 'host-' || n
   from job, generate_series(1, $1::int) n returning id, job_no
 )
 insert into outbox (run_id, epoch, job_no, run_mode, rank, class, ready)
-select id, 0, job_no, 'distributed', 3, '', true from made`
+select id, 0, job_no, 'distributed', 3, '', true from created`
 
 async function takeMs(store: Store): Promise<number> {
   const times: number[] = []
@@ -148,7 +148,8 @@ async function takeMs(store: Store): Promise<number> {
     times.push(
       await timeMs(async () => {
         const rows = await store.outbox.take({ classes: [''], room: ROOM, limit: BATCH, staleMs: STALE_MS })
-        if (rows.length !== BATCH) throw new Error(`the outbox gave ${rows.length} rows instead of ${BATCH}`)
+        if (rows.length !== BATCH)
+          throw new Error(`the outbox returned ${rows.length} rows, expected ${BATCH}`)
         await store.outbox.remove(rows)
       }),
     )

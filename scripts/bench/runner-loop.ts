@@ -22,17 +22,17 @@ const runOne = async (): Promise<void> => {
     { argv: ['/bin/sh', '-c', 'true'], env: { PATH: '/usr/bin:/bin' } },
     { signal },
   )
-  if (outcome.kind !== 'exited') throw new Error(`a command ended as ${outcome.kind}`)
+  if (outcome.kind !== 'exited') throw new Error(`a command ended as ${outcome.kind}, expected exited`)
 }
 
 let started = 0
-const lane = async (): Promise<void> => {
+const runCommands = async (): Promise<void> => {
   while (started++ < commands) await runOne()
 }
 
 await runOne()
 const began = performance.now()
-await Promise.all(Array.from({ length: width }, lane))
+await Promise.all(Array.from({ length: width }, runCommands))
 console.log((commands / (performance.now() - began)) * 1_000)
 await runner[Symbol.asyncDispose]()
 await runners[Symbol.asyncDispose]()

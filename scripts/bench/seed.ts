@@ -1,5 +1,5 @@
-import type { Bench } from './bench.ts'
-import type { Database } from './farms.ts'
+import type { Harness } from './harness.ts'
+import type { Database } from './cluster.ts'
 
 const RUNS_PER_JOB = 10_000
 const WORKFLOWS = 20
@@ -13,15 +13,15 @@ export interface Seeded {
   readonly jobId: string
 }
 
-/** Stores ended runs as a farm leaves them after months: 90 of 100 completed, over twenty workflows. */
-export async function seedRuns(bench: Bench, db: Database, runs: number): Promise<Seeded> {
+/** Stores ended runs like those of a farm after months: 90 % completed, of twenty workflows. */
+export async function seedRuns(harness: Harness, db: Database, runs: number): Promise<Seeded> {
   await db.rows("insert into pinned_workflows (hash, json) values ('seed', '{}')")
   const jobs = runs / RUNS_PER_JOB
   for (let job = 0; job < jobs; job++) {
-    bench.progress(job, jobs, 'jobs of 10,000 runs stored')
+    harness.progress(job, jobs, 'jobs of 10,000 runs stored')
     await db.rows(JOB, [job.toString(16).padStart(16, '0'), `flow-${job % WORKFLOWS}`, RUNS_PER_JOB])
   }
-  bench.progress(jobs, jobs, '')
+  harness.progress(jobs, jobs, '')
   await db.rows('vacuum analyze runs')
   const middle = await db.one<{ id: string; run_uuid: string; target: string; job_id: string }>(MIDDLE)
   return {

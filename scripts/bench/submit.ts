@@ -1,7 +1,7 @@
 import { until, type TestCluster } from '@scanfarm/cli/testing'
 import { openRunQueue, type QueueLog, type RunQueue } from '@scanfarm/queue'
-import type { Bench } from './bench.ts'
-import { Database, hosts, post, startFarm } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, hosts, post, startCluster } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
 import { addBulkMs } from './limits/add-bulk.ts'
 import { insertMs } from './limits/insert.ts'
@@ -9,7 +9,7 @@ import { percentile } from './timing.ts'
 
 const QUEUED_MS = 60_000
 const PRIORITIES = ['high', 'normal', 'low'] as const
-type Tried = (typeof PRIORITIES)[number]
+type TestedPriority = (typeof PRIORITIES)[number]
 
 export const silent: QueueLog = {
   debug: () => undefined,
@@ -18,16 +18,16 @@ export const silent: QueueLog = {
   error: () => undefined,
 }
 
-/** (b) How long a request with many targets takes, and until all of its runs are in the queue. */
-export async function* submit(bench: Bench): AsyncGenerator<Figure> {
-  await using farm = await startFarm(bench, { workers: 1, slots: 1 })
-  await using queue = await openQueue(farm)
-  await keepBusy(farm)
+/** (b) The time of a request with many targets, and the time until all its runs are in the queue. */
+export async function* submit(harness: Harness): AsyncGenerator<Figure> {
+  await using cluster = await startCluster(harness, { workers: 1, slots: 1 })
+  await using queue = await openQueue(cluster)
+  await keepBusy(cluster)
   for (const count of [1_000, 10_000]) {
-    bench.note(`POST /runs with ${count} targets`)
-    const { answered, queued } = await submitTimes(farm, queue, count)
-    const insert = await insertMs(bench, farm.postgres.url, count)
-    const bulk = await addBulkMs(bench, farm.redis?.url ?? '', count)
+    harness.note(`POST /runs with ${count} targets`)
+    const { answered, queued } = await submitTimes(cluster, queue, count)
+    const insert = await insertMs(harness, cluster.postgres.url, count)
+    const bulk = await addBulkMs(harness, cluster.redis?.url ?? '', count)
     const targets = `${count.toLocaleString('en')} targets`
     yield {
       part: 'b',
@@ -48,41 +48,41 @@ export async function* submit(bench: Bench): AsyncGenerator<Figure> {
   }
 }
 
-export async function openQueue(farm: TestCluster): Promise<RunQueue> {
-  await using db = await Database.open(farm.postgres.url)
+export async function openQueue(cluster: TestCluster): Promise<RunQueue> {
+  await using db = await Database.open(cluster.postgres.url)
   const { farm_id } = await db.one<{ farm_id: string }>('select farm_id from farm')
   return await openRunQueue(
-    { kind: 'redis', url: farm.redis?.url ?? '' },
+    { kind: 'redis', url: cluster.redis?.url ?? '' },
     { farmId: farm_id, role: 'master', log: silent },
   )
 }
 
 /** Fills every slot of the farm, so that later runs stay in the queue. */
-export async function keepBusy(farm: TestCluster): Promise<void> {
-  const folder = await farm.traces()
-  const rows = await farm.workerRows()
+export async function keepBusy(cluster: TestCluster): Promise<void> {
+  const folder = await cluster.traces()
+  const rows = await cluster.workerRows()
   const slots = rows.reduce((sum, row) => sum + row.slots, 0)
-  await post(farm, {
+  await post(cluster, {
     module: 'gate',
     targets: hosts(slots, 'busy'),
     params: { folder },
     priority: 'critical',
   })
   await until('all slots are busy', async () => {
-    const busy = (await farm.client.get<{ pagination: { total: number } }>('/runs?status=running&limit=1'))
+    const busy = (await cluster.client.get<{ pagination: { total: number } }>('/runs?status=running&limit=1'))
       .pagination
     return busy.total === slots
   })
 }
 
-/** Median of three, each with its own priority, so that its messages can be distinguished from earlier ones. */
+/** The median of three submissions, each with its own priority, so that its messages can be counted. */
 async function submitTimes(
-  farm: TestCluster,
+  cluster: TestCluster,
   queue: RunQueue,
   count: number,
 ): Promise<{ answered: number; queued: number }> {
   const times = []
-  for (const priority of PRIORITIES) times.push(await submitOnce(farm, queue, { count, priority }))
+  for (const priority of PRIORITIES) times.push(await submitOnce(cluster, queue, { count, priority }))
   return {
     answered: percentile(
       times.map(({ answered }) => answered),
@@ -96,17 +96,17 @@ async function submitTimes(
 }
 
 async function submitOnce(
-  farm: TestCluster,
+  cluster: TestCluster,
   queue: RunQueue,
-  { count, priority }: { count: number; priority: Tried },
+  { count, priority }: { count: number; priority: TestedPriority },
 ): Promise<{ answered: number; queued: number }> {
   const before = (await queue.waiting(''))[priority]
   const targets = hosts(count)
   const began = performance.now()
-  const { job_id } = await post(farm, { module: 'noop', targets, priority })
+  const { job_id } = await post(cluster, { module: 'noop', targets, priority })
   const answered = performance.now() - began
   await until('all are queued', async () => (await queue.waiting(''))[priority] >= before + count, QUEUED_MS)
   const queued = performance.now() - began
-  await farm.client.post(`/jobs/${job_id}/cancel`)
+  await cluster.client.post(`/jobs/${job_id}/cancel`)
   return { answered, queued }
 }

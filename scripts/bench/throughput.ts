@@ -1,6 +1,6 @@
 import type { TestCluster } from '@scanfarm/cli/testing'
-import type { Bench } from './bench.ts'
-import { Database, hosts, post, startFarm, untilEnded } from './farms.ts'
+import type { Harness } from './harness.ts'
+import { Database, hosts, post, startCluster, untilEnded } from './cluster.ts'
 import { atLeast, type Figure } from './figure.ts'
 import { bareNodeRate, xargsRate } from './limits/spawn.ts'
 
@@ -8,22 +8,22 @@ const WARM_UP = 200
 
 interface Load {
   readonly module: 'noop' | 'skip'
-  /** Of all workers together. */
+  /** The slots of all workers together. */
   readonly slots: number
 }
 
 /** Enough slots to keep two cores busy with processes, few enough not to wait for each other. */
 const WITH_PROCESS: Load = { module: 'noop', slots: 16 }
-/** Without a process only round trips count: more runs at the same time share them. */
+/** Without a process only round trips count, and concurrent runs share them. */
 const WITHOUT_PROCESS: Load = { module: 'skip', slots: 64 }
 
 /** (a) From submit to the last result, with a process for each target and without one. */
-export async function* throughput(bench: Bench): AsyncGenerator<Figure> {
-  const xargs = { what: 'xargs', value: await xargsRate(bench) }
-  const bare = await bareNodeRate(bench)
+export async function* throughput(harness: Harness): AsyncGenerator<Figure> {
+  const xargs = { what: 'xargs', value: await xargsRate(harness) }
+  const bare = await bareNodeRate(harness)
   yield { part: 'a', name: 'bare Node spawning the same command', value: bare, unit: '/s', limit: xargs }
   for (const workers of [1, 2])
-    for await (const { count, rate } of ratesOf(bench, workers, WITH_PROCESS))
+    for await (const { count, rate } of ratesOf(harness, workers, WITH_PROCESS))
       yield {
         part: 'a',
         name: named(count, workers),
@@ -33,7 +33,7 @@ export async function* throughput(bench: Bench): AsyncGenerator<Figure> {
         target: atLeast(0.4, 'ratio'),
       }
   for (const workers of [1, 2])
-    for await (const { count, rate } of ratesOf(bench, workers, WITHOUT_PROCESS))
+    for await (const { count, rate } of ratesOf(harness, workers, WITHOUT_PROCESS))
       yield {
         part: 'a',
         name: `${named(count, workers)}, no process`,
@@ -47,27 +47,27 @@ const named = (count: number, workers: number): string =>
   `${count.toLocaleString('en')} targets, ${workers} worker${workers > 1 ? 's' : ''}`
 
 async function* ratesOf(
-  bench: Bench,
+  harness: Harness,
   workers: number,
   { module, slots }: Load,
 ): AsyncGenerator<{ count: number; rate: number }> {
-  await using farm = await startFarm(bench, { workers, slots: slots / workers })
-  await using db = await Database.open(farm.postgres.url)
-  await rateOf(bench, { farm, db, module, count: WARM_UP })
-  for (const count of bench.quick ? [1_000] : [1_000, 10_000])
-    yield { count, rate: await rateOf(bench, { farm, db, module, count }) }
+  await using cluster = await startCluster(harness, { workers, slots: slots / workers })
+  await using db = await Database.open(cluster.postgres.url)
+  await rateOf(harness, { cluster, db, module, count: WARM_UP })
+  for (const count of harness.quick ? [1_000] : [1_000, 10_000])
+    yield { count, rate: await rateOf(harness, { cluster, db, module, count }) }
 }
 
 /** Targets per second, from the moment before `POST /runs` to the end of the last run. */
 export async function rateOf(
-  bench: Bench,
-  { farm, db, module, count }: { farm: TestCluster; db: Database; module: string; count: number },
+  harness: Harness,
+  { cluster, db, module, count }: { cluster: TestCluster; db: Database; module: string; count: number },
 ): Promise<number> {
-  bench.note(`${count} runs of ${module} on ${farm.workers.length} workers`)
+  harness.note(`${count} runs of ${module} on ${cluster.workers.length} workers`)
   const began = Date.now()
-  const { job_id } = await post(farm, { module, targets: hosts(count) })
+  const { job_id } = await post(cluster, { module, targets: hosts(count) })
   const ended = await untilEnded(db, job_id, {
-    onProgress: (done, total) => bench.progress(done, total, module),
+    onProgress: (done, total) => harness.progress(done, total, module),
   })
   return (count / (ended - began)) * 1_000
 }

@@ -5,7 +5,7 @@ export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-/** Median of `tries` measurements: other load on a shared machine distorts single ones. */
+/** The median of `tries` measurements: other load of a shared machine distorts single ones. */
 export async function medianMs(tries: number, work: (attempt: number) => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let attempt = 0; attempt < tries; attempt++) times.push(await timeMs(() => work(attempt)))

@@ -1,14 +1,14 @@
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
-import type { Bench } from '../bench.ts'
+import type { Harness } from '../harness.ts'
 import { medianMs } from '../timing.ts'
 
 const TRIES = 3
 const CHUNK = 1_000
 
 /** Milliseconds that plain BullMQ needs to add `count` small prioritized messages. */
-export const addBulkMs = (bench: Bench, redisUrl: string, count: number): Promise<number> =>
-  bench.once(`limit: bare BullMQ addBulk of ${count} messages`, async () => {
+export const addBulkMs = (harness: Harness, redisUrl: string, count: number): Promise<number> =>
+  harness.once(`limit: bare BullMQ addBulk of ${count} messages`, async () => {
     const connection = new Redis(redisUrl, { maxRetriesPerRequest: null })
     const queue = new Queue('bench-bare', { connection })
     try {

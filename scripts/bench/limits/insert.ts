@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Bench } from '../bench.ts'
+import type { Harness } from '../harness.ts'
 import { medianMs } from '../timing.ts'
 
 const TRIES = 5
@@ -8,8 +8,8 @@ const TRIES = 5
  * Milliseconds of one statement that inserts `count` targets by `unnest` into a plain table with a key, and commits.
  * No API can store as many runs in less time.
  */
-export const insertMs = (bench: Bench, databaseUrl: string, count: number): Promise<number> =>
-  bench.once(`limit: one bare unnest insert of ${count} targets`, async () => {
+export const insertMs = (harness: Harness, databaseUrl: string, count: number): Promise<number> =>
+  harness.once(`limit: one bare unnest insert of ${count} targets`, async () => {
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
     try {

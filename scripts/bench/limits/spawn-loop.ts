@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 const MIB = 1024 * 1024
 const [commands = 0, width = 1, ballastMib = 0] = process.argv.slice(2, 5).map(Number)
 const [program = 'true', ...args] = process.argv.slice(5)
-// Filled, so that the pages belong to this process and fork has to copy their tables.
+// The buffer is filled, so that its pages exist and fork has to copy their tables.
 const ballast = Buffer.alloc(ballastMib * MIB, 1)
 
 const runOne = (): Promise<void> =>
@@ -21,11 +21,11 @@ const runOne = (): Promise<void> =>
   })
 
 let started = 0
-const lane = async (): Promise<void> => {
+const runCommands = async (): Promise<void> => {
   while (started++ < commands) await runOne()
 }
 
 const began = performance.now()
-await Promise.all(Array.from({ length: width }, lane))
+await Promise.all(Array.from({ length: width }, runCommands))
 console.log((commands / (performance.now() - began)) * 1_000)
 if (ballast.length !== ballastMib * MIB) process.exitCode = 1

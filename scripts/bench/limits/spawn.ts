@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Bench } from '../bench.ts'
+import type { Harness } from '../harness.ts'
 import { medianMs } from '../timing.ts'
 
 const run = promisify(execFile)
@@ -11,21 +11,21 @@ const TRIES = 3
 const SHELL = '/bin/sh'
 const COMMAND = 'true'
 
-const count = (bench: Bench): number => (bench.quick ? 1_000 : 3_000)
+const count = (harness: Harness): number => (harness.quick ? 1_000 : 3_000)
 
 /** Commands per second with `xargs -P`, which forks from a small C program and records nothing. */
-export const xargsRate = (bench: Bench): Promise<number> =>
-  bench.once(`limit: xargs -P ${WIDTH} ${SHELL} -c ${COMMAND}`, async () => {
-    const pipeline = `seq ${count(bench)} | xargs -P ${WIDTH} -n 1 ${SHELL} -c ${COMMAND}`
+export const xargsRate = (harness: Harness): Promise<number> =>
+  harness.once(`limit: xargs -P ${WIDTH} ${SHELL} -c ${COMMAND}`, async () => {
+    const pipeline = `seq ${count(harness)} | xargs -P ${WIDTH} -n 1 ${SHELL} -c ${COMMAND}`
     const ms = await medianMs(TRIES, () => run(SHELL, ['-c', pipeline]))
-    return (count(bench) / ms) * 1_000
+    return (count(harness) / ms) * 1_000
   })
 
 /** Commands per second of a Node process that does nothing else, with output through pipes, each in its own session. */
-export const bareNodeRate = (bench: Bench): Promise<number> =>
-  bench.once(`limit: bare Node spawning ${SHELL} -c ${COMMAND}, ${WIDTH} at once`, async () => {
+export const bareNodeRate = (harness: Harness): Promise<number> =>
+  harness.once(`limit: bare Node spawning ${SHELL} -c ${COMMAND}, ${WIDTH} at once`, async () => {
     const rates: number[] = []
-    for (let attempt = 0; attempt < TRIES; attempt++) rates.push(await spawnRate(count(bench), 0))
+    for (let attempt = 0; attempt < TRIES; attempt++) rates.push(await spawnRate(count(harness), 0))
     return rates.sort((a, b) => a - b)[1] ?? 0
   })
 

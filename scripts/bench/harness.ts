@@ -1,18 +1,18 @@
 import { endProgress, progress, say } from '../demo/screen.ts'
 
-/** What every part gets. Limits that several parts use are measured once and cached. */
-export class Bench implements AsyncDisposable {
-  /** Uses smaller numbers everywhere: takes seconds instead of minutes, with rough figures. */
+/** Passed to every part. Limits that several parts use are measured once and cached. */
+export class Harness implements AsyncDisposable {
+  /** Smaller numbers everywhere: rough figures after seconds instead of minutes. */
   readonly quick: boolean
   readonly #scope = new AsyncDisposableStack()
-  readonly #kept = new Map<string, Promise<unknown>>()
+  readonly #measured = new Map<string, Promise<unknown>>()
   #ending: Promise<void> | undefined
 
   constructor(options: { quick: boolean }) {
     this.quick = options.quick
   }
 
-  /** Freed at the end, or on Ctrl-C, in reverse order; `release` frees it earlier. */
+  /** Disposes the resource at the end or on Ctrl-C, in reverse order. */
   use<T extends AsyncDisposable>(resource: T): T {
     this.#scope.use(resource)
     return resource
@@ -20,11 +20,11 @@ export class Bench implements AsyncDisposable {
 
   /** Measures once for all callers. */
   once<T>(name: string, measure: () => Promise<T>): Promise<T> {
-    const known = this.#kept.get(name) as Promise<T> | undefined
+    const known = this.#measured.get(name) as Promise<T> | undefined
     if (known) return known
     this.note(name)
     const measured = measure()
-    this.#kept.set(name, measured)
+    this.#measured.set(name, measured)
     return measured
   }
 
@@ -39,7 +39,7 @@ export class Bench implements AsyncDisposable {
     else endProgress()
   }
 
-  /** On Ctrl-C, SIGTERM, a bug, or a closed output: cleans up and ends the process. */
+  /** Cleans up and ends the process on Ctrl-C, SIGTERM, an uncaught error, or a closed output. */
   disposeOnStop(): void {
     const stopWith = (code: number) => (reason: unknown) => {
       if (reason instanceof Error) console.error(reason)
@@ -52,7 +52,7 @@ export class Bench implements AsyncDisposable {
     process.stdout.once('error', () => stopWith(1)(undefined))
   }
 
-  /** True once it was asked to end: later failures are consequences of that. */
+  /** True after the end has begun: later failures are caused by it. */
   get ended(): boolean {
     return this.#ending !== undefined
   }

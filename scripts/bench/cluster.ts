@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
 import pg from 'pg'
-import type { Bench } from './bench.ts'
+import type { Harness } from './harness.ts'
 
-/** As in production: no values reduced for tests. */
+/** The value of production, not the shorter one of tests. */
 const PRODUCTION_LEASE_MS = 20_000
-/** Each poll counts the runs of the job and adds load; the last run has the time at which the job ended. */
+/** Polls are rare because each one adds load; the end of the job is read from its last run. */
 const POLL_MS = 500
 const STUCK_MS = 60_000
 
-/** A farm of real processes on a Postgres with synchronous commits. Freed with the bench at the latest. */
-export async function startFarm(bench: Bench, options: TestClusterOptions): Promise<TestCluster> {
+/** A farm of real processes on a Postgres with synchronous commits. The harness disposes it at the latest. */
+export async function startCluster(harness: Harness, options: TestClusterOptions): Promise<TestCluster> {
   const starting = TestCluster.start({
     durable: true,
     ...options,
@@ -20,17 +20,17 @@ export async function startFarm(bench: Bench, options: TestClusterOptions): Prom
       ...options.env,
     },
   })
-  // Registered before it is up, so that Ctrl-C during the start leaves nothing behind.
-  bench.use({
+  // Registered before the start has ended, so that Ctrl-C during the start leaves nothing behind.
+  harness.use({
     [Symbol.asyncDispose]: async () => {
-      const farm = await starting.catch(() => undefined)
-      await farm?.[Symbol.asyncDispose]()
+      const cluster = await starting.catch(() => undefined)
+      await cluster?.[Symbol.asyncDispose]()
     },
   })
   return starting
 }
 
-/** One connection to the farm's database, for reads that are cheaper there than through the API. */
+/** A connection to the database of the farm, for reads that are cheaper than through the API. */
 export class Database implements AsyncDisposable {
   readonly #client: pg.Client
 
@@ -40,7 +40,7 @@ export class Database implements AsyncDisposable {
 
   static async open(url: string): Promise<Database> {
     const client = new pg.Client({ connectionString: url })
-    // A server that stops closes the connection; the next query reports it.
+    // The next query reports a connection that the server has closed.
     client.on('error', () => undefined)
     await client.connect()
     return new Database(client)
@@ -69,12 +69,12 @@ export interface Submitted {
   readonly run_uuid?: string
 }
 
-export const post = (farm: TestCluster, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
-  farm.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
+export const post = (cluster: TestCluster, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
+  cluster.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
 
 /**
- * Waits until all runs of a job have ended; resolves to when the last one did, in ms since the epoch. Rejects when one
- * did not complete, or when none has ended for a minute.
+ * Waits until all runs of a job have ended, and returns the time of the last end in ms since the epoch. Rejects if a run
+ * does not complete, or if none ends for a minute.
  */
 export async function untilEnded(
   db: Database,
@@ -86,12 +86,12 @@ export async function untilEnded(
   for (;;) {
     const { total, ended, bad, last, why } = await db.one<EndedRow>(ENDED, [jobId])
     options.onProgress?.(Number(ended), Number(total))
-    if (Number(bad) > 0) throw new Error(`${bad} runs of job ${jobId} did not complete; one says: ${why}`)
+    if (Number(bad) > 0) throw new Error(`${bad} runs of job ${jobId} did not complete; one of them: ${why}`)
     if (ended === total) return Number(last)
     if (Number(ended) > best) movedAt = performance.now()
     best = Number(ended)
     if (performance.now() - movedAt > STUCK_MS)
-      throw new Error(`job ${jobId} is stuck at ${ended} of ${total} runs`)
+      throw new Error(`job ${jobId}: no run has ended for a minute (${ended} of ${total} have)`)
     await delay(options.pollMs ?? POLL_MS)
   }
 }
