@@ -1,4 +1,4 @@
-// npm run test:security [-- ARGUMENTS OF JEST]: starts a farm, attacks it from outside and stops it.
+// `npm run test:security [-- ARGUMENTS OF JEST]`: starts a farm, attacks it over HTTP and with workflows, and stops it.
 import { join } from 'node:path'
 import { openEngines } from '../services/engines.ts'
 import { ensurePrograms, PROGRAMS } from '../services/programs.ts'
@@ -9,11 +9,9 @@ import { startFarm } from './farm/start-farm.ts'
 const root = join(import.meta.dirname, '../..')
 const ENGINES = ['SCANFARM_TEST_DOCKER', 'SCANFARM_TEST_SSHD']
 
-const attack = async (): Promise<boolean> => {
+const attackFarm = async (): Promise<boolean> => {
   if (process.getuid?.() !== 0)
-    throw new Error(
-      'the attacks start an ssh host with users of its own, which only root can: run them as root',
-    )
+    throw new Error('the attacks create users for an ssh host, which requires root: run them as root')
   ensurePrograms([PROGRAMS.redis, PROGRAMS.openssl, PROGRAMS.bash])
   const schemathesis = await installSchemathesis(join(root, '.cache'))
   await using engines = await openEngines(ENGINES)
@@ -28,7 +26,7 @@ const attack = async (): Promise<boolean> => {
 
 let passedAll = false
 try {
-  passedAll = await attack()
+  passedAll = await attackFarm()
 } catch (error) {
   console.error(`\nthe attacks cannot run: ${error instanceof Error ? error.message : String(error)}\n`)
 }

@@ -10,7 +10,7 @@ interface ArtifactRow {
   readonly content_type: string
 }
 
-/** Files that a hostile tool leaves: active content in a browser, links that lead outside, names that no header can contain. */
+/** Creates files like a hostile tool: active content for browsers, links to outside files, names that no header can contain. */
 const MAKE = `
 cd "{{Output}}"
 printf '<script>alert(1)</script>' > page.html
@@ -29,7 +29,7 @@ mkfifo pipe.txt
 `
 
 let run: EndedRun
-let found: readonly ArtifactRow[] = []
+let artifacts: readonly ArtifactRow[] = []
 const content = (id: string, path = `/runs/${run.id}/artifacts/${id}/content`): Promise<Answer> =>
   call('get', path)
 
@@ -62,16 +62,16 @@ beforeAll(async () => {
     ],
   })
   run = await runToEnd({ module })
-  found = recordsOf<ArtifactRow>(await call('get', `/runs/${run.id}/artifacts`))
+  artifacts = recordsOf<ArtifactRow>(await call('get', `/runs/${run.id}/artifacts`))
 })
 
 describe('artifacts of a hostile tool', () => {
-  test('are there', () => {
-    expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(['page']))
+  test('The run has stored its artifacts', () => {
+    expect(artifacts.map(({ name }) => name)).toEqual(expect.arrayContaining(['page']))
   })
 
-  test('never act in a browser, and bring no header of their own', async () => {
-    for (const { id } of found) {
+  test('A browser never executes an artifact, and an artifact adds no header', async () => {
+    for (const { id } of artifacts) {
       const { status, headers } = await content(id)
       expect(status).toBe(200)
       expect(headers.get('content-disposition')).toMatch(/^attachment/)
@@ -82,8 +82,8 @@ describe('artifacts of a hostile tool', () => {
     }
   })
 
-  test('hold nothing that a link led to', async () => {
-    for (const { id } of found) {
+  test('An artifact has no content of a file outside of the run to which a link points', async () => {
+    for (const { id } of artifacts) {
       const { text } = await content(id)
       expect(text).not.toMatch(/root:[^\n]*:\d+:\d+:/)
       expect(text).not.toContain(farm.workerSecret)
@@ -91,18 +91,18 @@ describe('artifacts of a hostile tool', () => {
   })
 
   test.each(['..%2f..%2fadmin-token', '%2e%2e', '..', '%2fetc%2fpasswd', "' OR 1=1 --", '%F0%9F%98%80'])(
-    'are not reached by the path %s',
+    'The path %s reaches no artifact',
     async (id) => {
       expect([400, 404]).toContain((await content(id)).status)
-      // A client turns `/runs/../artifacts` into the list of all artifacts before it asks.
+      // Clients shorten `/runs/../artifacts` to the list of all artifacts.
       if (decodeURIComponent(id) !== '..')
         expect([400, 404]).toContain((await call('get', `/runs/${id}/artifacts`)).status)
     },
   )
 
-  test('of one run are not given out under another', async () => {
+  test('An artifact of one run is not returned below another run', async () => {
     const other = await runToEnd({ module: 'leaves-files' })
-    const [{ id } = { id: '' }] = found
+    const [{ id } = { id: '' }] = artifacts
     expect((await content(id, `/runs/${other.id}/artifacts/${id}/content`)).status).toBe(404)
   })
 })
@@ -122,7 +122,7 @@ describe('uploads', () => {
     `${'n'.repeat(5_000)}.txt`,
     '.',
     '',
-  ])('of the name %j stay in their folder', async (name) => {
+  ])('An upload with the name %j stays in its folder', async (name) => {
     const { status, json } = await upload(name, 'a.test\n')
     if (status !== 200) return expect([400, 413, 431]).toContain(status)
     expect(String(json?.['filename'])).not.toMatch(/[/\\\u0000]|^\.\.?$/)
@@ -137,12 +137,12 @@ describe('uploads', () => {
     '/dev/zero',
     '',
     '\u0000',
-  ])('are the only files that target_file names: %j', async (file) => {
+  ])('target_file refuses %j, which is not an upload', async (file) => {
     const body = { module: 'leaves-files', target_file: file, run_mode: 'distributed' }
     expectRefusal(await call('post', '/runs', { body, token: farm.tokens.operator }), 400)
   })
 
-  test('with a path behind them lead nowhere else', async () => {
+  test('target_file refuses a path behind the name of an upload', async () => {
     const { json } = await upload('list.txt', 'a.test\n')
     const path = String(json?.['path'])
     for (const suffix of ['/../../admin-token', '/..', '\u0000.txt', '/../../../../../../etc/passwd'])
@@ -152,7 +152,7 @@ describe('uploads', () => {
       )
   })
 
-  test('of ten thousand bad lines create no run, and are answered in short', async () => {
+  test('An upload of ten thousand bad lines creates no run and has a short answer', async () => {
     const { json } = await upload('bad.txt', 'a;b\n'.repeat(10_000))
     const answer = await submit({ module: 'leaves-files', target: undefined, target_file: json?.['path'] })
     expectRefusal(answer, 400)

@@ -13,14 +13,14 @@ const LONG = 1_000
 const CONTINUE = [{ action: 'continue' }]
 const HEX = 'od -An -v -tx1'
 const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
-const canary = join(farm.canaries, 'roads')
+const canary = join(farm.canaries, 'events')
 const values = hostileValues(canary)
 
 const noCanary = (): void => {
-  expect(readdirSync(farm.canaries).filter((name) => name.startsWith('roads'))).toEqual([])
+  expect(readdirSync(farm.canaries).filter((name) => name.startsWith('events'))).toEqual([])
 }
 
-describe('the payload of an event', () => {
+describe('events', () => {
   const topic = 'custom.hostile'
   const WAIT_MS = 60_000
 
@@ -55,19 +55,19 @@ describe('the payload of an event', () => {
     for (;;) {
       const [run] = recordsOf<{ run_uuid: string }>(await call('get', `/runs?target=${target}`))
       if (run !== undefined) return run.run_uuid
-      if (Date.now() > deadline) throw new Error(`no run of the event for ${target}`)
+      if (Date.now() > deadline) throw new Error(`the event has started no run of target ${target}`)
       await delay(50)
     }
   }
 
   test.each(values.map((one, index) => ({ ...one, index })))(
-    'arrives whole or starts nothing: $name',
+    'A hostile value of an event arrives unchanged, fails its step, or starts no run: $name',
     async ({ value, index }) => {
       const host = `event-${index}.test`
       const answer = await call('post', '/events/emit', { body: { topic, data: { host, v: value } } })
       if (answer.status === 400) return expect(answer.text).toContain('/data')
       expect(answer.status).toBe(200)
-      // Params that the checks refuse create no run; the event log has the reason.
+      // A refused param creates no run, and the event log has the reason.
       if (recordsOf(answer, 'triggered_workflows').length === 0) {
         const [entry] = recordsOf<{ error: string }>(await call('get', `/event-logs?topic=${topic}&limit=1`))
         return expect(entry?.error).not.toBe('')
@@ -76,7 +76,7 @@ describe('the payload of an event', () => {
       const [param, envelope, search] = ['param', 'envelope', 'search'].map((name) => stepNamed(run, name))
       if (param?.status === 'completed') expect(fromHex(param.output)).toBe(value)
       else expect(param?.error_message).not.toBe('')
-      // Only the end of a longer output is kept.
+      // Only the end of a long output is stored.
       if (envelope?.status === 'completed' && value.length < LONG)
         expect(JSON.parse(fromHex(envelope.output))).toMatchObject({ data: { v: value } })
       expect(search).toMatchObject({ status: 'completed', output: '' })
@@ -85,8 +85,8 @@ describe('the payload of an event', () => {
   )
 })
 
-describe('a value in a request of an http step', () => {
-  const heard: { url: string; headers: Record<string, unknown>; body: string }[] = []
+describe('http steps', () => {
+  const received: { url: string; headers: Record<string, unknown>; body: string }[] = []
   let server: Server
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('a value in a request of an http step', () => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
-        heard.push({
+        received.push({
           url: request.url ?? '',
           headers: request.headers,
           body: Buffer.concat(chunks).toString(),
@@ -110,7 +110,7 @@ describe('a value in a request of an http step', () => {
     await once(server, 'close')
   })
 
-  test('adds neither a header nor a request', async () => {
+  test('A hostile value in an http step adds neither a header nor a request', async () => {
     const { port } = server.address() as AddressInfo
     const module = await uploadModule('hostile-http', {
       params: [{ name: 'v', type: 'string' }],
@@ -136,10 +136,10 @@ describe('a value in a request of an http step', () => {
       '&y=1',
     ]
     for (const v of lines) {
-      heard.length = 0
+      received.length = 0
       await runToEnd({ module, params: { v } })
-      expect(heard.length).toBeLessThanOrEqual(1)
-      for (const { url, headers } of heard) {
+      expect(received.length).toBeLessThanOrEqual(1)
+      for (const { url, headers } of received) {
         expect(headers).not.toHaveProperty('x-pwned')
         expect(url).toMatch(/^\/path/)
       }

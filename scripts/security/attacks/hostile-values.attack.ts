@@ -14,15 +14,15 @@ import {
 } from '../farm/runs.ts'
 import { hostileValues } from '../hostile/corpus.ts'
 import {
-  hostInterpreterPlaces,
-  hostRoads,
-  interpreterPlaces,
-  roads,
+  hostInterpreterPositions,
+  hostForwardingPositions,
+  interpreterPositions,
+  forwardingPositions,
   SEARCH,
   TOOL,
-  wholePlaces,
-  type Place,
-} from '../hostile/places.ts'
+  wholePositions,
+  type Position,
+} from '../hostile/positions.ts'
 
 const START_MS = 300_000
 const SOME = 6
@@ -41,48 +41,54 @@ const RUNNERS = {
 } as const
 type RunnerName = keyof typeof RUNNERS
 
-/** A caller's param, in every position. */
-const paramPlaces = (): Place[] => [
-  ...wholePlaces('v'),
-  ...roads('v'),
-  ...interpreterPlaces('v'),
-  ...hostRoads('v'),
+/** A param of the caller, in every position. */
+const paramPositions = (): Position[] => [
+  ...wholePositions('v'),
+  ...forwardingPositions('v'),
+  ...interpreterPositions('v'),
+  ...hostForwardingPositions('v'),
   SEARCH,
 ]
 
 /** The output of a tool and the content of a file are as hostile as input of a caller. */
-const outputPlaces = (runner: RunnerName): Place[] => [
+const outputPositions = (runner: RunnerName): Position[] => [
   TOOL,
-  ...wholePlaces('seen'),
-  ...wholePlaces('read').slice(0, 3),
-  ...roads('seen'),
-  // Rendering is the same everywhere; the runners differ in how the command reaches its shell.
-  ...interpreterPlaces('seen').slice(0, runner === 'host' ? undefined : SOME),
-  ...(runner === 'host' ? [...hostInterpreterPlaces('seen'), ...hostRoads('seen')] : []),
+  ...wholePositions('seen'),
+  ...wholePositions('read').slice(0, 3),
+  ...forwardingPositions('seen'),
+  // All runners render the same command; they differ in how it reaches its shell.
+  ...interpreterPositions('seen').slice(0, runner === 'host' ? undefined : SOME),
+  ...(runner === 'host' ? [...hostInterpreterPositions('seen'), ...hostForwardingPositions('seen')] : []),
   SEARCH,
 ]
 
 /** Positions where the words of a param without a type are separate arguments. */
 const SPLIT = new Set(['v bare', 'parallel commands', 'exec_cmd'])
 
-const untypedPlaces = (): Place[] =>
-  paramPlaces().map((place) =>
-    SPLIT.has(place.name) ? { ...place, shows: (value) => value.split(/[ \t\r\n]+/).join('') } : place,
+const untypedPositions = (): Position[] =>
+  paramPositions().map((position) =>
+    SPLIT.has(position.name)
+      ? { ...position, expected: (value) => value.split(/[ \t\r\n]+/).join('') }
+      : position,
   )
 
-/** How a value gets into a run. Every param is accepted; its position decides what it may do. */
+/** The origins of a value in a run. Every param is accepted; its position decides how it is escaped. */
 const ORIGINS = {
-  param: { places: paramPlaces, params: (value: string) => ({ v: value }), types: { type: 'string' } },
-  'param without a type': { places: untypedPlaces, params: (value: string) => ({ v: value }), types: {} },
-  // The alphabet of base64 is harmless everywhere: only the output of the decoding tool is hostile.
+  param: { positions: paramPositions, params: (value: string) => ({ v: value }), types: { type: 'string' } },
+  'param without a type': {
+    positions: untypedPositions,
+    params: (value: string) => ({ v: value }),
+    types: {},
+  },
+  // The alphabet of base64 is harmless; only the output of the decoding tool is hostile.
   'output of a tool': {
-    places: outputPlaces,
+    positions: outputPositions,
     params: (value: string) => ({ encoded: Buffer.from(value).toString('base64') }),
     types: { type: 'string' },
   },
 } as const
 
-/** A typed param is rendered like the output of a tool; docker and ssh only pass the command to another shell. */
+/** Only the host tests typed params: they are rendered like the output of a tool. */
 const CASES = [
   { runner: 'host', origin: 'param' },
   { runner: 'host', origin: 'param without a type' },
@@ -95,59 +101,59 @@ const CASES = [
 
 const fromHex = (output: string): string => Buffer.from(output.replaceAll(/\s+/g, ''), 'hex').toString('utf8')
 
-/** The positions that the checker accepts: others are refused for every value. */
-async function accepted(fields: object, places: readonly Place[], types: object): Promise<Place[]> {
+/** The positions that the checker accepts; it refuses the others for every value. */
+async function accepted(fields: object, positions: readonly Position[], types: object): Promise<Position[]> {
   const params = ['v', 'encoded', 'seen', 'read'].map((name) => ({ name, ...types }))
   const verdicts = await Promise.all(
-    places.map(async (place) => ({
-      place,
-      ...(await lintModule({ ...fields, params, steps: [place.step] })),
+    positions.map(async (position) => ({
+      position,
+      ...(await lintModule({ ...fields, params, steps: [position.step] })),
     })),
   )
-  return verdicts.filter(({ valid }) => valid).map(({ place }) => place)
+  return verdicts.filter(({ valid }) => valid).map(({ position }) => position)
 }
 
 /** A step may lose blanks at the end of the output of a tool. */
 const loose = (text: string): string => text.replace(/\s+$/, '')
 
-/** Names the positions that can have run the second command. */
-const suspicion = (run: EndedRun, places: readonly Place[]): string => {
-  const suspects = places.filter(
-    ({ name, shows }) => shows === undefined && stepNamed(run, name).status === 'completed',
+/** Names the positions that can have executed the second command. */
+const suspicion = (run: EndedRun, positions: readonly Position[]): string => {
+  const suspects = positions.filter(
+    ({ name, expected }) => expected === undefined && stepNamed(run, name).status === 'completed',
   )
-  return `a second command ran in one of: ${suspects.map(({ name }) => name).join(', ')}`
+  return `a second command was executed by one of: ${suspects.map(({ name }) => name).join(', ')}`
 }
 
-/** Errors in the treatment of the value: one line for each position. */
-const wrongs = (run: EndedRun, places: readonly Place[], value: string): string[] =>
-  places.flatMap((place) => {
-    const { status, output, error_message: message } = stepNamed(run, place.name)
-    if (place === SEARCH)
-      return output.trim() === '' && status === 'completed' ? [] : [suspicion(run, places)]
-    if (status === 'failed') return message === '' ? [`${place.name}: failed without a message`] : []
-    if (status !== 'completed') return [`${place.name}: ${status} ${message}`]
-    if (place.shows === undefined) return []
-    const [found, expected] = [loose(fromHex(output)), loose(place.shows(value))]
+/** One line for each position with a wrong result. */
+const mistakesOf = (run: EndedRun, positions: readonly Position[], value: string): string[] =>
+  positions.flatMap((position) => {
+    const { status, output, error_message: message } = stepNamed(run, position.name)
+    if (position === SEARCH)
+      return output.trim() === '' && status === 'completed' ? [] : [suspicion(run, positions)]
+    if (status === 'failed') return message === '' ? [`${position.name}: failed without a message`] : []
+    if (status !== 'completed') return [`${position.name}: ${status} ${message}`]
+    if (position.expected === undefined) return []
+    const [found, expected] = [loose(fromHex(output)), loose(position.expected(value))]
     return found === expected
       ? []
-      : [`${place.name}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`]
+      : [`${position.name}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`]
   })
 
-describe.each(CASES)('on the runner $runner a hostile $origin', ({ runner, origin }) => {
+describe.each(CASES)('hostile $origin on the runner $runner', ({ runner, origin }) => {
   const fields = RUNNERS[runner]
-  const { places: placesOn, params, types } = ORIGINS[origin]
-  const all = placesOn(runner)
+  const { positions: positionsOn, params, types } = ORIGINS[origin]
+  const all = positionsOn(runner)
   const name = `hostile-${runner}-${origin.replaceAll(' ', '-')}`
-  let places: Place[] = []
+  let positions: Position[] = []
   const values = hostileValues(join(farm.canaries, name))
   const answers = new Map<string, Answer>()
 
   beforeAll(async () => {
-    places = await accepted(fields, all, types)
+    positions = await accepted(fields, all, types)
     const module = await uploadModule(name, {
       ...fields,
       params: Object.keys(params('')).map((param) => ({ name: param, ...types, required: true })),
-      steps: places.map(({ step }) => step),
+      steps: positions.map(({ step }) => step),
     })
     for (const { name: which, value } of values)
       answers.set(
@@ -157,25 +163,27 @@ describe.each(CASES)('on the runner $runner a hostile $origin', ({ runner, origi
   }, START_MS)
 
   test.each(values)(
-    'arrives whole or is refused by its place, and runs nothing: $name',
+    'The value arrives unchanged or fails its step, and executes nothing: $name',
     async ({ name: which, value }) => {
       const answer = answers.get(which)
       if (answer === undefined) throw new Error('the run was not submitted')
       expect(answer).toMatchObject({ status: 202 })
       const run = await ended(runOf(answer))
-      expect(wrongs(run, places, value)).toEqual([])
+      expect(mistakesOf(run, positions, value)).toEqual([])
     },
     START_MS,
   )
 
-  test('has left no file outside of its run', () => {
+  test('No value has created a file outside of its run', () => {
     expect(readdirSync(farm.canaries).filter((file) => file.startsWith(name))).toEqual([])
   })
 
-  test('is carried out in most places, not just refused', async () => {
+  test('A harmless value completes the steps of all positions', async () => {
     const run = await runToEnd({ module: name, params: params('harmless') })
     const done = run.steps.filter(({ status }) => status === 'completed').map(({ step_name }) => step_name)
-    expect(done).toEqual(expect.arrayContaining(all.filter(({ shows }) => shows).map(({ name }) => name)))
+    expect(done).toEqual(
+      expect.arrayContaining(all.filter(({ expected }) => expected).map(({ name }) => name)),
+    )
   })
 })
 
@@ -185,34 +193,37 @@ beforeAll(async () => {
   })
 })
 
-describe.each(Object.keys(RUNNERS) as RunnerName[])('a target that a shell would expand on %s', (runner) => {
-  const places = [...wholePlaces('Target'), ...roads('Target')]
-  const name = `expanding-${runner}`
+describe.each(Object.keys(RUNNERS) as RunnerName[])(
+  'targets that a shell would expand, on the runner %s',
+  (runner) => {
+    const positions = [...wholePositions('Target'), ...forwardingPositions('Target')]
+    const name = `expanding-${runner}`
 
-  beforeAll(async () => {
-    // Files that the names would become.
-    const files = {
-      name: 'files',
-      type: 'bash',
-      command: 'mkdir -p https:/h/a && touch x.a.test https:/h/a/b',
-    }
-    await uploadModule(name, { ...RUNNERS[runner], steps: [files, ...places.map(({ step }) => step)] })
-  })
+    beforeAll(async () => {
+      // Files to which a shell would expand the targets.
+      const files = {
+        name: 'files',
+        type: 'bash',
+        command: 'mkdir -p https:/h/a && touch x.a.test https:/h/a/b',
+      }
+      await uploadModule(name, { ...RUNNERS[runner], steps: [files, ...positions.map(({ step }) => step)] })
+    })
 
-  test.each(['*.a.test', 'https://h/a/*', 'https://h/(a)/*?q=(*)&r=*'])(
-    'is one literal word: %s',
-    async (target) => {
-      const run = await runToEnd({ module: name, target })
-      expect(wrongs(run, places, target)).toEqual([])
-      expect(run.workspace).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
-    },
-    START_MS,
-  )
-})
+    test.each(['*.a.test', 'https://h/a/*', 'https://h/(a)/*?q=(*)&r=*'])(
+      'The target %s is one literal word',
+      async (target) => {
+        const run = await runToEnd({ module: name, target })
+        expect(mistakesOf(run, positions, target)).toEqual([])
+        expect(run.workspace).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+      },
+      START_MS,
+    )
+  },
+)
 
-describe('a hostile target', () => {
+describe('hostile targets', () => {
   test.each(hostileValues(join(farm.canaries, 'target')))(
-    'is refused with its field, or is a target: $name',
+    'A hostile target is accepted as a target or refused with its field: $name',
     async ({ value }) => {
       const answer = await submit({ module: 'takes-anything', target: value })
       if (answer.status === 202) expect(value).toMatch(/^[A-Za-z0-9]/)
@@ -221,9 +232,9 @@ describe('a hostile target', () => {
   )
 })
 
-describe('a hostile name', () => {
+describe('hostile names', () => {
   test.each(hostileValues(join(farm.canaries, 'name')))(
-    'of a workspace is refused or harmless: $name',
+    'A hostile name of a workspace is harmless or refused: $name',
     async ({ value }) => {
       const body = { module: 'takes-anything', target: 'a.test', workspace: value }
       const answer = await submit(body)
@@ -233,13 +244,13 @@ describe('a hostile name', () => {
   )
 
   test.each(['../x', '..', '.', '/etc', 'a/../b', '..\\x', 'x\u0000y'])(
-    'of a workspace, module or flow leads nowhere: %j',
+    'The path %j as the name of a workspace, module or flow is refused',
     async (name) => {
       const base = { target: 'a.test' }
       expect((await submit({ ...base, module: 'takes-anything', workspace: name })).status).toBe(400)
       expect([400, 404]).toContain((await submit({ ...base, module: name })).status)
       expect([400, 404]).toContain((await submit({ ...base, flow: name })).status)
-      // Clients remove a single dot from the path.
+      // Clients remove a single dot from a URL.
       if (name === '.') return
       expect([400, 404]).toContain((await call('get', `/workflows/${encodeURIComponent(name)}`)).status)
     },

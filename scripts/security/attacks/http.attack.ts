@@ -14,8 +14,8 @@ const head = (line: string, headers: Readonly<Record<string, string | number>>):
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`
 
-describe('before any login', () => {
-  test('a login of megabytes is refused before its body is read', async () => {
+describe('requests without a token', () => {
+  test('A login of megabytes is refused before its body is read', async () => {
     const length = 15 * MIB
     const began = performance.now()
     const text = await exchange(
@@ -26,14 +26,14 @@ describe('before any login', () => {
     expect(performance.now() - began).toBeLessThan(4_000)
   })
 
-  test('a login just over the bound is refused, one below it is answered', async () => {
+  test('A login beyond the limit is refused for its size, and a smaller one for its password', async () => {
     const login = (password: string) =>
       call('post', '/login', { token: '', body: { username: 'a', password } })
     expectRefusal(await login('x'.repeat(5_000)), 400, 413)
     expectRefusal(await login('x'.repeat(200)), 401)
   })
 
-  test('sixty half-sent logins hold little memory, and are ended', async () => {
+  test('Sixty unfinished logins use little memory and are closed', async () => {
     const before = residentBytes(farm.master)
     const sockets = await Promise.all(Array.from({ length: 60 }, connectRaw))
     const part = Buffer.alloc(MIB, 'x')
@@ -48,7 +48,7 @@ describe('before any login', () => {
     expect(residentBytes(farm.master) - before).toBeLessThan(200 * MIB)
   })
 
-  test('a body that stops moving is ended', async () => {
+  test('The connection of a body that stops is closed', async () => {
     const socket = await connectRaw()
     socket.write(
       head('POST /api/login HTTP/1.1', { 'Content-Type': 'application/json', 'Content-Length': 100 }),
@@ -57,14 +57,14 @@ describe('before any login', () => {
     expect(await allClosed([socket], 45_000)).toBe(true)
   })
 
-  test('headers that stop moving are ended', async () => {
+  test('The connection of headers that stop is closed', async () => {
     const socket = await connectRaw()
     socket.write('GET /api/health HTTP/1.1\r\nHost: farm\r\nX-Slow: ')
     expect(await allClosed([socket], 90_000)).toBe(true)
   })
 
   test.each(['/api/runs', '/api/workflow-upload', '/api/upload-file', '/api/webhooks/none'])(
-    'a large body without a token is not read: %s',
+    'A large body without a token is not read: %s',
     async (path) => {
       const socket = await connectRaw()
       const chunks: Buffer[] = []
@@ -93,15 +93,15 @@ describe('parsers', () => {
   test.each([
     ['arrays in arrays', nested('[', ']', 100_000)],
     ['objects in objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-    ['half of it', '['.repeat(100_000)],
-    ['a number without end', `{"timeout": ${'9'.repeat(100_000)}}`],
+    ['arrays without an end', '['.repeat(100_000)],
+    ['a number of 100,000 digits', `{"timeout": ${'9'.repeat(100_000)}}`],
     ['a prototype', '{"__proto__": {"admin": true}, "constructor": {"prototype": {}}}'],
     ['the same key a thousand times', `{${'"flow":"a",'.repeat(1_000)}"flow":"a"}`],
     ['invalid UTF-8 behind a BOM', '\ufeff{"flow": "\ud800"}'],
     ['nothing', ''],
     ['a null', 'null'],
     ['a text', '"x"'],
-  ])('refuse JSON with %s', async (_name, body) => {
+  ])('JSON with %s is refused', async (_name, body) => {
     expectRefusal(await call('post', '/runs', { body }), 400, 413)
   })
 
@@ -116,7 +116,7 @@ describe('parsers', () => {
     ['a key of a megabyte', `? ${'k'.repeat(900_000)}\n: 1`],
     ['tags of a program', 'a: !!js/function "function () {}"\nb: !!python/object/apply:os.system ["id"]'],
     ['an endless merge', 'a: &a\n  <<: *a\n  b: 1'],
-  ])('survive YAML with %s', async (_name, yaml) => {
+  ])('YAML with %s is refused', async (_name, yaml) => {
     const form = new FormData()
     form.append('file', new Blob([`kind: module\nname: bomb\n${yaml}\nsteps: []\n`]), 'bomb.yaml')
     expectRefusal(await call('post', '/workflow-upload', { form }), 400, 413)
@@ -134,7 +134,7 @@ describe('request smuggling', () => {
     ['a length with a sign', { 'Content-Length': '+6' }, `x${smuggled}`],
     ['a folded header', { 'X-A': 'b\r\n Transfer-Encoding: chunked' }, `0\r\n\r\n${smuggled}`],
     ['a bad chunk length', { 'Transfer-Encoding': 'chunked' }, `zz\r\nx\r\n0\r\n\r\n${smuggled}`],
-  ])('by %s never reaches a second request with rights', async (_name, headers, body) => {
+  ])('A request with %s never smuggles a second request', async (_name, headers, body) => {
     const text = await exchange(head('POST /api/login HTTP/1.1', headers) + body)
     for (const status of statusesIn(text)) expect(status).toBeGreaterThanOrEqual(400)
     expect(statusesIn(text)).not.toContain(500)
@@ -154,7 +154,7 @@ describe('request smuggling', () => {
       ),
     ],
     ['an upgrade', head('GET /api/runs HTTP/1.1', { Connection: 'Upgrade', Upgrade: 'h2c' })],
-  ])('a request with %s is refused or closed', async (_name, text) => {
+  ])('A request with %s is refused or closed', async (_name, text) => {
     for (const status of statusesIn(await exchange(text))) expect([400, 401, 404, 405, 431]).toContain(status)
   })
 
@@ -171,7 +171,7 @@ describe('request smuggling', () => {
     '/api/tokens;a=b',
     '/api/tokens/.',
     '/osm/api/../api/tokens',
-  ])('the path %s opens nothing', async (path) => {
+  ])('The path %s reaches no route without a token', async (path) => {
     const text = await exchange(head(`GET ${path} HTTP/1.1`, { Connection: 'close' }))
     for (const status of statusesIn(text)) expect([400, 401, 404, 405]).toContain(status)
   })
@@ -195,16 +195,16 @@ const SQL = [
   'null',
   '😀'.repeat(100),
 ]
-/** In the form of a URL; includes bytes that no text can contain. */
+/** Encoded for URLs; some are bytes that no text can contain. */
 const VALUES = [...SQL.map(encodeURIComponent), '%00', '%ED%A0%80', '%FF', '%C3%28', '%', '%zz']
 
-describe('SQL and odd values in every parameter', () => {
+describe('SQL and invalid values', () => {
   let all: Operation[] = []
   beforeAll(async () => {
     all = await operations()
   })
 
-  test('of a query are data', async () => {
+  test('SQL in a query parameter is data', async () => {
     const wrong: string[] = []
     for (const operation of all.filter(({ method, path }) => method === 'get' && !path.endsWith('/stream')))
       for (const { name } of operation.parameters.filter((parameter) => parameter.in === 'query'))
@@ -218,7 +218,7 @@ describe('SQL and odd values in every parameter', () => {
     expect(wrong).toEqual([])
   })
 
-  test('of a path are data', async () => {
+  test('SQL in a path parameter is data', async () => {
     const wrong: string[] = []
     for (const operation of all.filter(({ path }) => path.includes('{')))
       for (const value of VALUES) {
@@ -247,7 +247,7 @@ describe('webhooks', () => {
     'file:///etc/passwd',
     'gopher://127.0.0.1/',
     'ftp://example.com/',
-  ])('are not sent to the inside: %s', async (url) => {
+  ])('A webhook is not sent to the private address %s', async (url) => {
     const body = { name: `inside-${Buffer.from(url).toString('hex')}`, url, topics: ['custom.inside'] }
     const answer = await call('post', '/webhook-subscriptions', { body })
     if (answer.status === 400) return expect(answer.text).toContain('/url')
@@ -280,12 +280,12 @@ describe('webhooks', () => {
       { name: 'nul', trigger_type: 'event', event_topic: '\u0000', workflow_name: 'x', target: 'a.test' },
     ],
     ['GET', '/workers/%20', undefined],
-  ])('%s %s refuses what the database cannot hold', async (method, path, body) => {
+  ])('%s %s refuses values that the database cannot store', async (method, path, body) => {
     const { status } = await call(method, path, { body })
     expect([400, 404]).toContain(status)
   })
 
-  test('without a signature, with a stale one or a wrong one are refused', async () => {
+  test('An incoming webhook with a missing, stale or wrong signature is refused', async () => {
     await call('post', '/incoming-webhooks', { body: { name: 'signed' } })
     const attempts: Record<string, string>[] = [
       {},
@@ -302,14 +302,14 @@ describe('webhooks', () => {
 })
 
 describe('answers', () => {
-  test('forbid a browser to act on them', async () => {
+  test('Answers have headers that protect browsers', async () => {
     const { headers } = await call('get', '/runs')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('access-control-allow-origin')).toBe(null)
     expect(headers.get('x-powered-by')).toBe(null)
   })
 
-  test('show no secret of the settings', async () => {
+  test('Answers contain no secret of the settings', async () => {
     const { text } = await call('get', '/settings')
     expect(text).not.toContain(farm.tokens.initial)
     expect(text).not.toContain(new URL(farm.databaseUrl).password || 'no password')

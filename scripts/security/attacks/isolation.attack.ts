@@ -7,7 +7,7 @@ import { pathCalls } from '../hostile/path-functions.ts'
 
 const CONTINUE = [{ action: 'continue' }]
 const MARKER = 'sfx_marker_of_a_file_outside'
-/** Every user of the machine may read it, but no workflow names its folder and no setting allows it. */
+/** All users of the machine may read this file, but no workflow or setting allows it. */
 const outside = join(farm.canaries, 'outside.txt')
 const written = join(farm.canaries, 'written.txt')
 
@@ -19,7 +19,6 @@ const SECRETS = [
   ...[new URL(farm.databaseUrl).password].filter((password) => password !== ''),
 ]
 
-const everythingSaid = (run: EndedRun): string => JSON.stringify(run)
 const logOf = async (run: EndedRun): Promise<string> => {
   const { json } = await call('get', `/runs/${run.id}/artifacts`)
   const found = (json?.['data'] ?? []) as { id: string; name: string }[]
@@ -82,17 +81,17 @@ describe.each(['host', 'docker'] as const)('a step on the runner %s', (runner) =
     run = await runToEnd({ module })
   })
 
-  test('finds no secret of the worker or the master', async () => {
-    const said = everythingSaid(run) + (await logOf(run))
-    for (const secret of SECRETS) expect(said).not.toContain(secret)
+  test('A step finds no secret of the worker or the master', async () => {
+    const output = JSON.stringify(run) + (await logOf(run))
+    for (const secret of SECRETS) expect(output).not.toContain(secret)
   })
 
-  test('does not see what the data folders hold', () => {
+  test('A step cannot read the data folders', () => {
     expect(stepNamed(run, 'data folders').output).toBe('')
     expect(stepNamed(run, 'tokens').output).toBe('')
   })
 
-  test('does not have the rights of the worker', () => {
+  test('A step does not have the rights of the worker', () => {
     if (runner === 'host') {
       expect(stepNamed(run, 'who').output.trim()).toMatch(/^[1-9]\d*$/)
       expect(stepNamed(run, 'shadow').output).toBe('')
@@ -100,7 +99,7 @@ describe.each(['host', 'docker'] as const)('a step on the runner %s', (runner) =
     expect(stepNamed(run, 'docker').output).not.toContain('REACHED')
   })
 
-  test('kills neither the worker nor the runs of others', async () => {
+  test('A step kills neither the worker nor other runs', async () => {
     for (const pid of [farm.master, ...farm.workers]) expect(existsSync(`/proc/${pid}`)).toBe(true)
     const module = await uploadModule('after-the-kill', { steps: [step('there', 'echo there')] })
     const after = await Promise.all(Array.from({ length: 4 }, () => runToEnd({ module })))
@@ -109,7 +108,7 @@ describe.each(['host', 'docker'] as const)('a step on the runner %s', (runner) =
 })
 
 describe('runs of two workspaces', () => {
-  test('are closed to each other', async () => {
+  test('Runs of one workspace cannot read or change another workspace', async () => {
     const victim = await uploadModule('victim', {
       steps: [
         step(
@@ -154,7 +153,7 @@ describe('runs of two workspaces', () => {
         step('end', 'kill -9 -1'),
       ],
     })
-    // Both workers: one of them has the victim.
+    // Enough runs for both workers: one of them executes the victim.
     const thieves = await Promise.all(
       [1, 2, 3, 4].map((number) =>
         runToEnd({ module: thief, workspace: `thief-${number}`, params: { folder, output } }),
@@ -175,7 +174,7 @@ describe('runs of two workspaces', () => {
 describe('files that a param names', () => {
   const calls = pathCalls()
 
-  test('are of many functions', () => {
+  test('Many functions with a path are tested', () => {
     expect(calls.length).toBeGreaterThan(60)
   })
 
@@ -202,7 +201,7 @@ describe('files that a param names', () => {
           step: step('each', 'echo "{{line}}" >> {{Output}}/lines.txt'),
           on_error: CONTINUE,
         },
-        // Without -R links below the folder are not followed.
+        // Option -r does not follow links below the folder.
         step('copies', `grep -rl ${MARKER} {{Output}}; true`),
         { ...step('std file', 'echo x'), std_file: '{{written}}' },
       ],
@@ -217,9 +216,9 @@ describe('files that a param names', () => {
     ['behind a linked folder', '{{Output}}/folder/outside.txt'],
     ['above its own folder', `{{Output}}/${'../'.repeat(20)}${outside}`],
     ['through its own root in /proc', `/proc/self/root${outside}`],
-  ])('outside are neither read nor written: %s', async (_how, file) => {
+  ])('A file outside of the run is neither read nor written %s', async (_how, file) => {
     const name = `reader-${[...file].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 99_991, 7)}`
-    // Only the run knows its folder: the module inserts the path.
+    // The folder of a run depends on its workspace, so another run determines it first.
     const run = await attack(name, file.replace('{{Output}}', `${await outputFolder(name)}`))
     const leaks = run.steps.filter(({ output, exports }) =>
       (output + JSON.stringify(exports)).includes(MARKER),
@@ -234,7 +233,7 @@ describe('files that a param names', () => {
 
 const folders = new Map<string, string>()
 
-/** Where a run of the workspace of this name works. */
+/** The output folder of runs in this workspace. */
 async function outputFolder(workspace: string): Promise<string> {
   const known = folders.get(workspace)
   if (known !== undefined) return known
@@ -246,22 +245,22 @@ async function outputFolder(workspace: string): Promise<string> {
 }
 
 describe('data folders', () => {
-  const open = (folder: string): string[] =>
+  const openPaths = (folder: string): string[] =>
     readdirSync(folder, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile() || entry.isDirectory())
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((path) => (lstatSync(path).mode & (lstatSync(path).isDirectory() ? 0o022 : 0o066)) !== 0)
 
-  test.each(['master-1', 'worker-1', 'worker-2'])('of %s are not listed for other users', (name) => {
+  test.each(['master-1', 'worker-1', 'worker-2'])('Other users cannot list the data folder of %s', (name) => {
     expect(lstatSync(join(farm.folder, name)).mode & 0o066).toBe(0)
   })
 
-  test('keep logs and artifacts closed', () => {
-    expect(open(join(farm.folder, 'master-1'))).toEqual([])
+  test('Other users can read neither logs nor artifacts', () => {
+    expect(openPaths(join(farm.folder, 'master-1'))).toEqual([])
     expect(lstatSync(join(farm.folder, 'artifacts')).mode & 0o066).toBe(0)
   })
 
-  test('and logs hold no token', () => {
+  test('Logs contain no token', () => {
     for (const name of readdirSync(farm.folder).filter((file) => file.endsWith('.log')))
       for (const secret of [...SECRETS, ...Object.values(farm.tokens)])
         expect(readFileSync(join(farm.folder, name), 'utf8')).not.toContain(secret)

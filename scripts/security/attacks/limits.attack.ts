@@ -14,7 +14,7 @@ import {
 } from '../farm/attacked-farm.ts'
 import { connectRaw } from '../farm/raw.ts'
 import { lintModule, runToEnd, sendWorkflow, stepNamed, submit, uploadModule } from '../farm/runs.ts'
-import { documentedBounds, ROOT, TRIED_BY } from '../hostile/bounds.ts'
+import { documentedBounds, ROOT, TESTED_BY } from '../hostile/bounds.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -24,18 +24,18 @@ beforeAll(async () => {
   await uploadModule('bounded', { steps: [{ name: 'show', type: 'bash', command: 'echo {{Target}}' }] })
 })
 
-describe('the table of bounds', () => {
+describe('docs/limits.md', () => {
   const rows = documentedBounds()
 
-  test('has many rows, and an attack for each', () => {
+  test('Each limit in docs/limits.md has a test', () => {
     expect(rows.length).toBeGreaterThan(60)
-    const begins = Object.keys(TRIED_BY)
+    const begins = Object.keys(TESTED_BY)
     expect(rows.filter((row) => !begins.some((begin) => row.startsWith(begin)))).toEqual([])
     expect(begins.filter((begin) => !rows.some((row) => row.startsWith(begin)))).toEqual([])
   })
 
-  test('names files that exist', () => {
-    expect(Object.values(TRIED_BY).filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
+  test('The tests of all limits exist', () => {
+    expect(Object.values(TESTED_BY).filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
   })
 })
 
@@ -50,7 +50,7 @@ describe('params of a run', () => {
     ['a name of 128 characters', { ['n'.repeat(128)]: 'x' }],
     ['a value of 64 KiB', params(1, 64 * KIB)],
     ['250 KiB together', params(5, 50 * KIB)],
-  ])('are accepted up to the bound: %s', async (_name, given) => {
+  ])('Params within the limit are accepted: %s', async (_name, given) => {
     expect((await start(given)).status).toBe(202)
   })
 
@@ -61,13 +61,13 @@ describe('params of a run', () => {
     ['over 256 KiB together', params(6, 50 * KIB)],
     ['60,000 params', params(60_000)],
     ['a megabyte of quotes', { p: '\'"'.repeat(MIB / 2) }],
-  ])('are refused beyond it: %s', async (_name, given) => {
+  ])('Params beyond the limit are refused: %s', async (_name, given) => {
     const answer = await start(given)
     expectRefusal(answer, 400, 413)
     expect(answer.text).toContain('params')
   })
 
-  test('that were refused keep no other run waiting', async () => {
+  test('Refused params do not delay other runs', async () => {
     expect((await runToEnd({ module: 'bounded' })).status).toBe('completed')
   })
 })
@@ -76,12 +76,12 @@ describe('bodies and events', () => {
   const emit = (size: number): Promise<Answer> =>
     call('post', '/events/emit', { body: { topic: 'custom.large', data: { text: 'x'.repeat(size) } } })
 
-  test('of 60 KiB are taken, of more than 64 KiB, 1 MiB and 16 MiB are refused', async () => {
+  test('An event of 60 KiB is accepted, and larger ones are refused', async () => {
     expect((await emit(60 * KIB)).status).toBe(200)
     for (const size of [65 * KIB, 2 * MIB, 16 * MIB]) expectRefusal(await emit(size), 400, 413)
   })
 
-  test('of a page end at a bound of bytes, and the cursor goes on', async () => {
+  test('A page of large events ends at its limit of bytes, and its cursor continues', async () => {
     for (let sent = 0; sent < 250; sent += 25)
       await Promise.all(Array.from({ length: 25 }, () => emit(60 * KIB)))
     let cursor = ''
@@ -98,7 +98,7 @@ describe('bodies and events', () => {
     expect(seen).toBeGreaterThanOrEqual(250)
   })
 
-  test('of a slow reader of the stream do not fill the memory of the master', async () => {
+  test('Slow readers of event streams do not fill the memory of the master', async () => {
     const sockets: Socket[] = []
     for (let opened = 0; opened < 20; opened++) {
       const socket = await connectRaw()
@@ -116,7 +116,7 @@ describe('bodies and events', () => {
     expect((await call('get', '/runs')).status).toBe(200)
   })
 
-  test('of one caller with many streams leave streams to others', async () => {
+  test('A caller with many event streams leaves streams for other callers', async () => {
     const open = (token: string): Promise<Response> =>
       fetch(`${farm.url}/api/events/stream`, {
         headers: { authorization: `Bearer ${token}` },
@@ -145,7 +145,7 @@ const stepsOf = (count: number): object[] =>
   }))
 
 describe('workflow files', () => {
-  test('of 8,000 steps are checked in seconds, and others are answered meanwhile', async () => {
+  test('A workflow of 8,000 steps is checked in seconds without delaying other requests', async () => {
     const began = performance.now()
     let ended = false
     const lint = lintModule({ steps: stepsOf(8_000) }).finally(() => (ended = true))
@@ -156,7 +156,7 @@ describe('workflow files', () => {
       slowest = Math.max(slowest, performance.now() - asked)
       await delay(20)
     }
-    await lint.catch((error: unknown) => expect(String(error)).toMatch(/lint: 4\d\d/))
+    await lint.catch((error: unknown) => expect(String(error)).toMatch(/lint returned 4\d\d/))
     expect(performance.now() - began).toBeLessThan(20_000)
     expect(slowest).toBeLessThan(2_000)
   })
@@ -167,14 +167,14 @@ describe('workflow files', () => {
       'an expression of 32,769 characters',
       { steps: [{ name: 'a', type: 'function', function: `log_info("${'x'.repeat(32_769)}")` }] },
     ],
-    ['65 levels', { steps: [], help: JSON.parse(`${'{"usage":'.repeat(70)}1${'}'.repeat(70)}`) as object }],
-  ])('are refused beyond their bounds: %s', async (_name, fields) => {
+    ['70 levels', { steps: [], help: JSON.parse(`${'{"usage":'.repeat(70)}1${'}'.repeat(70)}`) as object }],
+  ])('A workflow with %s is refused', async (_name, fields) => {
     const { valid, problems } = await lintModule(fields)
     expect(valid).toBe(false)
     expect(problems.length).toBeGreaterThan(0)
   })
 
-  test('with aliases of aliases are refused', async () => {
+  test('A workflow with nested aliases is refused', async () => {
     const bomb = Array.from(
       { length: 12 },
       (_, index) => `- &a${index} [${index === 0 ? 'x' : `*a${index - 1},`.repeat(9)}]`,
@@ -183,14 +183,14 @@ describe('workflow files', () => {
     expect(answer.json?.['valid'] ?? false).toBe(false)
   })
 
-  test('with thousands of mistakes are answered with a thousand', async () => {
+  test('The check of a workflow returns at most a thousand problems', async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `wrong${index}: 1`).join('\n')
     const answer = await lintText(`kind: module\nname: wrong\nsteps: []\n${lines}`)
     expect(recordsOf(answer, 'problems').length).toBeLessThanOrEqual(1_001)
     expect(answer.text.length).toBeLessThan(2 * MIB)
   })
 
-  test('of more than a megabyte are refused', async () => {
+  test('A workflow of more than a megabyte is refused', async () => {
     expectRefusal(await lintText(`kind: module\n#${' '.repeat(MIB)}`), 413)
     expectRefusal(await sendWorkflow(`kind: module\n#${' '.repeat(MIB)}`, 'large.yaml'), 413)
   })
@@ -200,7 +200,7 @@ describe('expressions', () => {
   const BOMB = '(a+)+$'
   const TEXT = `${'a'.repeat(60)}!`
 
-  test('of the filter of a schedule do not stop the master', async () => {
+  test('A slow filter of a schedule does not stop the master', async () => {
     const body = {
       name: 'bomb',
       trigger_type: 'event',
@@ -219,7 +219,7 @@ describe('expressions', () => {
     await call('delete', `/schedules/${schedule?.id}`)
   })
 
-  test('of a step end in their time, and leave the worker to others', async () => {
+  test('Slow expressions of a step end within their timeout and do not delay other runs', async () => {
     const bombs: Record<string, string> = {
       'regular expression': `regex_match("${BOMB}", "${TEXT}")`,
       match: `match("${BOMB}", "${TEXT}")`,
@@ -243,7 +243,7 @@ describe('expressions', () => {
     for (const name of ['loop', 'memory', 'recursion']) expect(stepNamed(run, name).status).toBe('failed')
   })
 
-  test('of a template end in their time', async () => {
+  test('A slow template ends within its timeout', async () => {
     const many = Array.from({ length: 300 }, (_, index) => index).join(',')
     const loops = `{% set l = "${many}"|split:"," %}${'{% for a in l %}'.repeat(5)}x${'{% endfor %}'.repeat(5)}`
     const module = await uploadModule('loops', {
@@ -252,7 +252,7 @@ describe('expressions', () => {
     expect(stepNamed(await runToEnd({ module }), 'loops').status).toBe('failed')
   })
 
-  test('and output of hundreds of megabytes does not fill the worker', async () => {
+  test('Output of hundreds of megabytes does not fill the memory of the worker', async () => {
     const module = await uploadModule('flood', {
       steps: [{ name: 'flood', type: 'bash', command: 'head -c 200000000 /dev/zero | tr "\\0" x; echo end' }],
     })

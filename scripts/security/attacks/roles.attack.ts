@@ -12,7 +12,7 @@ import {
   type Operation,
 } from '../farm/document.ts'
 
-/** Routes without a token. Think before you add one: every machine that reaches the port may call it. */
+/** Routes that need no token: every machine that reaches the port may call them. */
 const PUBLIC = [
   'GET /docs',
   'GET /health',
@@ -34,8 +34,8 @@ const PUBLIC = [
   'POST /webhooks/{name}',
 ]
 
-/** Routes other than GET that viewers may call: none changes anything. */
-const VIEWER_BEYOND_READING = ['POST /cloud/estimate', 'POST /snapshots/export', 'POST /workflows/lint']
+/** Routes other than GET that viewers may call. None of them changes anything. */
+const VIEWER_READS_BY_POST = ['POST /cloud/estimate', 'POST /snapshots/export', 'POST /workflows/lint']
 
 const OPERATOR_NEVER = [
   'GET /settings',
@@ -111,24 +111,24 @@ const shape = (name: string): string => name.replaceAll(/\{\w+\}/g, '{}')
 const withRole = (...roles: NeededRole[]): string[] =>
   all.filter(({ role }) => roles.includes(role)).map(nameOf)
 
-describe('the roles that the document names', () => {
-  test('cover more than the routes that were there when this was written', () => {
+describe('roles in the OpenAPI document', () => {
+  test('The OpenAPI document has a role for each of many routes', () => {
     expect(all.length).toBeGreaterThanOrEqual(78)
   })
 
-  test('leave open exactly what is meant to be open', () => {
+  test('Only the listed routes are public', () => {
     expect(withRole('public').sort()).toEqual([...PUBLIC].sort())
   })
 
-  test('let viewers read, and change nothing', () => {
+  test('Viewers can only call routes that change nothing', () => {
     const changing = withRole('viewer').filter((name) => !name.startsWith('GET '))
-    expect(changing.filter((name) => !VIEWER_BEYOND_READING.includes(name))).toEqual([])
+    expect(changing.filter((name) => !VIEWER_READS_BY_POST.includes(name))).toEqual([])
   })
 
   test.each([
     ['viewers', VIEWER_NEVER, ['public', 'viewer']],
     ['operators', OPERATOR_NEVER, ['public', 'viewer', 'operator']],
-  ] as const)('give %s nothing that they must never do', (_who, never, roles) => {
+  ] as const)('The listed routes are forbidden to %s', (_who, never, roles) => {
     const allowed = withRole(...roles).map(shape)
     expect(never.map(shape).filter((name) => allowed.includes(name))).toEqual([])
     // An entry that names no route would test nothing.
@@ -136,8 +136,8 @@ describe('the roles that the document names', () => {
   })
 })
 
-/** Sends an empty JSON object, so that nothing happens if the caller is accepted. */
-const knock = (operation: Operation, root: string, token: string, headers = {}) =>
+/** Sends an empty JSON object, so that an accepted call changes nothing. */
+const callEmpty = (operation: Operation, root: string, token: string, headers = {}) =>
   call(operation.method, concrete(operation.path), {
     root,
     token,
@@ -145,7 +145,7 @@ const knock = (operation: Operation, root: string, token: string, headers = {}) 
     body: operation.json ? {} : undefined,
   })
 
-/** The stream of events never ends by itself: its head is enough. */
+/** The status of a call. The body is not read, because a stream of events has no end. */
 const statusOf = async (operation: Operation, root: string, token: string): Promise<number> => {
   const answer = await fetch(`${farm.url}${root}${concrete(operation.path)}`, {
     method: operation.method.toUpperCase(),
@@ -160,12 +160,12 @@ const statusOf = async (operation: Operation, root: string, token: string): Prom
   return answer.status
 }
 
-describe.each(ROOTS)('below %s', (root) => {
+describe.each(ROOTS)('routes below %s', (root) => {
   test.each([
     ['no token', () => ''],
     ['an unknown token', () => 'sfm_0000000000000000000000000000000000000000000'],
     ['an expired token', () => expired],
-  ])('%s opens nothing but the public routes', async (_name, token) => {
+  ])('A call with %s can only use public routes', async (_name, token) => {
     const wrong: string[] = []
     for (const operation of all) {
       if (operation.path === '/login' || operation.path.startsWith('/webhooks/')) continue
@@ -175,30 +175,34 @@ describe.each(ROOTS)('below %s', (root) => {
     expect(wrong).toEqual([])
   })
 
-  test.each(ROLES)('the role %s opens what the document says and no more', async (role) => {
-    const wrong: string[] = []
-    for (const operation of all) {
-      const status = await statusOf(operation, root, farm.tokens[role])
-      const allowed = RANK[operation.role] <= RANK[role]
-      const open = operation.path === '/login' || operation.path.startsWith('/webhooks/')
-      const right = open
-        ? status < 500
-        : allowed
-          ? ![401, 403].includes(status) && status < 500
-          : status === 403
-      // Without its loop, its provider or its setting a route may answer 503, and 501 if it is not implemented.
-      if (!right && !(allowed && [501, 503].includes(status))) wrong.push(`${nameOf(operation)}: ${status}`)
-    }
-    expect(wrong).toEqual([])
-  })
+  test.each(ROLES)(
+    'The role %s can use the routes that the OpenAPI document allows and no others',
+    async (role) => {
+      const wrong: string[] = []
+      for (const operation of all) {
+        const status = await statusOf(operation, root, farm.tokens[role])
+        const allowed = RANK[operation.role] <= RANK[role]
+        const isPublic = operation.path === '/login' || operation.path.startsWith('/webhooks/')
+        const isRight = isPublic
+          ? status < 500
+          : allowed
+            ? ![401, 403].includes(status) && status < 500
+            : status === 403
+        // A route may return 503 without its loop, provider or setting, and 501 if it is not implemented.
+        if (!isRight && !(allowed && [501, 503].includes(status)))
+          wrong.push(`${nameOf(operation)}: ${status}`)
+      }
+      expect(wrong).toEqual([])
+    },
+  )
 
-  test('methods that the document does not name are refused for administrators, too', async () => {
+  test('Administrators cannot use methods that the OpenAPI document does not have', async () => {
     const documented = new Set(all.map(nameOf))
     const wrong: string[] = []
     for (const path of new Set(all.map((operation) => operation.path)))
       for (const method of [...METHODS, 'link', 'propfind']) {
         if (documented.has(nameOf({ method, path }))) continue
-        // A word of a path may be a name for another method: DELETE /vulnerabilities/summary.
+        // Another method may read a word of the path as an id: DELETE /vulnerabilities/summary.
         const { status } = await call(method, concrete(path), { root })
         if (![404, 405, 400].includes(status)) wrong.push(`${method} ${path}: ${status}`)
       }
@@ -214,7 +218,7 @@ describe('tokens', () => {
     ['in the query as access_token', '/runs?access_token=', {}],
     ['in a cookie', '/runs', { cookie: 'token=' }],
     ['as basic authorization', '/runs', { authorization: 'Basic ' }],
-  ])('%s are not taken', async (_where, path, headers: Record<string, string>) => {
+  ])('A token %s is refused', async (_where, path, headers: Record<string, string>) => {
     const [[name, prefix] = ['x-nothing', '']] = Object.entries(headers)
     const answer = await call('get', path.endsWith('=') ? path + farm.tokens.admin : path, {
       token: '',
@@ -237,11 +241,11 @@ describe('tokens', () => {
     ['signed with a token', signedWith(farm.tokens.viewer)],
     ['with three dots', '...'],
     ['of 7,000 characters', 'a'.repeat(7_000)],
-  ])('that are forged are refused: %s', async (_how, token) => {
-    expectRefusal(await knock(list, '/api', token), 401)
+  ])('A forged token %s is refused', async (_how, token) => {
+    expectRefusal(await callEmpty(list, '/api', token), 401)
   })
 
-  test('of a removed user and a changed role stop working at once', async () => {
+  test('A token loses its rights at once when the role of its user changes or the user is removed', async () => {
     const password = 'correct horse battery staple'
     const made = await call('post', '/users', { body: { username: 'leaver', password, role: 'admin' } })
     expect(made.status).toBe(201)

@@ -3,20 +3,21 @@ import { blocksSince, MAX_BLOCK_MS, peakBytes } from './blocks.ts'
 import type { FarmFacts } from './start-farm.ts'
 
 const { SCANFARM_ATTACKED_FARM: facts } = process.env
-if (facts === undefined) throw new Error('start the attacks with: npm run test:security')
+if (facts === undefined)
+  throw new Error('SCANFARM_ATTACKED_FARM is not set: start the attacks with `npm run test:security`')
 
 export const farm = JSON.parse(facts) as FarmFacts
 
 const CALL_MS = 60_000
 
 export interface CallOptions {
-  /** Missing: that of the administrator. `''`: none. */
+  /** Missing: the token of the administrator. `''`: no token. */
   readonly token?: string
-  /** JSON, or text that is sent as it is. */
+  /** A value that is sent as JSON, or text that is sent unchanged. */
   readonly body?: unknown
   readonly form?: FormData
   readonly headers?: Readonly<Record<string, string>>
-  /** API root; `''` for the paths that are also served without one. */
+  /** API root; `''` for paths that are also served without a root. */
   readonly root?: string
 }
 
@@ -24,7 +25,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Undefined where the text is not JSON. */
+  /** Undefined: the text is not JSON. */
   readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -36,7 +37,7 @@ const parsed = (text: string): Answer['json'] => {
   }
 }
 
-/** Sends one request. Returns every status. */
+/** Sends one request and returns the answer, whatever its status. */
 export async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { token = farm.tokens.admin, body, root = '/api' } = options
   const content = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
@@ -55,14 +56,14 @@ export async function call(method: string, path: string, options: CallOptions = 
   return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
 }
 
-/** `id` of the `data` in the response. */
+/** The `id` of the `data` in the answer. */
 export const idOf = ({ status, text, json }: Answer): number => {
   const data = json?.['data']
   if (typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'number') return data.id
-  throw new Error(`the answer has no id: ${status} ${text}`)
+  throw new Error(`the answer has no number data.id: ${status} ${text}`)
 }
 
-/** The records of the list with this name in the response. */
+/** The records of the list with this name in the answer. */
 export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): readonly T[] => {
   const records = json?.[name]
   if (Array.isArray(records)) return records as T[]
@@ -73,7 +74,7 @@ export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): rea
 export const nextCursorOf = ({ json }: Answer): string | undefined =>
   (json?.['pagination'] as { readonly next_cursor?: string } | undefined)?.next_cursor
 
-/** A refusal names the error and reveals no internals. */
+/** Expects a refusal with one of the statuses that names the error and reveals no internals. */
 export const expectRefusal = (answer: Answer, ...statuses: number[]): void => {
   expect({ refused: statuses.includes(answer.status), ...answer }).toMatchObject({
     refused: true,
@@ -86,20 +87,20 @@ const MIB = 1024 * 1024
 const MAX_MASTER_BYTES = 1024 * MIB
 const MAX_WORKER_BYTES = 768 * MIB
 
-/** Watches the processes of the farm while the attacks of this file run. Call it last: its tests check the period before. */
+/** Adds tests of the processes of the farm during the attacks of this file. Call it last. */
 export const watchFarm = (): void => {
   let began = Number.POSITIVE_INFINITY
   beforeAll(() => {
     began = Date.now()
   })
 
-  describe('meanwhile', () => {
-    test('no event loop of the farm was blocked', () => {
+  describe('the farm during the attacks', () => {
+    test('No event loop of the farm was blocked', () => {
       const blocks = blocksSince(farm.monitors, [farm.master, ...farm.workers], began)
       expect(blocks.filter(({ blockedMs }) => blockedMs > MAX_BLOCK_MS)).toEqual([])
     })
 
-    test('every process of the farm stayed alive and within its memory', () => {
+    test('Every process of the farm stayed alive and within its memory limit', () => {
       expect(peakBytes(farm.master)).toBeLessThan(MAX_MASTER_BYTES)
       for (const pid of farm.workers) expect(peakBytes(pid)).toBeLessThan(MAX_WORKER_BYTES)
     })

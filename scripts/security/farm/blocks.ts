@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** No request, event or step may block an event loop for longer. */
+/** The longest time for which a request, event or step may block an event loop. */
 export const MAX_BLOCK_MS = 200
 
 export interface Block {
@@ -12,7 +12,7 @@ export interface Block {
   readonly pid: number
 }
 
-/** Every block that the monitors of these processes have recorded since `since`. */
+/** The blocks of these processes that their monitors have recorded since `since`. */
 export const blocksSince = (folder: string, pids: readonly number[], since: number): Block[] =>
   readdirSync(folder)
     .filter((name) => pids.includes(Number.parseInt(name, 10)))

@@ -23,7 +23,7 @@ export interface Operation {
   readonly path: string
   readonly role: NeededRole
   readonly parameters: readonly Parameter[]
-  /** Takes JSON. */
+  /** Whether its body is JSON. */
   readonly json: boolean
 }
 
@@ -34,7 +34,8 @@ export async function operations(): Promise<Operation[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       const role = operation['x-required-role']
-      if (role === undefined) throw new Error(`the document names no role for ${method} ${path}`)
+      if (role === undefined)
+        throw new Error(`${method} ${path} has no x-required-role in the OpenAPI document`)
       return [path, ...(operation['x-aliases'] ?? [])].map((one) => ({
         method,
         path: one,

@@ -1,17 +1,17 @@
-// Loaded into every program of the attacked farm with --import. Writes a line for each time that its event loop was blocked.
+// Loaded into every program of the attacked farm with `--import`. Writes a line whenever its event loop was blocked.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 const TICK_MS = 10
-/** Shorter blocks are not recorded. The suite refuses blocks longer than `MAX_BLOCK_MS`. */
+/** Shorter blocks are not recorded. The attacks fail on blocks longer than `MAX_BLOCK_MS`. */
 const RECORDED_MS = 50
 
 const folder = process.env['SCANFARM_MONITOR_FOLDER']
 
 /**
- * On busy cores a process may wait longer than any request takes. A turn of the loop therefore counts by the
- * CPU time of its thread, which does not include waiting for a core.
+ * The CPU time of the thread is measured, because it does not include waiting for a core: on a busy machine a process
+ * may wait longer than any request takes.
  */
 const watch = (file: string): void => {
   let cpu = process.threadCpuUsage()

@@ -12,7 +12,7 @@ export async function connectRaw(): Promise<Socket> {
   return socket
 }
 
-/** Sends these bytes and returns the response, until the server closes the connection or is silent for `quietMs`. */
+/** Sends the bytes and returns all that the server sends until it closes the connection or sends nothing for `quietMs`. */
 export async function exchange(bytes: string | Buffer, quietMs = 500): Promise<string> {
   const socket = await connectRaw()
   const chunks: Buffer[] = []
@@ -26,7 +26,7 @@ export async function exchange(bytes: string | Buffer, quietMs = 500): Promise<s
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** Whether the server has closed every one of these within the time. */
+/** Whether the server closes all of the sockets within the time. */
 export async function allClosed(sockets: readonly Socket[], limitMs: number): Promise<boolean> {
   const open = new Set(sockets.filter(({ destroyed }) => !destroyed))
   for (const socket of open) {

@@ -25,7 +25,7 @@ const POLL_MS = 50
 const RUN_MS = 60_000
 const ENDED = ['completed', 'failed', 'cancelled']
 
-/** JSON is YAML, too. */
+/** The values are JSON, which is also YAML. */
 const moduleYaml = (name: string, fields: Readonly<Record<string, unknown>>): string =>
   [
     `kind: module\nname: ${name}`,
@@ -35,7 +35,8 @@ const moduleYaml = (name: string, fields: Readonly<Record<string, unknown>>): st
 /** Uploads a module as administrator. */
 export async function uploadModule(name: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
   const answer = await sendWorkflow(moduleYaml(name, fields), `${name}.yaml`)
-  if (answer.status !== 201) throw new Error(`the module ${name} is refused: ${answer.text}`)
+  if (answer.status !== 201)
+    throw new Error(`the upload of module ${name} returned ${answer.status}, expected 201: ${answer.text}`)
   return name
 }
 
@@ -51,7 +52,7 @@ export async function lintModule(fields: Readonly<Record<string, unknown>>): Pro
     headers: { 'content-type': 'application/octet-stream' },
     body: moduleYaml('linted', fields),
   })
-  if (answer.status !== 200) throw new Error(`lint: ${answer.status} ${answer.text}`)
+  if (answer.status !== 200) throw new Error(`lint returned ${answer.status}, expected 200: ${answer.text}`)
   return answer.json as unknown as LintAnswer
 }
 
@@ -65,15 +66,16 @@ export const sendWorkflow = (yaml: string, filename: string): Promise<Answer> =>
 export const submit = (body: Readonly<Record<string, unknown>>, token?: string): Promise<Answer> =>
   call('post', '/runs', { body: { run_mode: 'distributed', ...body }, token })
 
-/** The started run, from the response. */
+/** The UUID of the started run. */
 export const runOf = (answer: Answer): string => {
-  if (answer.status !== 202) throw new Error(`the run is refused: ${answer.status} ${answer.text}`)
+  if (answer.status !== 202)
+    throw new Error(`the start of the run returned ${answer.status}, expected 202: ${answer.text}`)
   return String(answer.json?.['run_uuid'])
 }
 
 let runsMade = 0
 
-/** Starts a run in its own workspace that must be accepted, and returns it with its steps after its end. */
+/** Starts a run in its own workspace and returns it with its steps after its end. */
 export async function runToEnd(body: Readonly<Record<string, unknown>>): Promise<EndedRun> {
   runsMade += 1
   const target = `attack-${process.pid}-${runsMade}.test`
@@ -87,17 +89,19 @@ export async function ended(ref: string): Promise<EndedRun> {
     const { json } = await call('get', `/runs/${ref}`)
     const run = json?.['data'] as EndedRun
     if (ENDED.includes(run.status)) return { ...run, steps: await stepsOf(ref) }
-    if (Date.now() > deadline) throw new Error(`run ${ref} does not end: ${JSON.stringify(run)}`)
+    if (Date.now() > deadline)
+      throw new Error(`run ${ref} has not ended after ${RUN_MS / 1_000} s: ${JSON.stringify(run)}`)
     await delay(POLL_MS)
   }
 }
 
-/** All pages: a page ends at a limit of bytes. */
+/** The steps of all pages. */
 async function stepsOf(ref: string): Promise<StepRow[]> {
   const found: StepRow[] = []
   for (let cursor = ''; ;) {
     const answer = await call('get', `/runs/${ref}/steps${cursor}`)
-    if (answer.status !== 200) throw new Error(`steps: ${answer.status} ${answer.text}`)
+    if (answer.status !== 200)
+      throw new Error(`the steps of run ${ref} returned ${answer.status}, expected 200: ${answer.text}`)
     found.push(...((answer.json?.['data'] ?? []) as StepRow[]))
     const next = nextCursorOf(answer)
     if (next === undefined) return found
@@ -108,6 +112,6 @@ async function stepsOf(ref: string): Promise<StepRow[]> {
 export const stepNamed = (run: EndedRun, name: string): StepRow => {
   const step = run.steps.find(({ step_name }) => step_name === name)
   if (step === undefined)
-    throw new Error(`run ${run.run_uuid} has no step ${name}: ${run.status} ${run.error_message}`)
+    throw new Error(`run ${run.run_uuid} has no step ${name}; the run is ${run.status}: ${run.error_message}`)
   return step
 }

@@ -6,14 +6,14 @@ import { startSshServer, TEST_IMAGE, useEngine } from '@scanfarm/runners/testing
 const SLOTS = 4
 const ROLES = ['viewer', 'operator', 'admin'] as const
 
-/** What attacks know about the farm; passed to Jest as JSON in one variable. */
+/** Addresses, tokens and processes of the farm; passed to Jest as JSON in SCANFARM_ATTACKED_FARM. */
 export interface FarmFacts {
   readonly url: string
   readonly tokens: Readonly<Record<(typeof ROLES)[number] | 'initial', string>>
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly folder: string
-  /** Every user of the machine may write here. */
+  /** A folder that every user of the machine may write. */
   readonly canaries: string
   readonly monitors: string
   readonly master: number
@@ -55,7 +55,7 @@ export async function startFarm(): Promise<AttackedFarm> {
     [1, 2].map((number) =>
       farm.startWorker(`worker-${number}`, {
         ...watched,
-        // The ssh host has this path too, with its own files.
+        // The ssh host has the same path with its own files.
         SCANFARM_WORKER_FOLDER: join(sshd.root, `work-${number}`),
         SCANFARM_NOTIFY_TELEGRAM_TOKEN: WORKER_SECRET,
       }),

@@ -8,10 +8,10 @@ const HTTP = 'scripts/security/attacks/http.attack.ts'
 const ISOLATION = 'scripts/security/attacks/isolation.attack.ts'
 
 /**
- * The file that tests each row of docs/limits.md, by the first words of the row. Rows that only a workflow with hundreds of
- * megabytes, a lost database or a thread inside a program can reach are tested by their package.
+ * The file that tests each row of docs/limits.md, by the first words of the row. A row is tested by its package if an
+ * attack would need hundreds of megabytes, a lost database or a thread inside a program.
  */
-export const TRIED_BY: Readonly<Record<string, string>> = {
+export const TESTED_BY: Readonly<Record<string, string>> = {
   'request line and headers': HTTP,
   'head of a request': HTTP,
   'JSON body': LIMITS,
@@ -117,7 +117,7 @@ export const TRIED_BY: Readonly<Record<string, string>> = {
   'notifications of the database': 'packages/server/test/notifier.test.ts',
 }
 
-/** First cells of all rows of docs/limits.md. */
+/** The first cells of all rows of docs/limits.md. */
 export const documentedBounds = (): string[] =>
   [...readFileSync(join(ROOT, 'docs/limits.md'), 'utf8').matchAll(/^\| (.+?) \| /gm)]
     .map(([, input = '']) => input)

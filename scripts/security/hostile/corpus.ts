@@ -1,10 +1,10 @@
-/** A value that an attacker may choose, and why it is dangerous. */
+/** A value that an attacker may choose; its name describes the attack. */
 export interface HostileValue {
   readonly name: string
   readonly value: string
 }
 
-/** Each way out of an argument that ends in the command `run`, which creates the file `path`. */
+/** Values that leave an argument and execute the command `run`, which creates the file `path`. */
 const escapes = (run: string, path: string): Record<string, string> => ({
   'a semicolon': `x; ${run}`,
   'an and list': `x && ${run}`,
@@ -55,7 +55,7 @@ const ODD: Readonly<Record<string, string>> = {
   'a percent format': '%s%n%x%99999d',
   'escape sequences in words': '\\x41\\n\\t\\0101\\c',
   'a template': '{{7*7}}',
-  'a template that names itself': '{{v}}',
+  'a template that contains itself': '{{v}}',
   'a template of a loop': '[[item]]',
   'a tag': '{% for i in "abc" %}{{i}}{% endfor %}',
   'an end of a template': '}} {{Target}} {{',
@@ -64,8 +64,8 @@ const ODD: Readonly<Record<string, string>> = {
   'control characters': '\u0001\u0008\u007f',
   null: 'null',
   undefined: 'undefined',
-  'a number beyond all': '1e999',
-  'blanks around': '  a  b  ',
+  'a number that overflows': '1e999',
+  'surrounding blanks': '  a  b  ',
   'a tab': 'a\tb',
   'a single quote': "'",
   'a double quote': '"',

@@ -9,7 +9,7 @@ export interface PathCall {
 
 const DOCUMENT = join(import.meta.dirname, '../../../docs/workflows.md')
 
-/** By the name of the argument in the document. */
+/** Names of path arguments in the document. */
 const READS = [
   'path',
   'source',
@@ -36,7 +36,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   content: '"written"',
 }
 
-/** Each documented function that takes a path, called to read outside and to write outside. */
+/** Calls of each documented function with a path: one reads an outside file, one writes it. */
 export const pathCalls = (): PathCall[] =>
   [...readFileSync(DOCUMENT, 'utf8').matchAll(/^\| `([a-z_]+)\(([^`]*)\)` \|/gm)].flatMap(
     ([, name = '', signature = '']) => {

@@ -1,15 +1,15 @@
 /** A position in a workflow that contains a value, and the expected output. */
-export interface Place {
+export interface Position {
   readonly name: string
   readonly step: Readonly<Record<string, unknown>>
-  /** What the bytes in the output must be; missing: the place feeds another interpreter, and only canaries count. */
-  readonly shows?: (value: string) => string
+  /** The expected bytes of the output. Missing: another interpreter reads the value, and only canaries are checked. */
+  readonly expected?: (value: string) => string
 }
 
 const CONTINUE = [{ action: 'continue' }]
 const HEX = 'od -An -v -tx1'
 
-const command = (name: string, text: string): Place['step'] => ({
+const command = (name: string, text: string): Position['step'] => ({
   name,
   type: 'bash',
   command: text,
@@ -17,15 +17,15 @@ const command = (name: string, text: string): Place['step'] => ({
   on_error: CONTINUE,
 })
 
-/** Blanks at the end of the output of a tool are not kept. */
+/** The output of a tool loses blanks at its end. */
 const same = (value: string): string => value.trimEnd()
 
-/** `v` is the name of the variable that holds the value. */
-export const wholePlaces = (v: string): Place[] => {
-  const at = (name: string, text: string, shows: Place['shows'] = same): Place => ({
+/** Positions whose output must be the value of the variable `v`. */
+export const wholePositions = (v: string): Position[] => {
+  const at = (name: string, text: string, expected: Position['expected'] = same): Position => ({
     name: `${v} ${name}`,
     step: command(`${v} ${name}`, text.replaceAll('VALUE', `{{${v}}}`)),
-    shows,
+    expected,
   })
   return [
     at('bare', `printf %s VALUE | ${HEX}`),
@@ -50,8 +50,8 @@ export const wholePlaces = (v: string): Place[] => {
   ]
 }
 
-/** Positions that another interpreter reads: none may run the content of the value. */
-export const interpreterPlaces = (v: string): Place[] => {
+/** Positions that another interpreter reads. None may execute the value. */
+export const interpreterPositions = (v: string): Position[] => {
   const texts: Record<string, string> = {
     'in sh -c': 'sh -c "echo VALUE"',
     'in sh -c between quotes': `sh -c "echo 'VALUE'"`,
@@ -84,8 +84,8 @@ export const interpreterPlaces = (v: string): Place[] => {
   }))
 }
 
-/** Only on systems with all these programs. */
-export const hostInterpreterPlaces = (v: string): Place[] =>
+/** Interpreters that only the host has. */
+export const hostInterpreterPositions = (v: string): Position[] =>
   Object.entries({
     'in bash -s': 'bash -s "VALUE" <<< "echo \\$1"',
     'in bash -c': 'bash -c "echo VALUE"',
@@ -102,8 +102,8 @@ export const hostInterpreterPlaces = (v: string): Place[] =>
     step: command(`${v} ${name}`, text.replaceAll('VALUE', `{{${v}}}`)),
   }))
 
-/** A tool whose output the target determines. */
-export const TOOL: Place = {
+/** A tool whose output an attacker controls. */
+export const TOOL: Position = {
   name: 'tool',
   step: {
     ...command('tool', 'printf %s "{{encoded}}" | base64 -d > {{Output}}/out.txt; cat {{Output}}/out.txt'),
@@ -111,8 +111,8 @@ export const TOOL: Place = {
   },
 }
 
-/** Steps that pass the value on: by other kinds of commands, by functions, by files. */
-export const roads = (v: string): Place[] => [
+/** Steps that pass the value to other kinds of commands, to functions and to files. */
+export const forwardingPositions = (v: string): Position[] => [
   {
     name: 'kept',
     step: command('kept', `printf '%s\\n' "{{${v}}}" > {{Output}}/kept.txt`),
@@ -125,7 +125,7 @@ export const roads = (v: string): Place[] => [
       commands: [`printf %s "{{${v}}}" | ${HEX}`],
       on_error: CONTINUE,
     },
-    shows: same,
+    expected: same,
   },
   {
     name: 'parallel commands',
@@ -135,7 +135,7 @@ export const roads = (v: string): Place[] => [
       parallel_commands: [`printf %s {{${v}}} | ${HEX}`],
       on_error: CONTINUE,
     },
-    shows: same,
+    expected: same,
   },
   {
     name: 'arguments',
@@ -147,7 +147,7 @@ export const roads = (v: string): Place[] => [
       output_args: `| ${HEX}`,
       on_error: CONTINUE,
     },
-    shows: same,
+    expected: same,
   },
   {
     name: 'saved by a function',
@@ -158,7 +158,7 @@ export const roads = (v: string): Place[] => [
       on_error: CONTINUE,
     },
   },
-  { name: 'shown', step: command('shown', `${HEX} < {{Output}}/saved.txt`), shows: same },
+  { name: 'shown', step: command('shown', `${HEX} < {{Output}}/saved.txt`), expected: same },
   {
     name: 'loop',
     step: {
@@ -173,7 +173,7 @@ export const roads = (v: string): Place[] => [
   },
 ]
 
-export const hostRoads = (v: string): Place[] => [
+export const hostForwardingPositions = (v: string): Position[] => [
   {
     name: 'exec_cmd',
     step: {
@@ -182,12 +182,12 @@ export const hostRoads = (v: string): Place[] => [
       function: `exec_cmd("printf %s {{${v}}} | ${HEX}")`,
       on_error: CONTINUE,
     },
-    shows: same,
+    expected: same,
   },
 ]
 
-/** The last step: files that only a second command can have created. */
-export const SEARCH: Place = {
+/** The last step: it finds files that only a second command can have created. */
+export const SEARCH: Position = {
   name: 'search',
   step: command('search', `find . "{{Output}}" -name CANARY`),
 }

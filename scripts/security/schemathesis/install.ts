@@ -7,9 +7,9 @@ const exec = promisify(execFile)
 
 const VERSION = '4.32.5'
 const MIN_PYTHON = '3.11'
-const NEEDED = `python3 ${MIN_PYTHON} or newer with venv and pip (on Debian: apt-get install python3-venv)`
+const REQUIRED = `python3 ${MIN_PYTHON} or newer with venv and pip (on Debian: apt-get install python3-venv)`
 
-/** Path of the program `schemathesis`, in a virtual environment below `cache` that the first call creates. */
+/** Installs `schemathesis` into a virtual environment below `cache` on the first call. Returns the path of the program. */
 export async function installSchemathesis(cache: string): Promise<string> {
   const folder = join(cache, `schemathesis-${VERSION}`)
   const program = join(folder, 'bin/schemathesis')
@@ -22,7 +22,7 @@ export async function installSchemathesis(cache: string): Promise<string> {
     ])
     await exec('python3', ['-m', 'venv', '--clear', folder])
   } catch (error) {
-    throw new Error(`schemathesis needs ${NEEDED}: ${String(error)}`, { cause: error })
+    throw new Error(`schemathesis requires ${REQUIRED}: ${String(error)}`, { cause: error })
   }
   await exec(join(folder, 'bin/pip'), ['install', '--quiet', `schemathesis==${VERSION}`])
   await exec('touch', [join(folder, 'complete')])

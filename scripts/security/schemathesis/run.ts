@@ -9,8 +9,8 @@ const CONFIG = join(import.meta.dirname, 'schemathesis.toml')
 const KILL_MS = 240_000
 
 /**
- * The checks of schemathesis for each response. Left out: `unsupported_method`, because every path answers OPTIONS, and
- * `positive_data_acceptance`, because a document cannot state which ids exist.
+ * The checks of each response. Two checks of schemathesis are left out: `unsupported_method`, because every path accepts
+ * OPTIONS, and `positive_data_acceptance`, because the document cannot state which ids exist.
  */
 const CHECKS = [
   'not_a_server_error',
@@ -22,15 +22,15 @@ const CHECKS = [
   'ignored_auth',
 ]
 
-export interface Fuzzed {
+export interface FuzzResult {
   readonly passed: boolean
   readonly output: string
-  /** Requests that were sent. */
+  /** The number of requests. */
   readonly requests: number
 }
 
-/** Sends requests that follow or violate the server's own document, the same ones each time. */
-export async function fuzz(program: string, url: string, token: string, folder: string): Promise<Fuzzed> {
+/** Sends requests that follow or violate the OpenAPI document of the server. They are the same each time. */
+export async function fuzz(program: string, url: string, token: string, folder: string): Promise<FuzzResult> {
   const args = [
     ['--config-file', CONFIG, 'run', `${url}/api/openapi.json`, '--url', `${url}/api`],
     ['--header', `Authorization: Bearer ${token}`],
@@ -38,7 +38,7 @@ export async function fuzz(program: string, url: string, token: string, folder: 
     ['--phases', 'examples,coverage,fuzzing', '--mode', 'all'],
     ['--max-examples', String(EXAMPLES), '--generation-deterministic'],
     ['--workers', String(WORKERS), '--request-timeout', '20', '--no-shrink', '--continue-on-failure'],
-    // A stream of events has no end, and an administrator who removes tokens removes this one.
+    // A stream of events has no end, and a request that removes tokens could remove this one.
     ['--exclude-path', '/events/stream', '--exclude-path', '/tokens/{id}'],
     ['--warnings', 'off', '--output-sanitize', 'false'],
   ].flat()
