@@ -116,7 +116,7 @@ test('A missing file and one that is too large are refused with the reason', asy
   })
 })
 
-test('A file that grows while it is copied is kept as it was', async () => {
+test('A file that grows while it is copied is stored with its size at the start', async () => {
   const path = join(run, 'growing.log')
   await writeFile(path, 'x'.repeat(600_000))
   const slow: ArtifactStore = {
@@ -135,7 +135,7 @@ test('A file that grows while it is copied is kept as it was', async () => {
   expect(found).toMatchObject({ kind: 'stored', sizeBytes: 600_000, contentType: 'log' })
 })
 
-test('A folder is kept as one tar of its regular files', async () => {
+test('A folder is stored as one tar of its regular files', async () => {
   const folder = join(run, 'site')
   await mkdir(join(folder, 'deep/er'), { recursive: true })
   await writeFile(join(folder, 'index.html'), '<p>')
@@ -178,7 +178,7 @@ test('A failing store rejects the collection instead of refusing the artifact', 
   await expect(collectArtifact(failing, request)).rejects.toThrow('disk full')
 })
 
-test('A tar keeps files whose names are not UTF-8, under escaped names', async () => {
+test('A tar contains files whose names are not UTF-8 under escaped names', async () => {
   const folder = join(run, 'odd-names')
   await mkdir(folder)
   const odd = (...parts: (string | number[])[]): Buffer =>

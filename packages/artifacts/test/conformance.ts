@@ -7,26 +7,26 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ArtifactStore } from '@scanfarm/contracts'
 
-/** Of the megabytes that are sent. */
+/** The memory is sampled after every so many megabytes. */
 const SAMPLE_EVERY = 32
-/** What plays S3 in tests takes some seconds for a hundred megabytes. */
+/** The S3 server of the tests needs some seconds for a hundred megabytes. */
 const LARGE_MS = 180_000
 const MIB = 1024 * 1024
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Bytes in buffers, without garbage: how soon that goes, and what other suites left, is no matter of the store. */
+/** Bytes in buffers, without garbage. */
 const keptBytes = (): number => {
   collect()
-  // Buffers that a collection has found are freed beside, and by the next one at the latest.
+  // A collection frees buffers in the background; the next one waits for that.
   collect()
   return process.memoryUsage().arrayBuffers
 }
 
 /** The contract of `ArtifactStore`, for any driver. */
 export function artifactStoreConformance(open: () => Promise<ArtifactStore>): void {
-  describe('as an artifact store', () => {
+  describe('artifact store', () => {
     let store: ArtifactStore
     beforeAll(async () => {
       store = await open()
@@ -41,14 +41,14 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       return found && { size: found.size, text: (await buffer(found.body)).toString() }
     }
 
-    test('returns what was put, with its size and SHA-256', async () => {
+    test('A stored object is returned with its size and SHA-256', async () => {
       const stored = await put('runs/a/1/x.txt', 'hello')
       expect(stored).toEqual({ size: 5, sha256: createHash('sha256').update('hello').digest('hex') })
       expect(await get('runs/a/1/x.txt')).toEqual({ size: 5, text: 'hello' })
       expect(await store.size('runs/a/1/x.txt')).toBe(5)
     })
 
-    test('returns undefined for a missing key, even if it is a prefix of another key', async () => {
+    test('A missing key returns undefined, even if it is a prefix of another key', async () => {
       await put('prefix/of/another', 'x')
       for (const key of ['none', 'prefix/of', 'prefix/of/another/below']) {
         expect(await store.get(key)).toBeUndefined()
@@ -56,31 +56,31 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       }
     })
 
-    test('keeps an empty object', async () => {
+    test('An empty object can be stored', async () => {
       expect((await store.put('empty', Readable.from([]))).size).toBe(0)
       expect(await get('empty')).toEqual({ size: 0, text: '' })
     })
 
-    test('serves ranges with the size of the whole', async () => {
+    test('A range is returned with the size of the whole object', async () => {
       await put('range', '0123456789')
       expect(await get('range', { start: 2, end: 4 })).toEqual({ size: 10, text: '234' })
       expect(await get('range', { start: 9, end: 9 })).toEqual({ size: 10, text: '9' })
       expect(await get('range', { start: 7, end: 1000 })).toEqual({ size: 10, text: '789' })
     })
 
-    test('returns no bytes for a range beyond the end', async () => {
+    test('A range beyond the end has no bytes', async () => {
       await put('short', 'abc')
       expect(await get('short', { start: 3, end: 9 })).toEqual({ size: 3, text: '' })
       expect(await store.get('none', { start: 0, end: 9 })).toBeUndefined()
     })
 
-    test('replaces an object as a whole', async () => {
+    test('A put replaces the whole object', async () => {
       await put('again', 'a longer first version')
       await put('again', 'second')
       expect(await get('again')).toEqual({ size: 6, text: 'second' })
     })
 
-    test('keeps the previous object if a stream fails in the middle', async () => {
+    test('A stream that fails leaves the previous object unchanged', async () => {
       await put('broken', 'whole')
       const failing = async function* () {
         yield randomBytes(9 * MIB)
@@ -93,7 +93,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
     })
 
     test(
-      'streams objects of unknown length with flat memory',
+      'An object of unknown length is streamed with constant memory',
       async () => {
         const total = 128
         const chunk = randomBytes(MIB)
@@ -119,7 +119,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       LARGE_MS,
     )
 
-    test('lets readers stop early, any number of times', async () => {
+    test('Any number of readers may stop early', async () => {
       await put('early', 'x'.repeat(MIB))
       for (let i = 0; i < 60; i += 1) {
         const found = await store.get('early')
@@ -130,14 +130,14 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.size('early')).toBe(MIB)
     })
 
-    test('removes an object, and resolves for a missing one', async () => {
+    test('Removing an object succeeds, also if it is missing', async () => {
       await put('gone/soon', 'x')
       await store.remove('gone/soon')
       await store.remove('gone/soon')
       expect(await store.size('gone/soon')).toBeUndefined()
     })
 
-    test('returns the keys of a folder that were put before a time, up to the limit', async () => {
+    test('A list by time has the keys of a folder that were put before it, up to the limit', async () => {
       for (const name of ['one', 'two', 'three']) await put(`aged/${name}`, 'x')
       await put('aged/deep/er', 'x')
       const [past, future] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)]
@@ -147,7 +147,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await store.oldKeys('never', future, 2)).toEqual([])
     })
 
-    test('lists all objects below a folder with the time of their put', async () => {
+    test('A list has all objects below a folder with the times at which they were put', async () => {
       const keys = ['tree/a', 'tree/b/c', 'tree/b/d/e', 'treetop/f']
       for (const key of keys) await put(key, 'x')
       const found = await Array.fromAsync(store.list('tree'))
@@ -157,7 +157,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       expect(await Array.fromAsync(store.list('never'))).toEqual([])
     })
 
-    test('takes many puts at once', async () => {
+    test('Many objects can be put at once', async () => {
       const keys = Array.from({ length: 40 }, (_, i) => `many/${i % 7}/${i}`)
       await Promise.all(keys.map((key) => put(key, key)))
       const texts = await Promise.all(keys.map(async (key) => (await get(key))?.text))
@@ -184,7 +184,7 @@ export function artifactStoreConformance(open: () => Promise<ArtifactStore>): vo
       await expect(store.remove(key)).rejects.toThrow('not an artifact key')
     })
 
-    test('check resolves when the store can be written', async () => {
+    test('The check resolves when the store can be written', async () => {
       await expect(store.check()).resolves.toBeUndefined()
     })
   })

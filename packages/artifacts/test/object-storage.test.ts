@@ -100,7 +100,7 @@ test(
   'A cancelled transfer leaves neither parts in the bucket nor a file',
   async () => {
     await using storage = open('cancelled')
-    // So many parts, all of them a hole, that none of the calls below can come after the last one.
+    // A sparse file with so many parts that all calls below happen before the last part.
     const path = await write('huge', '')
     await truncate(path, 4 * 1024 ** 3)
     const parts = async () =>

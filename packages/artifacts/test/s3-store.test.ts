@@ -52,7 +52,7 @@ test('Objects are stored below the prefix, and failed uploads leave no parts', a
   expect(uploads.Uploads ?? []).toEqual([])
 })
 
-test('Objects whose names are no keys, such as those that consoles make for folders, are not listed', async () => {
+test('Objects whose names are not keys, like those that consoles create for folders, are not listed', async () => {
   await using store = open('farm', 'beside')
   await store.put('runs/a/1.log', Readable.from([Buffer.from('x')]))
   for (const name of ['runs/', 'runs/a/', 'runs/a/copy of 1.log'])
@@ -61,7 +61,7 @@ test('Objects whose names are no keys, such as those that consoles make for fold
   expect(await store.oldKeys('runs/a', new Date(Date.now() + 60_000), 10)).toEqual(['runs/a/1.log'])
 })
 
-test('A missing bucket is an error that says what to check, not a missing object', async () => {
+test('A missing bucket is an error with advice, not a missing object', async () => {
   await using store = open('no-such-bucket', '')
   await expect(store.check()).rejects.toThrow(
     /cannot write check\/.* in the S3 bucket no-such-bucket at http.*NoSuchBucket.*check bucket, region, endpoint/,

@@ -16,7 +16,7 @@ const logTo = (options: Partial<LoggerOptions> & { isTTY?: boolean } = {}) => {
   return { log: createLogger({ level: 'info', format: 'auto', stream, ...options }), lines }
 }
 
-test('without a terminal, a log line is one JSON object with the fields of its child loggers', () => {
+test('Without a terminal, a log line is one JSON object with the fields of its child loggers', () => {
   const { log, lines } = logTo()
   log.child({ component: 'dispatcher' }).child({ runId: 7 }).info('sent', { count: 2 })
   expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -29,19 +29,19 @@ test('without a terminal, a log line is one JSON object with the fields of its c
   })
 })
 
-test('on a terminal, a log line is readable text', () => {
+test('On a terminal, a log line is readable text', () => {
   const { log, lines } = logTo({ isTTY: true })
   log.warn('slow', { ms: 12, who: 'me' })
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} .*warn .*slow ms=12 who=me\n$/)
 })
 
-test('lines below the level are not written', () => {
+test('Lines below the level are not written', () => {
   const { log, lines } = logTo()
   log.debug('unseen')
   expect(lines).toEqual([])
 })
 
-test('secrets, fields with secret names, credentials in URLs and bearer tokens are masked at any depth', () => {
+test('Secrets, fields with secret names, credentials in URLs and bearer tokens are masked at any depth', () => {
   const { log, lines } = logTo()
   log.error('failed', {
     token: 'one',
@@ -57,7 +57,7 @@ test('secrets, fields with secret names, credentials in URLs and bearer tokens a
   expect(JSON.parse(line)).toMatchObject({ tokens: 3, error: { message: 'connect postgres://u:***@h/d' } })
 })
 
-test('tokens, logins and passwords are masked anywhere in a text', () => {
+test('Tokens, logins and passwords are masked anywhere in a text', () => {
   const { log, lines } = logTo()
   const login = `eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(40)}.${'b'.repeat(43)}`
   const texts = [
@@ -79,7 +79,7 @@ test('tokens, logins and passwords are masked anywhere in a text', () => {
   expect(written).toContain('sfm_***')
 })
 
-test('the time of masking grows linearly with the length of the text', () => {
+test('The time of masking grows linearly with the length of the text', () => {
   const { log, lines } = logTo()
   const before = process.cpuUsage()
   for (const part of ['a', 'a.', '://', 'eyJ', 'token ', 'password=', 'bearer ', 'sfm_'])
@@ -88,7 +88,7 @@ test('the time of masking grows linearly with the length of the text', () => {
   expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000)
 })
 
-test('an error is logged with its stack and its cause', () => {
+test('An error is logged with its stack and its cause', () => {
   const { log, lines } = logTo()
   log.error('failed', { error: new TypeError('x', { cause: new Error('y') }) })
   expect(JSON.parse(lines[0] ?? '').error).toMatchObject({

@@ -18,7 +18,7 @@ const counted = (turn: (count: number) => Promise<boolean | void>) => {
   }
 }
 
-test('the first turn starts at once, the next one when the loop is woken', async () => {
+test('The first turn of a loop starts at once, the next one when the loop is woken', async () => {
   const { turn, events } = counted(async () => undefined)
   await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
   const first = once(events, '1')
@@ -29,7 +29,7 @@ test('the first turn starts at once, the next one when the loop is woken', async
   await second
 })
 
-test('turns follow on the timer', async () => {
+test('The timer starts the next turn of a loop', async () => {
   const { turn, events } = counted(async () => undefined)
   await using loop = new Loop({ name: 'x', intervalMs: 1, turn, log: silentLogger })
   const third = once(events, '3')
@@ -37,7 +37,7 @@ test('turns follow on the timer', async () => {
   await third
 })
 
-test('a turn that reports more work is followed by the next one at once', async () => {
+test('A turn that reports more work is followed by the next one at once', async () => {
   const { turn, events } = counted(async (count) => count < 3)
   await using loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
   const third = once(events, '3')
@@ -45,7 +45,7 @@ test('a turn that reports more work is followed by the next one at once', async 
   await third
 })
 
-test('a loop that is woken during a turn runs exactly one more turn', async () => {
+test('A loop that is woken during a turn runs exactly one more turn', async () => {
   const gate = Promise.withResolvers<void>()
   const { turn, events, count } = counted(async (n) => (n === 1 ? gate.promise : undefined))
   const loop = new Loop({ name: 'x', intervalMs: NEVER_MS, turn, log: silentLogger })
@@ -58,7 +58,7 @@ test('a loop that is woken during a turn runs exactly one more turn', async () =
   expect(count()).toBe(2)
 })
 
-test('after failures the wait doubles, and waking does not shorten it', async () => {
+test('The wait of a loop doubles after failures, and waking does not shorten it', async () => {
   const waits: unknown[] = []
   const log = { ...silentLogger, error: (_: string, fields = {}) => void waits.push(fields) }
   const { turn, events } = counted(async (n) => {
@@ -78,7 +78,7 @@ test('after failures the wait doubles, and waking does not shorten it', async ()
   expect(waits).toMatchObject([{ retry_ms: 5 }, { retry_ms: 10 }, { retry_ms: 15 }])
 })
 
-test('stopping aborts the signal and waits for the turn in flight', async () => {
+test('Stopping a loop aborts its signal and waits for its turn', async () => {
   const seen: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const loop = new Loop({

@@ -10,14 +10,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a folder is created with its missing parents, and may already exist', async () => {
+test('A folder is created with its missing parents, and may already exist', async () => {
   const path = join(folder, 'a/b/c')
   await Promise.all([makeFolder(path), makeFolder(path)])
   await makeFolder(path)
   expect(statSync(path).isDirectory()).toBe(true)
 })
 
-test('a file at the path of a folder is an error', async () => {
+test('A file at the path of a folder is an error', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   await expect(makeFolder(file)).rejects.toMatchObject({ code: 'EEXIST' })
@@ -25,7 +25,7 @@ test('a file at the path of a folder is an error', async () => {
 })
 
 test.each(['/proc/scanfarm', '/proc/scanfarm/below'])(
-  'a folder that %s cannot be is an error',
+  'The error for the folder %s, which cannot be created, has the reason',
   async (path) => {
     await expect(makeFolder(path)).rejects.toThrow('its file system does not allow new folders')
   },

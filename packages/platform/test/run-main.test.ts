@@ -36,7 +36,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('a second signal ends the program at once with exit code 128 + signal', async () => {
+test('A second signal ends the program at once with exit code 128 + signal', async () => {
   const { code } = await runProgram('never', [
     { at: 'ready', signal: 'SIGTERM' },
     { at: 'stopping', signal: 'SIGINT' },
@@ -44,25 +44,25 @@ test('a second signal ends the program at once with exit code 128 + signal', asy
   expect(code).toBe(130)
 })
 
-test('a stop that exceeds its time limit exits with code 1 and logs it', async () => {
+test('A stop that exceeds its time limit exits with code 1 and logs it', async () => {
   const { code, text } = await runProgram('never', [{ at: 'ready', signal: 'SIGTERM' }], { stopMs: 50 })
   expect(code).toBe(1)
   expect(text).toMatch('exceeded its time limit')
 })
 
-test('a stop that fails ends with exit code 1 and the reason', async () => {
+test('A stop that fails ends with exit code 1 and the reason', async () => {
   const { code, text } = await runProgram('badly', [{ at: 'ready', signal: 'SIGTERM' }])
   expect(code).toBe(1)
   expect(text).toMatch('cannot stop')
 })
 
-test('a start that fails ends with exit code 1 and the reason', async () => {
+test('A start that fails ends with exit code 1 and the reason', async () => {
   const { code, text } = await runProgram('unstarted')
   expect(code).toBe(1)
   expect(text).toMatch('no room')
 })
 
-test('an unhandled rejection stops the program in order with exit code 1', async () => {
+test('An unhandled rejection stops the program in order with exit code 1', async () => {
   const { code, text } = await runProgram('well', [], { crash: true })
   expect(code).toBe(1)
   expect(text).toMatch(/a bug[^]*stopped/)

@@ -20,7 +20,7 @@ afterAll(async () => {
   await at[Symbol.asyncDispose]()
 })
 
-test('a worker cannot open the queue until a master has created its tables', async () => {
+test('A worker cannot open the queue until a master has created its tables', async () => {
   const farmId = newFarm()
   await using worker = await openRunQueue(at.backend, { farmId, role: 'worker', log: quiet })
   await expect(worker.check()).rejects.toThrow('start a master first')
@@ -31,7 +31,7 @@ test('a worker cannot open the queue until a master has created its tables', asy
   expect((await taking).map(({ runId }) => runId)).toEqual([1])
 })
 
-test('consumers and listeners continue after a loss of their connections', async () => {
+test('Consumers and listeners continue after a loss of their connections', async () => {
   const farmId = newFarm()
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await using consumer = queue.consumer(serveAll)
@@ -53,7 +53,7 @@ test('consumers and listeners continue after a loss of their connections', async
   })
 })
 
-test('a storm of notifications makes an idle consumer query at most once every 50 ms', async () => {
+test('Many notifications make an idle consumer query at most once every 50 ms', async () => {
   const farmId = newFarm()
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await queue.add([message(1)])
@@ -76,7 +76,7 @@ test('a storm of notifications makes an idle consumer query at most once every 5
   expect(woken).toBeGreaterThan(0)
 })
 
-test('a connection that is lost while the tables are created rejects the call and does not end the process', async () => {
+test('A connection that is lost while the tables are created rejects the call and does not end the process', async () => {
   await using holder = await connected()
   await makeWorkerRole(holder.client)
   // Masters take this lock before they grant workers access to the tables.
@@ -101,7 +101,7 @@ test('a connection that is lost while the tables are created rejects the call an
   expect(await queue.has([message(1)])).toEqual([true])
 })
 
-test('a queue that is first used during an outage of Postgres works after the outage', async () => {
+test('A queue that is first used during an outage of Postgres works after the outage', async () => {
   await using way = await openWay(new URL(at.backend.url))
   await using queue = await openRunQueue(
     { kind: 'postgres', url: way.url },
@@ -122,7 +122,7 @@ test('a queue that is first used during an outage of Postgres works after the ou
   expect((await consumer.take(1, patience())).map(({ runId }) => runId)).toEqual([1])
 })
 
-test('a consumer that is closed while it connects leaves no connection open', async () => {
+test('A consumer that is closed while it connects leaves no connection open', async () => {
   await using holder = await connected()
   await using queue = await openRunQueue(at.backend, { farmId: newFarm(), role: 'master', log: quiet })
   const consumer = queue.consumer(serveAll)
@@ -133,7 +133,7 @@ test('a consumer that is closed while it connects leaves no connection open', as
   await until(async () => (await holder.client.query(listening)).rowCount === 0)
 })
 
-test('a login with only the worker role can consume messages and receive cancels', async () => {
+test('A login with only the worker role can consume messages and receive cancels', async () => {
   const login = `scanfarm_test_queue_${randomUUID().slice(0, 8)}`
   const client = new pg.Client({ connectionString: at.backend.url })
   await client.connect()

@@ -5,7 +5,7 @@ import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type Run
 import { BACKENDS, newFarm, quiet, type TestBackend } from './backends.ts'
 
 const PATIENCE_MS = 60_000
-/** The shortest of several measurements: in the others the process may not have been scheduled for a while. */
+/** The shortest of several measurements counts: a busy machine may delay the others. */
 const ROUNDS = 5
 const never = new AbortController().signal
 
@@ -53,7 +53,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     })
   const serveAll = { serves: () => true }
 
-  test('delivers messages by priority, oldest first within a priority', async () => {
+  test('Messages are delivered by priority, the oldest first within a priority', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'normal'), message(3, 'critical'), message(4, 'high')])
@@ -61,7 +61,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 8)).toEqual([3, 6, 4, 8, 2, 7, 1, 5])
   })
 
-  test('keeps strict priority across requirement classes', async () => {
+  test('Priority is strict across requirement classes', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'low', 'docker'), message(3, 'normal', 'docker')])
@@ -69,7 +69,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 6)).toEqual([4, 5, 3, 6, 1, 2])
   })
 
-  test('takes runs of one priority by age across requirement classes', async () => {
+  test('Runs of one priority are taken by age across requirement classes', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     // Each class numbers its messages separately, so a low number does not mean an old run.
@@ -105,7 +105,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     },
   )
 
-  test('delivers to a consumer only the classes that it serves', async () => {
+  test('A consumer only gets messages of the classes that it serves', async () => {
     await using queue = await openQueue()
     await using plain = queue.consumer({ serves: (words) => words === '' })
     await queue.add([message(1, 'critical', 'docker'), message(2, 'low')])
@@ -114,7 +114,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(docker, 1)).toEqual([1])
   })
 
-  test('an idle consumer notices the first message of a new class', async () => {
+  test('An idle consumer notices the first message of a new class', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const taking = takeAll(consumer, 1)
@@ -122,7 +122,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await taking).toEqual([1])
   })
 
-  test('takes the most urgent messages for several free slots at once', async () => {
+  test('A consumer with several free slots takes the most urgent messages at once', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'high'), message(3, 'normal'), message(4, 'high')])
@@ -133,7 +133,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await Promise.all([...first, ...second].map((delivery) => delivery.ack()))
   })
 
-  test('never delivers one message to two consumers', async () => {
+  test('A message is delivered to one consumer only', async () => {
     await using queue = await openQueue()
     await using one = queue.consumer(serveAll)
     await using two = queue.consumer(serveAll)
@@ -154,7 +154,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: total }, (_, index) => index + 1))
   })
 
-  test('rejects a message without a priority', async () => {
+  test('A message without a priority is rejected', async () => {
     await using queue = await openQueue()
     const nameless = { ...message(1, 'low'), priority: JSON.parse('"urgent"') }
     await expect(queue.add([nameless])).rejects.toThrow(
@@ -164,14 +164,14 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
   })
 
-  test('adds the same run and epoch once, and a new epoch as another message', async () => {
+  test('The same run and epoch is added once, and a new epoch is another message', async () => {
     await using queue = await openQueue()
     await queue.add([message(1, 'low'), message(1, 'low')])
     await queue.add([message(1, 'low'), message(1, 'low', '', 2)])
     expect(await queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 2 })
   })
 
-  test('a delivery has the run and its epoch', async () => {
+  test('A delivery has the run and its epoch', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(7, 'low', '', 3)])
@@ -180,7 +180,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await delivery?.ack()
   })
 
-  test('counts waiting messages by class and priority', async () => {
+  test('Waiting messages are counted by class and priority', async () => {
     await using queue = await openQueue()
     await queue.add([
       message(1, 'low'),
@@ -193,7 +193,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.waiting('ssh')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
   })
 
-  test('reports which messages exist, including taken ones until they are acknowledged', async () => {
+  test('A message exists until it is acknowledged, also while it is taken', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const [here, taken, docker, absent] = [
@@ -212,7 +212,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.has([])).toEqual([])
   })
 
-  test('removes waiting messages', async () => {
+  test('A waiting message can be removed', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low'), message(2, 'low'), message(3, 'low', 'docker')])
@@ -225,7 +225,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 1)).toEqual([2])
   })
 
-  test('returns a released message to its place', async () => {
+  test('A released message returns to its place', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'high'), message(2, 'low')])
@@ -235,7 +235,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 2)).toEqual([1, 2])
   })
 
-  test('notifies an idle consumer at once', async () => {
+  test('An idle consumer is notified at once', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     await takeWarm(queue, consumer)
@@ -258,7 +258,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await takeAll(consumer, 1)
   }
 
-  test('notifies a second consumer when messages remain', async () => {
+  test('A second consumer is notified when messages remain', async () => {
     await using queue = await openQueue()
     await using one = queue.consumer(serveAll)
     await using two = queue.consumer(serveAll)
@@ -269,7 +269,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await Promise.all(got.map((delivery) => delivery.ack()))
   })
 
-  test('resolves a waiting take to nothing when its signal aborts, and leaves the messages', async () => {
+  test('An aborted take resolves to nothing and leaves the messages', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const stop = new AbortController()
@@ -282,7 +282,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(other, 1)).toEqual([1])
   })
 
-  test('redelivers the message of a dead consumer in bounded time', async () => {
+  test('The message of a dead consumer is delivered again in bounded time', async () => {
     const farmId = newFarm()
     const redeliverMs = 1_500
     await using queue = await openQueue({ farmId, redeliverMs })
@@ -297,14 +297,14 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(lost.map(({ runId }) => runId)).toEqual([1])
     await using survivor = queue.consumer(serveAll)
     expect(await takeAll(survivor, 1)).toEqual([1])
-    // Ten times the configured value is the default.
+    // The default is ten times this value.
     expect(performance.now() - taken).toBeLessThan(REDELIVER_BY_ITSELF_MS)
     await settle(queue, survivor, message(1, 'low'))
   })
 
   const REDELIVER_BY_ITSELF_MS = 15_000
 
-  /** Until the message is deleted: it is redelivered if its lock expired before the acknowledgement. */
+  /** Repeats until the message is deleted: it is delivered again if its lock expires before the acknowledgement. */
   const settle = (queue: RunQueue, consumer: Consumer, of: QueueMessage) =>
     until(async () => {
       if ((await queue.has([of]))[0] === false) return true
@@ -312,7 +312,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
       return false
     })
 
-  test('redelivers a message as often as its consumers die', async () => {
+  test('A message is delivered again as often as its consumers die', async () => {
     await using queue = await openQueue({ redeliverMs: 450 })
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1, 'low')])
@@ -321,7 +321,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await takeAll(consumer, 1)).toEqual([1])
   })
 
-  test('settling a message after its lock has expired has no effect', async () => {
+  test('A message cannot be settled after its lock has expired', async () => {
     const farmId = newFarm()
     await using queue = await openQueue({ farmId, redeliverMs: 600 })
     await using patient = await openQueue({ farmId, redeliverMs: PATIENCE_MS })
@@ -338,7 +338,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await queue.has([message(1, 'low')])).toEqual([false])
   })
 
-  test('signals the runs to cancel to every listener of the farm', async () => {
+  test('Every listener of the farm gets the runs to cancel', async () => {
     const farmId = newFarm()
     await using master = await openQueue({ farmId })
     await using worker = await openQueue({ farmId })
@@ -356,7 +356,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(foreign).toEqual([])
   })
 
-  test('isolates two farms on one backend', async () => {
+  test('Two farms on one backend are isolated', async () => {
     await using ours = await openQueue()
     await using theirs = await openQueue()
     await using consumer = theirs.consumer(serveAll)
@@ -367,7 +367,7 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await ours.generation()).not.toBe(await theirs.generation())
   })
 
-  test('has the same generation for all clients while no message is lost', async () => {
+  test('The generation is the same for all clients while no message is lost', async () => {
     const farmId = newFarm()
     await using one = await openQueue({ farmId })
     await using two = await openQueue({ farmId })
@@ -377,12 +377,12 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     expect(await two.generation()).toBe(a)
   })
 
-  test('check resolves when messages can be written', async () => {
+  test('The check resolves when messages can be written', async () => {
     await using queue = await openQueue()
     await expect(queue.check()).resolves.toBeUndefined()
   })
 
-  test('stays fast with 20,000 waiting messages', async () => {
+  test('The queue stays fast with 20,000 waiting messages', async () => {
     await using queue = await openQueue()
     await using consumer = queue.consumer(serveAll)
     const many = Array.from({ length: 20_000 }, (_, index) => message(index + 1, 'low'))

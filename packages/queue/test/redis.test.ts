@@ -31,14 +31,14 @@ describe('the queue on a failing Redis', () => {
   const open = (role: 'master' | 'worker' = 'master'): Promise<RunQueue> =>
     openRunQueue({ kind: 'redis', url: server.url }, { farmId, role, log: quiet })
 
-  test('has another generation after a flush', async () => {
+  test('A flush of Redis changes the generation', async () => {
     await using queue = await open()
     const before = await queue.generation()
     await command(server, 'flushall')
     expect(await queue.generation()).not.toBe(before)
   })
 
-  test('has another generation after a restart', async () => {
+  test('A restart of Redis changes the generation', async () => {
     await using queue = await open()
     const before = await queue.generation()
     await server.kill()
@@ -46,7 +46,7 @@ describe('the queue on a failing Redis', () => {
     await until(async () => (await queue.generation().catch(() => before)) !== before)
   })
 
-  test('an idle consumer still receives messages after a flush', async () => {
+  test('An idle consumer still receives messages after a flush', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     const taking = consumer.take(1, patience())
@@ -55,7 +55,7 @@ describe('the queue on a failing Redis', () => {
     expect((await taking).map(({ runId }) => runId)).toEqual([1])
   })
 
-  test('an acknowledgement of a flushed message has no effect', async () => {
+  test('An acknowledgement of a flushed message has no effect', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1)])
@@ -68,7 +68,7 @@ describe('the queue on a failing Redis', () => {
     await next?.ack()
   })
 
-  test('consumers and listeners continue after an outage', async () => {
+  test('Consumers and listeners continue after an outage of Redis', async () => {
     await using master = await open()
     await using worker = await open('worker')
     await using consumer = worker.consumer(serveAll)
@@ -92,7 +92,7 @@ describe('the queue on a failing Redis', () => {
       () => false,
     )
 
-  test('masters and workers can start before Redis', async () => {
+  test('Masters and workers can start before Redis', async () => {
     await server.kill()
     await using master = await open()
     await using worker = await open('worker')
@@ -104,7 +104,7 @@ describe('the queue on a failing Redis', () => {
     expect((await taking).map(({ runId }) => runId)).toEqual([1])
   })
 
-  test('a command fails after five seconds without a response, and later ones succeed', async () => {
+  test('A command fails after five seconds without a response, and later ones succeed', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.check()
@@ -124,7 +124,7 @@ describe('the queue on a failing Redis', () => {
     expect((await taking).length).toBe(1)
   })
 
-  test('check rejects an eviction policy that may drop messages, with reason and remedy', async () => {
+  test('The check rejects an eviction policy that may drop messages, with the reason and the remedy', async () => {
     await using strict = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
     await using queue = await openRunQueue(
       { kind: 'redis', url: strict.url.replace('redis://', 'redis://default:secret@') },
@@ -138,7 +138,7 @@ describe('the queue on a failing Redis', () => {
     expect(text).not.toContain('secret')
   })
 
-  test('check rejects when the memory is full', async () => {
+  test('The check rejects when the memory of Redis is full', async () => {
     await using queue = await open()
     await queue.check()
     await command(server, 'flushall')
@@ -146,7 +146,7 @@ describe('the queue on a failing Redis', () => {
     await expect(queue.check()).rejects.toThrow('OOM')
   })
 
-  test('drops messages of other programs', async () => {
+  test('Messages of other programs are dropped', async () => {
     await using queue = await open()
     await using consumer = queue.consumer(serveAll)
     await queue.add([message(1), message(2)])
@@ -157,9 +157,9 @@ describe('the queue on a failing Redis', () => {
     expect(await queue.has([message(1), message(2)])).toEqual([false, false])
   })
 
-  test('needs less than a kilobyte for each waiting message', async () => {
+  test('A waiting message uses less than a kilobyte', async () => {
     await using queue = await open()
-    // Without the buffers of connections, whose size varies.
+    // The buffers of connections are subtracted, because their size varies.
     const used = async () => {
       const memory = String(await command(server, 'info', 'memory'))
       const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(memory)?.[1])
@@ -169,7 +169,7 @@ describe('the queue on a failing Redis', () => {
     const before = await used()
     const count = 5_000
     const many = Array.from({ length: count }, (_, index) => message(index + 2))
-    // Repeated if Redis times out on a busy machine: adding a message twice has no effect.
+    // The call is repeated if Redis times out on a busy machine: adding a message twice has no effect.
     await until(() =>
       queue.add(many).then(
         () => true,
