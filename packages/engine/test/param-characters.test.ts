@@ -26,7 +26,7 @@ const VALUES = [
   'a | touch canary & touch canary',
 ]
 
-/** The file `axb` is what a glob of the values would become. */
+/** A shell that expands globs in the values finds the file `axb`. */
 const steps = (name: string): string => `
   - {name: files, type: bash, command: 'cd {{Output}} && touch axb a.example.com'}
   - {name: bare, type: bash, command: "cd {{Output}} && printf '<%s>' {{${name}}}"}
@@ -63,7 +63,7 @@ const outputs = (ran: Ran): Record<string, string> =>
 const whole = (value: string, words: readonly string[]): Record<string, string> => {
   const one = `<${value}>`
   const many = words.map((word) => `<${word}>`).join('')
-  // A function prints a line, and what a command printed loses the line breaks at its end.
+  // The export `seen` loses the line breaks at its end, like the output of any command.
   return {
     bare: many,
     loop: many,
@@ -82,21 +82,24 @@ const whole = (value: string, words: readonly string[]): Record<string, string> 
 
 const wordsOf = (value: string): string[] => value.split(/[ \t\r\n]+/).filter((word) => word !== '')
 
-describe('a param with characters of a shell', () => {
-  test.each(VALUES)('arrives whole in every place: %j', async (value) => {
-    const text = `kind: module\nname: places\nsteps:${steps('v')}`
-    const typed = `kind: module\nname: typed\nparams: [{name: v, type: string}]\nsteps:${steps('v')}`
-    const free = await runs.run(text, { params: { v: value } })
-    expect(outputs(free)).toMatchObject(whole(value, wordsOf(value)))
-    const one = await runs.run(typed, { params: { v: value } })
-    expect(outputs(one)).toMatchObject(whole(value, [value]))
-    for (const { output } of [free, one]) expect(readdirSync(output)).not.toContain('canary')
-  })
+describe('params with shell characters', () => {
+  test.each(VALUES)(
+    'A param with shell characters arrives unchanged in every position of a command: %j',
+    async (value) => {
+      const text = `kind: module\nname: places\nsteps:${steps('v')}`
+      const typed = `kind: module\nname: typed\nparams: [{name: v, type: string}]\nsteps:${steps('v')}`
+      const free = await runs.run(text, { params: { v: value } })
+      expect(outputs(free)).toMatchObject(whole(value, wordsOf(value)))
+      const one = await runs.run(typed, { params: { v: value } })
+      expect(outputs(one)).toMatchObject(whole(value, [value]))
+      for (const { output } of [free, one]) expect(readdirSync(output)).not.toContain('canary')
+    },
+  )
 
-  test('reaches an http step and a module of a flow as it is', async () => {
-    const heard: (string | undefined)[] = []
+  test('A param with shell characters reaches an http step and a module of a flow unchanged', async () => {
+    const received: (string | undefined)[] = []
     await using server = createServer((request, response) => {
-      heard.push(
+      received.push(
         request.headers['user-agent'],
         new URL(request.url ?? '', 'http://x').searchParams.get('q') ?? '',
       )
@@ -117,13 +120,13 @@ steps:
       },
       { params: { ua: AGENT } },
     )
-    expect({ status, heard }).toEqual({ status: 'completed', heard: [AGENT, AGENT] })
+    expect({ status, received }).toEqual({ status: 'completed', received: [AGENT, AGENT] })
   })
 })
 
-describe('a target with a star or parentheses', () => {
+describe('targets with shell characters', () => {
   test.each(['*.example.com', 'https://example.com/a(1)/*?q=(*)&r=1', 'https://*.example.com/'])(
-    'is one literal word in every place, and its folder has a safe name: %s',
+    'The target %s is one literal word in every position, and its folder has a safe name',
     async (target) => {
       expect(targetProblem(target)).toBeUndefined()
       expect(targetSpace(target)).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]*-[0-9a-f]{12}$/)

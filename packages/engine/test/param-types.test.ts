@@ -25,14 +25,14 @@ const module = (command: string, params = PARAMS) =>
 const rules = (text: string) =>
   lint(text, 'm.yaml', FUNCTIONS).map(({ rule, severity }) => `${severity} ${rule}`)
 
-describe("a caller's value", () => {
+describe('values of callers', () => {
   const check = async (params: Record<string, string>) => {
     const library = await openLibrary([])
     await library.put('m', module('true'))
     return checkParams(resolveWorkflow(library, { name: 'm' }), params)
   }
 
-  test('is accepted where it fits the type of its param', async () => {
+  test('A value that fits the type of its param is accepted', async () => {
     const fine: Record<string, string>[] = [
       { text: '-x "y' },
       { number: '1', below: '-70' },
@@ -91,11 +91,11 @@ describe("a caller's value", () => {
       'a\\',
       `"a\\\\" does not fit: expected arguments as in a shell: every quote must be closed, and \\ must have a character behind it`,
     ],
-  ])('is refused under its name where it does not: %s %s', async (name, value, message) => {
+  ])('The param %s refuses the value %s and is named', async (name, value, message) => {
     expect(await check({ [name]: value })).toEqual([{ path: `/params/${name}`, message }])
   })
 
-  test('meets the types of the modules that it reaches through a flow', async () => {
+  test('A value that a flow passes to modules is checked against the types of the modules', async () => {
     const library = await openLibrary([])
     await library.put('m', module('true'))
     await library.put('n', module('true').replace('name: m', 'name: n'))
@@ -111,8 +111,8 @@ describe("a caller's value", () => {
   })
 })
 
-describe('the checker', () => {
-  test('knows which keys belong to which type, and whether a default fits', () => {
+describe('lint', () => {
+  test('Keys that do not belong to the type of a param, and defaults that do not fit it, are reported', () => {
     const declared = (param: string) => rules(module('echo {{a}}', `params: [{name: a, ${param}}]\n`))
     for (const fine of [
       'type: int, min: 1, max: 2, default: 2',
@@ -144,11 +144,11 @@ describe('the checker', () => {
     'env {{flags}}',
     'sh -c "tool {{flags}}"',
     'tool {{flags | default:"x"}} | {{flags | upper}}',
-  ])('refuses arguments in a place that is not for them: %s', (command) => {
+  ])('A param of type args is refused outside of the arguments of a command: %s', (command) => {
     expect(rules(module(command)).filter((rule) => rule.startsWith('error'))).toEqual(['error args-position'])
   })
 
-  test('takes arguments behind a command, and every other type anywhere', () => {
+  test('A param of type args is accepted after a command, and every other type anywhere', () => {
     const command = 'tool {{flags}} "{{text}}" {{number}} > {{file}}; wait={{number}} env {{free}}'
     expect(rules(module(command)).filter((rule) => rule.startsWith('error'))).toEqual([])
     const args = `kind: module\nname: m\n${PARAMS}steps: [{name: s, type: bash, command: tool, speed_args: '{{flags}}'}]\n`
@@ -156,7 +156,7 @@ describe('the checker', () => {
   })
 })
 
-describe('a run', () => {
+describe('runs', () => {
   const printing = (param: string, command = `printf '[%s]' . {{a}}`) =>
     module(command, `params: [{name: a, ${param}}]\n`)
   const outputOf = async (
@@ -168,7 +168,7 @@ describe('a run', () => {
     return status === 'completed' ? recorder.steps.map(({ output }) => output).join('') : errorMessage
   }
 
-  test('splits a bare param by its type', async () => {
+  test('The type of a bare param decides how it is split', async () => {
     const value = `-a "b c"`
     expect(await outputOf(printing('default: x'), { a: value })).toBe('[.][-a]["b][c"]')
     expect(await outputOf(printing('default: x'), { a: value }, true)).toBe('[.][-a "b c"]')
@@ -180,13 +180,13 @@ describe('a run', () => {
     expect(await outputOf(printing('type: args'), { a: '$HOME *' })).toBe('[.][$HOME][*]')
   })
 
-  test('splits a param that is declared nowhere, unless params are strict', async () => {
+  test('An undeclared param is split unless params are strict', async () => {
     const text = module(`printf '[%s]' . {{a}}`, '')
     expect(await outputOf(text, { a: 'b c' })).toBe('[.][b][c]')
     expect(await outputOf(text, { a: 'b c' }, true)).toBe('[.][b c]')
   })
 
-  test('gives a default the type of its param, with values in it inside of their words', async () => {
+  test('A default has the type of its param, and values in it stay within their word', async () => {
     expect(await outputOf(printing(`type: args, default: '-a "b c" \\$d'`), {})).toBe('[.][-a][b c][$d]')
     expect(await outputOf(printing(`default: '-a "b c"'`), {})).toBe('[.][-a][b c]')
     const inside = `-u http://{{t}}/ "x {{t}}" '"'"'y {{t}}'"'"' {{t}}`
@@ -198,7 +198,7 @@ describe('a run', () => {
     expect(await outputOf(text, { t })).toBe(`[.][-u][http://${t}/][x ${t}][y ${t}][${t}]`)
   })
 
-  test('takes defaults of the established kind as they are', async () => {
+  test('A default that does not fit its type is split like untyped text', async () => {
     expect(await outputOf(printing(`type: string, default: '-a b'`), {})).toBe('[.][-a][b]')
     expect(await outputOf(printing(`type: int, default: '-a b'`), {})).toBe('[.][-a][b]')
     expect(await outputOf(printing(`type: number, default: '-a b'`), { a: 'c d' })).toBe('[.][c][d]')
@@ -206,7 +206,7 @@ describe('a run', () => {
     expect(await outputOf(printing(`type: bool, default: yes please`), {})).toBe('[.][false]')
   })
 
-  test('checks types again where it executes', async () => {
+  test('A run checks the types of its params again', async () => {
     expect(await outputOf(printing('type: int'), { a: '3 x' })).toBe(
       'param a: "3 x" does not fit: expected a whole number',
     )
@@ -219,22 +219,22 @@ describe('a run', () => {
     expect(await outputOf(flow, { b: '4' })).toBe('[.][4]')
   })
 
-  test('takes the type that a module declares for what its flow hands on', async () => {
-    const flow = (flowParam: string, moduleParam: string, handed = '') => ({
-      'f.yaml': `kind: flow\nname: f\nparams: [{name: a${flowParam}}]\nmodules: [{name: m, path: m.yaml${handed}}]\n`,
+  test('A value that a flow passes on has the type that the module declares', async () => {
+    const flow = (flowParam: string, moduleParam: string, passed = '') => ({
+      'f.yaml': `kind: flow\nname: f\nparams: [{name: a${flowParam}}]\nmodules: [{name: m, path: m.yaml${passed}}]\n`,
       'm.yaml': printing(moduleParam),
     })
     expect(await outputOf(flow('', 'type: args'), { a: `b 'c d'` }, true)).toBe('[.][b][c d]')
     expect(await outputOf(flow('', 'type: string'), { a: 'b c' })).toBe('[.][b c]')
     expect(await outputOf(flow(', type: args', 'required: false'), { a: `b 'c d'` })).toBe('[.][b][c d]')
-    const handed = ', params: {a: "-x {{a}}"}'
-    expect(await outputOf(flow(', type: args', 'type: args', handed), { a: `b 'c d'` })).toBe(
+    const passed = ', params: {a: "-x {{a}}"}'
+    expect(await outputOf(flow(', type: args', 'type: args', passed), { a: `b 'c d'` })).toBe(
       '[.][-x][b][c d]',
     )
-    expect(await outputOf(flow('', 'type: args', handed), { a: `b 'c d'` })).toBe(`[.][-x][b 'c d']`)
+    expect(await outputOf(flow('', 'type: args', passed), { a: `b 'c d'` })).toBe(`[.][-x][b 'c d']`)
   })
 
-  test('starts nothing of a param, wherever it stands', async () => {
+  test('No param starts a command, whatever its position', async () => {
     const canary = join(runs.folder(), 'canary')
     for (const command of [
       'wait={{a}} && echo "$wait"',
@@ -252,7 +252,7 @@ describe('a run', () => {
     }
   })
 
-  test('says at the step what args may not be', async () => {
+  test('A step fails if it uses a param of type args outside of the arguments of a command', async () => {
     const flow = {
       'f.yaml': 'kind: flow\nname: f\nparams: [{name: a, type: args}]\nmodules: [{name: m, path: m.yaml}]\n',
       'm.yaml': printing('required: true', 'wait={{a}}'),

@@ -19,7 +19,7 @@ import { MemoryRecorder } from './harness/recorder.ts'
 
 const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
-/** Notes its arguments, each with an end mark, and leaves files behind that the next module goes on with. */
+/** A fake tool: it records its arguments with separators, and writes the files that the next module reads. */
 const RECORD = `#!/bin/sh
 { printf '%s\\001' "\${0##*/}" "$@"; printf '\\002'; } >> "$CALLS"
 out= prev=
@@ -41,7 +41,7 @@ const WRITES: Readonly<Record<string, string>> = {
   openssl: ':',
 }
 
-/** Their hosts are this machine: one that does not answer is waited for in each run. */
+/** All hosts are this machine, because each run would wait for one that does not respond. */
 const FLOWS: Readonly<Record<string, string>> = {
   cidr: '192.0.2.0/24',
   domain: 'example.com',
@@ -83,7 +83,7 @@ const paramsOf = (resolved: ResolvedWorkflow): Param[] => [
   ).values(),
 ]
 
-/** Without the types that keep hostile values out, what remains is where the values stand. */
+/** Removes the types that refuse hostile values, so that only the positions of the values protect. */
 const untyped = (resolved: ResolvedWorkflow): ResolvedWorkflow => {
   const strip = (workflow: Workflow): Workflow => ({
     ...workflow,
@@ -98,7 +98,7 @@ const untyped = (resolved: ResolvedWorkflow): ResolvedWorkflow => {
   }
 }
 
-/** The arguments of every call of a tool. */
+/** Executes the workflow and returns the arguments of every call of a tool. */
 const callsOf = async (workflow: ResolvedWorkflow, target: string, params: Record<string, string>) => {
   const output = mkdtempSync(join(folder, 'run-'))
   const calls = join(output, 'calls')
@@ -130,7 +130,7 @@ const hostile = () => [
   `"'; touch ${canary} ; \`touch ${canary}\` $(touch ${canary})`,
 ]
 
-const atOnce = async <T>(cases: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
+const inParallel = async <T>(cases: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
   const queue = cases.values()
   const next = async () => {
     for (const one of queue) await work(one)
@@ -140,29 +140,29 @@ const atOnce = async <T>(cases: readonly T[], work: (one: T) => Promise<void>): 
 
 describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
   const resolved = () => resolveWorkflow(library, { name, kind: 'flow' })
-  /** What lets all its modules run. */
-  const usual = (): Record<string, string> => ({
+  /** Params with which all modules of the flow run. */
+  const basicParams = (): Record<string, string> => ({
     ...(name === 'domain' ? { with_ports: 'true' } : {}),
     ...(name === 'list' ? { list_file: file } : {}),
     ...(name === 'url' ? { wordlist: file } : {}),
   })
 
-  test('declares a type for every param', () => {
+  test(`Every param of ${name} declares a type`, () => {
     for (const { params = [], name: workflow } of workflowsOf(resolved()))
       for (const param of params) expect({ workflow, param }).toHaveProperty('param.type')
   })
 
-  test('refuses at submission what is no number, choice or path', () => {
+  test(`${name} refuses values that are no number, choice or path at submission`, () => {
     for (const param of paramsOf(resolved())) {
       if (param.type === 'string' || param.type === 'args') continue
       const value = '-code --template evil.yaml'
-      expect(checkParams(resolved(), { ...usual(), [param.name]: value })).toEqual([
+      expect(checkParams(resolved(), { ...basicParams(), [param.name]: value })).toEqual([
         { path: `/params/${param.name}`, message: expect.stringContaining(value) },
       ])
     }
   })
 
-  test('hands a hostile value to its tools as one word, and runs nothing of it', async () => {
+  test(`${name} passes a hostile value to its tools as one word, and executes nothing of it`, async () => {
     const bare = untyped(resolved())
     const params = paramsOf(resolved()).filter(({ type }) => type !== 'args' && type !== 'bool')
     const paths = params.filter(({ type }) => type === 'path').map((param) => param.name)
@@ -176,9 +176,9 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
         })),
       ),
     )
-    await atOnce(cases, async ({ workflow, value, group }) => {
+    await inParallel(cases, async ({ workflow, value, group }) => {
       const given = Object.fromEntries(group.map((one) => [one, value]))
-      const calls = await callsOf(workflow, target, { ...usual(), ...given })
+      const calls = await callsOf(workflow, target, { ...basicParams(), ...given })
       const fragments = value.split(' ')
       const found = calls.flat().filter((argument) => fragments.includes(argument))
       expect({ value, group, found }).toEqual({ value, group, found: [] })
@@ -186,20 +186,20 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
     })
   })
 
-  test('hands them over at all', async () => {
-    // Scripts of the survey name interpreters, and take letters, digits and a few signs only.
+  test(`${name} passes untyped values to its tools`, async () => {
+    // Scripts of the survey start interpreters, so its params accept letters, digits and a few other characters only.
     const value = name === 'service-survey' ? '3:touch' : '-code --template evil.yaml'
     const others = paramsOf(resolved()).filter(({ type }) => type === 'int' || type === 'choice')
     const given = Object.fromEntries(others.map((param) => [param.name, value]))
-    const calls = await callsOf(untyped(resolved()), target, { ...usual(), ...given })
+    const calls = await callsOf(untyped(resolved()), target, { ...basicParams(), ...given })
     expect(calls.flat()).toContain(value)
   })
 
-  test('splits arguments by their quotes, and expands nothing', async () => {
+  test(`${name} splits arguments by their quotes, and expands nothing`, async () => {
     const flags = paramsOf(resolved()).filter(({ type }) => type === 'args')
     const value = `-a "b c" $HOME * $(touch ${canary})`
     const given = Object.fromEntries(flags.map((param) => [param.name, value]))
-    const calls = await callsOf(resolved(), target, { ...usual(), ...given })
+    const calls = await callsOf(resolved(), target, { ...basicParams(), ...given })
     expect(existsSync(canary)).toBe(false)
     const split = calls.filter((call) => call.join('|').includes('-a|b c|$HOME|*|$(touch|'))
     expect(split.length > 0).toBe(flags.length > 0)

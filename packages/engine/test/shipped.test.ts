@@ -14,8 +14,8 @@ import { MemoryRecorder } from './harness/recorder.ts'
 const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
 /**
- * Stand-ins that behave like the tools as far as the workflows use them: they check that what they need is there,
- * note how they were called, and write what the tool would write. `-o FILE` is found by hand, as each has its own.
+ * Fake tools that behave like the real ones as far as the workflows use them: they check that their input exists, record
+ * their arguments, and write the output of the tool. Each tool has its own option for the output file.
  */
 const HEAD = `#!/bin/sh
 [ "$*" != -version ] || { echo 'Current Version: v1.7.0'; exit; }
@@ -86,21 +86,21 @@ const runFlow = async (name: string, target: string, params: Record<string, stri
   return { recorder, read, output, calls: read('calls').trim().replaceAll(output, 'OUT').split('\n') }
 }
 
-describe('the workflows that are shipped', () => {
-  test('have nothing that the checker would complain about', async () => {
+describe('shipped workflows', () => {
+  test('Lint reports no problem in a shipped workflow', async () => {
     const { files, problems } = await lintPaths([WORKFLOWS])
     expect(problems).toEqual([])
     expect(files).toBeGreaterThan(12)
   })
 
-  test('can all be resolved, and say which programs they need', () => {
+  test('Every shipped workflow can be resolved and has the requirements of its tools', () => {
     for (const { name, kind } of library.list()) resolveWorkflow(library, { name, kind })
     expect(requirements(resolveWorkflow(library, { name: 'domain' }))).toEqual(
       ['dnsx', 'httpx', 'katana', 'nmap', 'nuclei', 'subfinder'].map((tool) => `tool:${tool}`),
     )
   })
 
-  test('domain goes from names to findings', async () => {
+  test('The flow domain finds hosts, ports, web servers and vulnerabilities of a domain', async () => {
     const { calls, read, recorder } = await runFlow('domain', 'example.com', { with_ports: 'true' })
     expect(calls).toEqual([
       'subfinder -d example.com -silent -all -o OUT/subdomains/found.txt',
@@ -119,11 +119,11 @@ describe('the workflows that are shipped', () => {
     expect(recorder.artifacts.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['hosts', 'ports', 'web', 'vulnerabilities', 'summary']),
     )
-    // Events of findings come from the database, which knows what is new.
+    // The database writes the events of findings, because it knows which findings are new.
     expect(recorder.events).toEqual([])
   })
 
-  test('host goes from ports to findings, with ports as the caller wants them', async () => {
+  test('The flow host scans the ports that the caller chooses', async () => {
     const { calls, read } = await runFlow('host', '127.0.0.10', { ports: '-p 22,8443', severity: 'high' })
     expect(calls[0]).toBe('nmap -n -Pn -sV -p 22,8443 -T4 -iL OUT/ports/hosts.txt -oX OUT/ports/nmap.xml')
     expect(calls[2]).toContain(
@@ -132,14 +132,14 @@ describe('the workflows that are shipped', () => {
     expect(read('urls.txt')).toBe('https://127.0.0.10\nhttps://127.0.0.10:8443\n')
   })
 
-  test('cidr scans only the hosts that answer', async () => {
+  test('The flow cidr scans only hosts that respond', async () => {
     const { calls, read } = await runFlow('cidr', '192.0.2.0/24')
     expect(calls[0]).toBe('nmap -n -sn -T4 192.0.2.0/24 -oG OUT/hosts/ping.txt')
     expect(read('hosts.txt')).toBe('127.0.0.7\n')
     expect(read('ports/hosts.txt')).toBe('127.0.0.7\n')
   })
 
-  test('url takes an address with an ampersand as what it is', async () => {
+  test('The flow url accepts a URL with an ampersand', async () => {
     const words = join(folder, 'words.txt')
     writeFileSync(words, 'admin\n')
     const { calls, read } = await runFlow('url', 'https://www.example.com/a?b=1&c=2', { wordlist: words })
@@ -150,7 +150,7 @@ describe('the workflows that are shipped', () => {
     expect(read('content.jsonl')).toContain('http://found/admin')
   })
 
-  test('list takes its hosts from a file', async () => {
+  test('The flow list reads its hosts from a file', async () => {
     const hosts = join(folder, 'hosts.txt')
     writeFileSync(hosts, '# mine\nb.example.com\r\n\na.example.com\nb.example.com\n')
     const { read } = await runFlow('list', 'my-hosts', { list_file: hosts })
