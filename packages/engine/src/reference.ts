@@ -55,7 +55,7 @@ const fieldTable = ({ name, fields }: ObjectSpec): string =>
       .filter(([, { doc }]) => doc !== 'Not supported.')
       .map(
         ([key, { type, doc, required }]) =>
-          `| \`${key}\`${required === true ? ' (needed)' : ''} | ${cell(typeName(type))} | ${cell(doc)} |`,
+          `| \`${key}\`${required === true ? ' (required)' : ''} | ${cell(typeName(type))} | ${cell(doc)} |`,
       ),
   ].join('\n')
 

@@ -95,7 +95,7 @@ const sessions = async (context: FunctionContext): Promise<string[]> => {
 }
 
 const INSTALLED = 'programs are installed by the operator of the worker'
-const DOCKER = 'or come with a docker image: set runner: docker'
+const DOCKER = 'use a docker image that contains them, with runner: docker'
 
 const FARM = 'the farm assigns runs to workers itself'
 const FILES = 'files reach other runs as artifacts: use register_artifact'
@@ -125,7 +125,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn(
       'tmux_run(command, name?)',
       'text',
-      'Starts a command in a tmux session; returns its name. The session outlives the run.',
+      'Starts a command in a tmux session; returns the name of the session, which continues after the run.',
       async (args, at) => {
         const name = session(args, 1, at)
         await tmux(at, 'new-session', '-d', '-s', name, textArg(args, 0))

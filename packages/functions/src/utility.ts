@@ -201,7 +201,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
     fn('base64_encode(text)', 'text', 'As Base64.', (args) =>
       Buffer.from(textArg(args, 0)).toString('base64'),
     ),
-    fn('base64_decode(text)', 'text', 'From Base64; "" for a text that is none.', (args) => {
+    fn('base64_decode(text)', 'text', 'The decoded text; "" for a text that is not Base64.', (args) => {
       const text = textArg(args, 0).replaceAll(/[\r\n]/g, '')
       return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
     }),
@@ -225,7 +225,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
     fn(
       'sudo_auth(password?, keepalive?)',
       'bool',
-      'True when commands run as root or sudo asks for no password; passwords are not taken.',
+      'True if commands run as root or sudo requires no password; passwords are not accepted.',
       async (_args, { exec }) =>
         (await exec(['/bin/sh', '-c', '[ "$(id -u)" = 0 ] || sudo -n true'])).exitCode === 0,
     ),

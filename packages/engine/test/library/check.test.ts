@@ -274,8 +274,8 @@ modules:
   - {name: c, type: function, function: 'dbUpdate("assets", "id", "x", "y")'}
 `),
     ).toEqual([
-      '4:49 warning refused-function (Use db_select_assets_filtered or db_select_vulnerabilities_filtered, whose JSONL jq takes further.)',
-      '6:42 warning refused-function (Use db_import_asset or db_import_vuln, which update the record that is there.)',
+      '4:49 warning refused-function (Use db_select_assets_filtered or db_select_vulnerabilities_filtered, and jq on their JSONL.)',
+      '6:42 warning refused-function (Use db_import_asset or db_import_vuln, which update an existing record.)',
     ])
   })
 

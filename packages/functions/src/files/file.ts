@@ -194,7 +194,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'read_file(path)',
       'text',
-      'The whole text; nothing for a missing file.',
+      'The text of the file; "" for a missing file.',
       async (args, at) => await readText(pathArg(args, 0, at), at),
     ),
     fn(

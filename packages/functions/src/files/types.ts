@@ -69,7 +69,7 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
     fn(
       'detect_language(folder)',
       'text',
-      'The programming language of most files below a folder, in lower case, or "unknown"; tests, assets, builds and foreign code are left out.',
+      'The programming language of most files below a folder, in lower case, or "unknown"; tests, assets, builds and third-party code are left out.',
       async (args, at) => await languageOf(textArg(args, 0) === '' ? '' : pathArg(args, 0, at), at),
     ),
   ],

@@ -309,12 +309,12 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
     fn('unzip_unix(archive, dest?)', 'bool', 'Unpacks a zip archive.', extract(false)),
     fn('tar_unix(source, dest)', 'bool', 'Makes a tar archive, compressed with gzip, or by its name.', tar),
     fn('untar_unix(archive, dest?)', 'bool', 'Unpacks a tar archive.', extract(false)),
-    fn('zip_dir(folder, dest)', 'bool', 'Makes a zip archive of what is in a folder.', zipContents),
+    fn('zip_dir(folder, dest)', 'bool', 'Creates a zip archive of the content of a folder.', zipContents),
     fn('unzip_dir(archive, dest)', 'bool', 'Unpacks a zip archive.', extract(false)),
     fn(
       'extract_to(archive, dest)',
       'bool',
-      'Unpacks an archive of any kind; dest is removed first.',
+      'Unpacks an archive of any format; dest is removed first.',
       extract(true),
     ),
     fn(

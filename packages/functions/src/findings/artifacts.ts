@@ -37,13 +37,13 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'register_artifact(path, type?)',
     'bool or text',
-    'Keeps a file as an artifact of the run; needs no database. Returns a text `error: …` if the file does not exist.',
+    'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     async (args, at) => await artifact(args, at, textArg(args, 1)),
   ),
   fn(
     'store_artifact(path)',
     'bool or text',
-    'Keeps a file as an artifact of the run; needs no database. Returns a text `error: …` if the file does not exist.',
+    'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     async (args, at) => await artifact(args, at, ''),
   ),
 ]
@@ -69,8 +69,8 @@ export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   }),
   refused(
     'db_reset_event_logs(workspace?, topic?)',
-    'event logs are kept by the server and not reset by workflows',
-    'settings say how long it keeps them',
+    'the server keeps event logs, and workflows cannot reset them',
+    'the setting retention.event_days limits their age',
     'bool or text',
   ),
 ]

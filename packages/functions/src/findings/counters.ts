@@ -11,7 +11,7 @@ const counter = (name: string): FunctionDefinition =>
   fn(
     `db_total_${name}(path)`,
     'number',
-    `Adds the non-empty lines of a file to the number of ${name} of the workspace; 0 sets it back. Returns the number.`,
+    `Adds the non-empty lines of a file to the number of ${name} of the workspace; 0 resets it. Returns the number.`,
     async (args, at) => {
       const path = textArg(args, 0)
       const by = /^\d*$/.test(path)

@@ -37,8 +37,8 @@ const select = (
   })
 
 const SELECTED = {
-  assets: 'How many of these the workspace has.',
-  vulnerabilities: 'How many of these the workspace has that are open.',
+  assets: 'The number of records of this kind in the workspace.',
+  vulnerabilities: 'The number of open findings of this kind in the workspace.',
 }
 
 const selectTotal = (name: string, kind: Kind, filter: Record<string, string>): FunctionDefinition =>
@@ -52,14 +52,14 @@ const noSql = (head: string): FunctionDefinition =>
   refused(
     head,
     'SQL of workflows is not supported',
-    'use db_select_assets_filtered or db_select_vulnerabilities_filtered, whose JSONL jq takes further',
+    'use db_select_assets_filtered or db_select_vulnerabilities_filtered, and jq on their JSONL',
   )
 
 const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition =>
   fn(
     toFile ? `db_${kind}_diff_to_file(workspace, dest)` : `db_${kind}_diff(workspace)`,
     toFile ? 'bool' : 'text',
-    `Records that this run found first, as JSONL.`,
+    'The records that were first found by this run, as JSONL.',
     async (args, at) => {
       const records = kind === 'asset' ? 'assets' : 'vulnerabilities'
       const rows = await databaseOf(at)[records](workspaceArg(args, 0, at), { first_seen_run: at.runUuid })
@@ -99,7 +99,7 @@ export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
   refused(
     'db_update(table, key, field, value)',
     'tables are not changed by workflows',
-    'use db_import_asset or db_import_vuln, which update the record that is there',
+    'use db_import_asset or db_import_vuln, which update an existing record',
   ),
   selectTotal('db_select_total_assets', 'assets', {}),
   selectTotal('db_select_total_subdomains', 'assets', { asset_type: 'subdomain' }),

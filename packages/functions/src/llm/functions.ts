@@ -40,7 +40,7 @@ export const LLM_FUNCTIONS: FunctionGroup = {
     fn(
       'llm_invoke_custom(message, body)',
       'text',
-      'The same with more fields of the request, as JSON, in which `{{message}}` is the message.',
+      'The same with further fields of the request as JSON, in which `{{message}}` is the message.',
       async (args, at) => {
         const [message, text] = [messageArg(args), textArg(args, 1)]
         const body = parseObject(text.replaceAll('{{message}}', () => insideJson(message)))

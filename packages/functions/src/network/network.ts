@@ -80,7 +80,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'http_request(url, method, headers?, body?)',
       'object',
-      'statusCode, body, headers, error ("" when all went well), and the fields of `http_get`.',
+      'statusCode, body, headers, error ("" after success), and the fields of `http_get`.',
       async (args, at) =>
         withShortNames(
           await ask(
@@ -95,7 +95,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'http_get(url)',
       'object',
-      'status_code, error (null when all went well), message (success or error), response_headers, response_body, content_length, response_time_ms.',
+      'status_code, error (null after success), message (success or error), response_headers, response_body, content_length, response_time_ms.',
       async (args, at) => await ask(textArg(args, 0), 'GET', {}, '', at),
     ),
     fn(

@@ -198,7 +198,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'convert_sarif_to_markdown(source, dest)',
       'bool',
-      'Writes the results of a SARIF file as a report, the most severe first; false when that is none.',
+      'Writes the results of a SARIF file as a report, the most severe first; false if the source is no SARIF file.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
         const text = await templateArg(args, at)
@@ -220,7 +220,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'generate_security_report(template)',
       'bool',
-      'Writes security-report.md out of a template into the output folder and registers it as a report.',
+      'Writes security-report.md from a template into the output folder and registers it as a report.',
       async (args, at) => {
         const path = join(at.folders.output, 'security-report.md')
         await writeText(path, await fill(await templateArg(args, at), at), at)

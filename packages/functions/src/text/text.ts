@@ -141,10 +141,10 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     fn('get_target_space(target)', 'text', 'The workspace name of a target.', (args) =>
       targetSpace(textArg(args, 0)),
     ),
-    fn('parse_int(value)', 'number', 'The whole number that a text is, or 0.', (args) =>
+    fn('parse_int(value)', 'number', 'The text as a whole number; 0 if it is none.', (args) =>
       numberOf(textArg(args, 0), INTEGER),
     ),
-    fn('parse_float(value)', 'number', 'The number that a text is, or 0.', (args) =>
+    fn('parse_float(value)', 'number', 'The text as a number; 0 if it is none.', (args) =>
       numberOf(textArg(args, 0), FLOAT),
     ),
     fn('leading_int(text)', 'number', 'The whole number a text begins with, or 0.', (args) => {
@@ -157,7 +157,7 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     fn(
       'to_boolean(value)',
       'bool',
-      'Truth in JavaScript: every text except "" is true, also "false".',
+      'The value as a boolean of JavaScript: every text except "" is true, also "false".',
       (args) => isTruthy(args[0]),
     ),
     fn('is_true(value)', 'bool', 'True for true, 1, yes and on.', (args) =>

@@ -46,18 +46,18 @@ const paramSpec: ObjectSpec = spec<Param>('param', {
   name: text('Letters, digits and underscores.', true),
   type: preferably(
     PARAM_TYPES,
-    'What a value must be. `bool` makes a real boolean; `args` are arguments of a command; without a type every text is taken.',
+    'Type of the values. The variable of a `bool` is a real boolean; `args` are arguments of a command; without a type every text is accepted.',
   ),
   min: number('Smallest value of an `int`.'),
   max: number('Largest value of an `int`.'),
   choices: words('Values that a `choice` may have.'),
-  multiple: flag('A `choice` may be several of the choices, separated by commas.'),
-  default: json('Value when none is given; a template over built-in variables and earlier params.'),
-  value: json('Another word for `default`.'),
+  multiple: flag('Whether the value of a `choice` may be several of the choices, separated by commas.'),
+  default: json('Value if the caller gives none; a template over built-in variables and earlier params.'),
+  value: json('Alias of `default`.'),
   required: flag('The run is refused without a value.'),
   generator: text('`uuid()`, `currentDate()`, `getEnvVar("X")` and so on; used when no value is given.'),
   scope: flag(
-    "Whether runs with another value look at something else, so that they do not mark each other's findings as gone. Default true, but false for `threads`, `rate`, `rate_limit`, `concurrency`, `timeout`, `delay`, `retries` and names that end so (`scan_timeout`).",
+    "Whether the value selects what is scanned. Runs with different values then do not mark each other's findings as gone. Default true; false for `threads`, `rate`, `rate_limit`, `concurrency`, `timeout`, `delay`, `retries` and names with such an ending (`scan_timeout`).",
   ),
   description: text('For people.'),
 })
@@ -69,48 +69,48 @@ const dependenciesSpec: ObjectSpec = spec<Dependencies>('dependencies', {
     () =>
       spec<NonNullable<Dependencies['variables']>[number]>('variable', {
         name: text('Name of the variable.', true),
-        type: text('Type, or types separated by commas, any of which will do.'),
+        type: text('Type, or several accepted types, separated by commas.'),
         required: flag('The variable must not be empty.'),
       }),
-    'Variables that must be there and of the right type.',
+    'Variables that must exist and have the right type.',
   ),
-  target_types: words('Kinds of target that the workflow can take, any of them.'),
+  target_types: words('Types of targets that the workflow accepts.'),
   functions_conditions: texts('Expressions that must all be true.'),
 })
 
 const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   name: text('Name.'),
-  on: preferably(['cron', 'event', 'watch', 'manual'], 'What fires it.', 'wanted'),
-  enabled: flag('Default false. A manual trigger that says false keeps people from starting the workflow.'),
-  schedule: text('Five-field cron expression, @daily and its like, or @every 2h.'),
-  timezone: text('Time zone of the schedule, such as Europe/Berlin; default UTC.'),
+  on: preferably(['cron', 'event', 'watch', 'manual'], 'What fires the trigger.', 'wanted'),
+  enabled: flag('Default false. A manual trigger with false prevents that users start the workflow.'),
+  schedule: text('Cron expression of five fields, a name like @daily, or an interval like @every 2h.'),
+  timezone: text('Time zone of the schedule, for example Europe/Berlin; default UTC.'),
   missed: choice(
     ['skip', 'once', 'all'],
-    'Firings that fell into a time without a master: none, one for all (default), or each within missed_window.',
+    'Which missed times fire after a time without a master: none (`skip`), one for all (`once`, default), or each within missed_window (`all`).',
   ),
-  missed_window: text('How far back missed firings are made up for; a duration, default 1h.'),
+  missed_window: text('Age up to which missed times fire, as a duration; default 1h.'),
   overlap: choice(
     ['allow', 'skip', 'queue', 'cancel-previous'],
-    'What happens when the run of the last firing has not ended; default allow.',
+    'What happens if the runs of the last firing have not ended; default allow.',
   ),
   run_mode: choice(
     ['local', 'distributed'],
-    'Where the runs go; default distributed on a master, else local.',
+    'Mode of the runs; default distributed on a master, otherwise local.',
   ),
   event: object(
     () =>
       spec<NonNullable<Trigger['event']>>('event', {
         topic: text('Topic, or a shell glob.'),
-        filters: texts('Expressions over `event` that must all be true.'),
-        filter_functions: texts('The same; both may call functions that compute and that read files.'),
-        dedupe_key: text('Template; the same text within the window fires once.'),
-        dedupe_window: text('Duration.'),
+        filters: texts('Expressions over `event` that must all be true for the trigger to fire.'),
+        filter_functions: texts('The same as `filters`. Both may call functions that compute or read files.'),
+        dedupe_key: text('Template; the trigger fires once for the same text within the window.'),
+        dedupe_window: text('Length of the window, as a duration.'),
       }),
-    'Which events.',
+    'Events for which the trigger fires.',
   ),
   path: text('File or glob to watch.'),
-  debounce: text('Quiet time before a watch fires.'),
-  input: jsonMap('Params of the run, from the event.'),
+  debounce: text('Time without a change before a watch fires.'),
+  input: jsonMap('Target and params of the run, from the event.'),
 })
 
 const reportSpec: ObjectSpec = spec<Report>('report', {
@@ -118,43 +118,43 @@ const reportSpec: ObjectSpec = spec<Report>('report', {
   path: text('File; a template.', 'wanted'),
   type: preferably(REPORT_TYPES, 'Kind of file.'),
   description: text('For people.'),
-  optional: flag('Not missed when it is not there.'),
+  optional: flag('Whether the file may be missing.'),
 })
 
 const preferencesSpec: ObjectSpec = spec<Preferences>('preferences', {
   disable_notifications: flag('No notifications.'),
   disable_logging: flag('No log files.'),
-  heuristics_check: choice(HEURISTICS, 'How closely the target is looked at.'),
+  heuristics_check: choice(HEURISTICS, 'How closely the target is examined.'),
   ci_output_format: flag('Output for CI.'),
   silent: flag('Less output.'),
-  repeat: flag('Run again and again.'),
-  repeat_wait_time: text('Pause between runs.'),
+  repeat: flag('Repeat the run.'),
+  repeat_wait_time: text('Time between runs.'),
   empty_target: flag('The workflow needs no target.'),
 })
 
 const hooksSpec: ObjectSpec = spec<Hooks>('hooks', {
-  pre_scan_steps: list(hookStepSpec, 'Steps before; a failure is logged and no more.'),
-  post_scan_steps: list(hookStepSpec, 'Steps after success; a failure is logged and no more.'),
+  pre_scan_steps: list(hookStepSpec, 'Steps before the scan; a failure is only logged.'),
+  post_scan_steps: list(hookStepSpec, 'Steps after a successful scan; a failure is only logged.'),
 })
 
 const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
   name: text('Name, unique in the flow.', true),
   path: text('File of the module, or its name.'),
   params: textMap('Params of the module; templates over the variables of the flow.'),
-  depends_on: texts('Modules that must end before.'),
+  depends_on: texts('Modules that must end before this one.'),
   condition: text('Expression; the module is skipped when it is false.'),
   on_success: list(() => actionSpec, 'Actions after success.', 'action'),
   on_error: list(() => actionSpec, 'Actions after failure; `abort` fails the flow.', 'action'),
   decision: object(() => decisionSpec, 'Not used for modules.'),
-  steps: list(nestedStepSpec, 'Steps of a module written in place.'),
+  steps: list(nestedStepSpec, 'Steps of an inline module.'),
   runner: choice(
     RUNNER_TYPES,
-    'Where the commands of the module run; goes before the runner that the module itself names.',
+    'Runner of the commands of the module; it overrides the runner in the file of the module.',
   ),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   description: text('For people.'),
   inline_path: text('For people.'),
-  exports: textMap('Not used; variables of a module flow on by themselves.'),
+  exports: textMap('Not used; the exports of a module are available to later modules without it.'),
 })
 
 const overrideSpec: ObjectSpec = spec<Override>('override', {
@@ -164,8 +164,8 @@ const overrideSpec: ObjectSpec = spec<Override>('override', {
       spec<NonNullable<Override['steps']>>('steps', {
         mode: choice(['replace', 'prepend', 'append', 'merge'], 'Default append.'),
         steps: list(() => stepSpec, 'Steps to add.'),
-        replace: list(() => stepSpec, 'With `merge`: steps that take the place of those of the same name.'),
-        remove: texts('With `merge`: names of steps to drop.'),
+        replace: list(() => stepSpec, 'With `merge`: steps that replace those with the same name.'),
+        remove: texts('With `merge`: names of steps to remove.'),
       }),
     'Changes of the steps.',
   ),
@@ -174,20 +174,17 @@ const overrideSpec: ObjectSpec = spec<Override>('override', {
       spec<NonNullable<Override['modules']>>('modules', {
         mode: choice(['replace', 'prepend', 'append', 'merge'], 'Default append.'),
         modules: list(() => moduleRefSpec, 'Modules to add.'),
-        replace: list(
-          () => moduleRefSpec,
-          'With `merge`: modules that take the place of those of the same name.',
-        ),
-        remove: texts('With `merge`: names of modules to drop.'),
+        replace: list(() => moduleRefSpec, 'With `merge`: modules that replace those with the same name.'),
+        remove: texts('With `merge`: names of modules to remove.'),
       }),
     'Changes of the modules.',
   ),
   triggers: list(() => triggerSpec, 'Replaces the triggers.'),
   dependencies: object(() => dependenciesSpec, 'Added to those of the parent.'),
-  on_partial: choice(ON_PARTIAL, 'Replaces that of the parent.'),
-  preferences: object(() => preferencesSpec, 'Replaces field by field.'),
+  on_partial: choice(ON_PARTIAL, 'Replaces the value of the parent.'),
+  preferences: object(() => preferencesSpec, 'Replaces single fields.'),
   runner: choice(RUNNER_TYPES, 'Replaces the runner.'),
-  runner_config: object(() => runnerConfigSpec, 'Replaces field by field; env and volumes are added.'),
+  runner_config: object(() => runnerConfigSpec, 'Replaces single fields; env and volumes are added.'),
 })
 
 export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
@@ -195,29 +192,29 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
   name: text('Identity of the workflow.', true),
   description: text('For people.'),
   tags: words('Words separated by commas.'),
-  hidden: flag('Left out of lists.'),
+  hidden: flag('Hide the workflow in lists.'),
   help: object(
     () =>
       spec<NonNullable<Workflow['help']>>('help', {
-        example_targets: texts('Targets to try.'),
+        example_targets: texts('Examples of targets.'),
         usage: text('How to use it.'),
       }),
     'For people.',
   ),
-  params: list(() => paramSpec, 'What the caller may set.'),
-  dependencies: object(() => dependenciesSpec, 'What must be there before the first step.'),
-  triggers: list(() => triggerSpec, 'What starts the workflow by itself.'),
+  params: list(() => paramSpec, 'Params that the caller may set.'),
+  dependencies: object(() => dependenciesSpec, 'Requirements that are checked before the first step.'),
+  triggers: list(() => triggerSpec, 'Triggers that start the workflow.'),
   reports: list(() => reportSpec, 'Files that become artifacts when the run succeeds.'),
   on_partial: choice(
     ON_PARTIAL,
-    'A run of this workflow that completes and is not clean: `complete` (default) keeps it completed, `fail` makes it failed.',
+    'The status of a run that completes without the outcome `clean`: `complete` (default) keeps it completed, `fail` makes it failed.',
   ),
   preferences: object(() => preferencesSpec, 'Defaults of command-line options.'),
-  hooks: object(() => hooksSpec, 'Steps around the scan.'),
-  runner: choice(RUNNER_TYPES, 'Where commands run, in a flow for modules that name none; default host.'),
+  hooks: object(() => hooksSpec, 'Steps before and after the scan.'),
+  runner: choice(RUNNER_TYPES, 'Runner of commands; in a flow, of modules that name none. Default host.'),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   steps: list(() => stepSpec, 'Steps of a module.'),
   modules: list(() => moduleRefSpec, 'Modules of a flow.'),
   extends: text('Name or path of the parent.'),
-  override: object(() => overrideSpec, 'What differs from the parent.'),
+  override: object(() => overrideSpec, 'Changes of the parent.'),
 })
