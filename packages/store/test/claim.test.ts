@@ -129,7 +129,7 @@ describe('claiming', () => {
     await db.runStore.leave(left)
     const lost = await joined(db.runStore)
     await sql(`update workers set lost_at = now() where id = '${lost}'`)
-    for (const workerId of ['nobody', left, lost]) {
+    for (const workerId of ['unknown', left, lost]) {
       await expect(db.runStore.claim(workerId, tickets)).rejects.toThrow(UnknownWorkerError)
       expect(await db.runStore.claimLocal(workerId, 1)).toEqual([])
       expect(await db.runStore.heartbeat(workerId, 0)).toEqual({ known: false, runs: [] })
@@ -147,7 +147,7 @@ describe('claiming', () => {
   })
 
   test('A claim without messages returns nothing', async () => {
-    expect(await db.runStore.claim('whoever', [])).toEqual([])
+    expect(await db.runStore.claim('unknown', [])).toEqual([])
   })
 })
 

@@ -211,7 +211,7 @@ describe('claims', () => {
 
   test('An unknown server claims nothing', async () => {
     await cloudJob(db.store)
-    expect(await claim(10, 'nobody')).toEqual([])
+    expect(await claim(10, 'unknown')).toEqual([])
   })
 
   test('A cloud claim takes only cloud runs, and other claims take none', async () => {

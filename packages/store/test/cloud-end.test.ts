@@ -93,7 +93,7 @@ describe('destruction on request', () => {
       { cancelRequested: true },
     ])
     await db.store.runStore.finish(running.slice(0, 1).map((run) => ended(run)))
-    expect((await db.store.cloud.drain(infraId, 'once more'))?.cancelled).toEqual([])
+    expect((await db.store.cloud.drain(infraId, 'again'))?.cancelled).toEqual([])
     const { instances } = await recordOf(db.store, infraId)
     for (const one of instances) await db.store.cloud.moveInstance(one.no, 'destroying', {})
     expect(await statuses(jobId)).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled'])

@@ -22,7 +22,7 @@ const makeDice = (seed: number) => (): number => {
   return seed / 2 ** 31
 }
 
-const serve = async (seed: number): Promise<void> => {
+const claimRuns = async (seed: number): Promise<void> => {
   const dice = makeDice(seed)
   const { runStore } = db.store
   const server = await joined(runStore, { kind: 'server' })
@@ -36,7 +36,7 @@ const serve = async (seed: number): Promise<void> => {
   }
 }
 
-const lookAfter = async (owner: string): Promise<void> => {
+const reconcileInfras = async (owner: string): Promise<void> => {
   const { cloud } = db.store
   for (let turn = 0; turn < 2 * TURNS; turn++) {
     const infra = await cloud.acquire(owner, LEASE_MS)
@@ -79,8 +79,8 @@ test('Concurrent requests, claims, losses and ends leave no run behind', async (
     infras.push(await cloudJob(db.store, { runs: 12, draft: { concurrency }, infra: { instances: 3 } }))
   }
   await Promise.all([
-    ...[1, 2, 3].map(serve),
-    ...['a', 'b'].map(lookAfter),
+    ...[1, 2, 3].map(claimRuns),
+    ...['a', 'b'].map(reconcileInfras),
     ...[4, 5, 6].map((seed) => disturb(seed, infras)),
   ])
 

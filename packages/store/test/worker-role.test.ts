@@ -37,8 +37,8 @@ describe('a login with only the role of workers', () => {
     expect(await runStore.workflow(a.workflowHash)).toBe('{"name":"probe"}')
     expect((await runStore.heartbeat(workerId, 2)).runs).toHaveLength(2)
     expect(await runStore.record([{ ...keyOf(a), totalSteps: 1, steps: [closedStep(1)] }])).toEqual([])
-    const nobodys = '00000000-0000-4000-8000-000000000000'
-    expect(await runStore.liveAttempts([a.runUuid, nobodys])).toEqual([{ runUuid: a.runUuid, attempt: 1 }])
+    const unknownRun = '00000000-0000-4000-8000-000000000000'
+    expect(await runStore.liveAttempts([a.runUuid, unknownRun])).toEqual([{ runUuid: a.runUuid, attempt: 1 }])
     expect(await runStore.finish([ended(a)])).toEqual([])
     expect(await runStore.liveAttempts([a.runUuid])).toEqual([])
     await runStore.handBack([keyOf(b)])

@@ -199,7 +199,7 @@ describe('organisations', () => {
     await db.store.orgs.assign(acme.uuid, ['b', 'empty'])
     expect(await db.store.orgs.find('ACME')).toEqual(acme)
     expect(await db.store.orgs.find(acme.uuid)).toEqual(acme)
-    expect(await db.store.orgs.find('nobody')).toBeUndefined()
+    expect(await db.store.orgs.find('unknown')).toBeUndefined()
     const all = await db.store.orgs.list()
     expect(all.map(({ stats }) => stats)).toEqual([
       {
