@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Test } from '@jest/test-result'
 
 /**
- * What a test file needs for itself, said in a comment on a line of its own: `// exclusive: docker`. Files with the same
- * word run one after another; files with `machine` (they measure time) run while no other file runs.
+ * The resource that a test file uses exclusively, named by a comment on a separate line: `// exclusive: docker`. Files
+ * with the same word run one after another; files with `machine` (they measure time) run while no other file runs.
  */
 type Exclusive = 'docker' | 'machine'
 
