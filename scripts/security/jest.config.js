@@ -5,4 +5,5 @@ export default {
   ...config,
   rootDir: '../..',
   testMatch: ['<rootDir>/scripts/security/attacks/*.attack.ts'],
+  maxWorkers: 1,
 }
