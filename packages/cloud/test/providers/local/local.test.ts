@@ -47,7 +47,8 @@ describe('the local provider', () => {
     await engine?.[Symbol.asyncDispose]()
   })
 
-  const open = (image?: string): Promise<CloudProvider> => createLocalProvider({ dockerSocket: engine.address, image })
+  const open = (image?: string): Promise<CloudProvider> =>
+    createLocalProvider({ dockerSocket: engine.address, image })
   const docker = async (...args: string[]): Promise<string> =>
     (await exec('docker', ['--host', engine.address, ...args])).stdout.trim()
 
@@ -155,7 +156,10 @@ describe('the local provider', () => {
 
     test('has one machine after two create calls with one name, concurrent or not', async () => {
       const request = harness.request('twice')
-      const both = await Promise.all([provider.create(request, signal()), (await open()).create(request, signal())])
+      const both = await Promise.all([
+        provider.create(request, signal()),
+        (await open()).create(request, signal()),
+      ])
       const third = await (await open()).create(request, signal())
       expect(new Set([...both, third].map(({ id }) => id)).size).toBe(1)
       expect(await provider.list(FARM, signal())).toHaveLength(1)
