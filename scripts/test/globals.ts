@@ -10,8 +10,8 @@ type Globals = Pick<
 const current = <K extends keyof Globals>(name: K): Globals[K] => {
   const now = (): object => (globalThis as unknown as Globals)[name]
   return new Proxy(() => {}, {
-    apply: (_, self, args) => Reflect.apply(now() as () => unknown, self, args),
-    get: (_, key) => Reflect.get(now(), key),
+    apply: (_, self, args): unknown => Reflect.apply(now() as () => unknown, self, args),
+    get: (_, key): unknown => Reflect.get(now(), key),
   }) as unknown as Globals[K]
 }
 
