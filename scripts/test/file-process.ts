@@ -3,13 +3,8 @@ import { createRequire, registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import type { TestResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
-import { reportTimeouts } from './report-timeouts.ts'
-
-export interface TestFile {
-  readonly path: string
-  readonly globalConfig: Config.GlobalConfig
-  readonly projectConfig: Config.ProjectConfig
-}
+import type { FromProcess, TestFile } from './test-process.ts'
+import { describeWaiting, watchTests } from './watch-tests.ts'
 
 type RunFile = (
   globalConfig: Config.GlobalConfig,
@@ -40,6 +35,8 @@ const runtime = {
   leaveTestCode: () => {},
 }
 
+const send = (message: FromProcess): void => void process.send?.(message)
+
 /** The framework keeps its state in a module, which ends with the file. */
 const forgetFramework = (): void => {
   for (const path of Object.keys(require.cache))
@@ -51,7 +48,7 @@ const forgetFramework = (): void => {
 const run = async ({ path, globalConfig, projectConfig }: TestFile): Promise<TestResult> => {
   const start = Date.now()
   const env = { ...process.env }
-  const environment = { global: globalThis, handleTestEvent: reportTimeouts(path) }
+  const environment = { global: globalThis, handleTestEvent: watchTests(path, send) }
   const result = await runFile(globalConfig, projectConfig, environment, runtime, path)
   forgetFramework()
   for (const name of Object.keys(process.env)) if (!(name in env)) Reflect.deleteProperty(process.env, name)
@@ -67,6 +64,12 @@ const run = async ({ path, globalConfig, projectConfig }: TestFile): Promise<Tes
   }
 }
 
-process.on('message', (file: TestFile) => {
-  void run(file).then((result) => process.send?.(result))
+process.on('message', (message: TestFile | 'report') => {
+  if (message === 'report') return send({ kind: 'waits', lines: describeWaiting() })
+  // The channel must not keep a process alive whose tests wait for nothing.
+  process.channel?.unref()
+  void run(message).then((result) => {
+    process.channel?.ref()
+    send({ kind: 'result', result })
+  })
 })

@@ -6,5 +6,5 @@ export const runJest = async (root: string, args: readonly string[]): Promise<bo
   const failed = results.numFailedTests + results.numRuntimeErrorTestSuites
   const skipped = results.numPendingTests + results.numTodoTests
   console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`)
-  return results.success && failed === 0
+  return results.success && failed === 0 && !results.wasInterrupted
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import type { Test } from '@jest/test-result'
@@ -10,14 +10,18 @@ interface Ended {
   readonly err: string
 }
 
-const runFixture = async (name: string): Promise<Ended> => {
+/** `onOutput`: called when the process of the fixture has written to stderr. */
+const runFixture = async (name: string, onOutput?: (runner: ChildProcess) => void): Promise<Ended> => {
   const args = [
     join(import.meta.dirname, 'main.ts'),
     '--testMatch',
     `<rootDir>/scripts/test/fixtures/${name}`,
   ]
   const { promise, resolve } = Promise.withResolvers<Ended>()
-  execFile(process.execPath, args, (error, out, err) => resolve({ failed: error !== null, out, err }))
+  const runner = execFile(process.execPath, args, (error, out, err) =>
+    resolve({ failed: error !== null, out, err }),
+  )
+  runner.stderr?.once('data', () => onOutput?.(runner))
   return promise
 }
 
@@ -34,6 +38,20 @@ test('a file whose process ends before its result fails', async () => {
   expect(failed).toBe(true)
   expect(out).toContain('0 passed, 1 failed, 0 skipped')
   expect(err).toContain('ended with SIGKILL before its result')
+})
+
+test('a file whose process blocks in a hook fails, and its error names the hook', async () => {
+  const { failed, out, err } = await runFixture('blocks.ts')
+  expect(failed).toBe(true)
+  expect(out).toContain('0 passed, 1 failed, 0 skipped')
+  expect(err).toMatch(/does not answer during afterAll\n +its event loop is busy or blocked/)
+})
+
+test('an interrupted run fails and prints what its tests wait for', async () => {
+  const { failed, err } = await runFixture('waits.ts', (runner) => runner.kill('SIGTERM'))
+  expect(failed).toBe(true)
+  expect(err).toMatch(/interrupted during waits for what never comes/)
+  expect(err).toMatch(/waits since \d+\.\d s until the run starts; last: 'queued'/)
 })
 
 test('long files and files that run one after another start first', () => {
