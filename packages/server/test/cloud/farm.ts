@@ -16,13 +16,18 @@ import { SETTINGS } from '../../src/settings.ts'
 
 const TOKEN = 'sft_cloud_farm'
 
+/** A server that a test kills is soon taken for lost. No other one is, however busy the host. */
+const SHORT_LEASE_MS = 3_000
+const LONG_LEASE_MS = 60_000
+
 /** Short intervals. */
-export const QUICK: Partial<ProvisioningSettings> = {
+const QUICK: Partial<ProvisioningSettings> = {
   reconcileSeconds: 0.2,
   busyReconcileSeconds: 0.1,
   listLagSeconds: 1,
-  leaseMs: 3_000,
+  leaseMs: LONG_LEASE_MS,
 }
+export const MORTAL: Partial<ProvisioningSettings> = { ...QUICK, leaseMs: SHORT_LEASE_MS }
 
 const WORKFLOWS = {
   'scan.yaml': `kind: module
@@ -55,7 +60,7 @@ interface Answer<T> {
 export interface CloudFarm extends AsyncDisposable {
   readonly cloud: FakeCloud
   readonly db: TestDatabase
-  start(settings?: Record<string, unknown>): Promise<RunningServer>
+  start(): Promise<RunningServer>
   /** A server process that can be killed. */
   spawn(): Promise<{ readonly url: string; readonly process: ChildProcess }>
   call<T>(url: string, method: string, path: string, body?: object): Promise<Answer<T>>
@@ -69,6 +74,15 @@ export interface CloudFarm extends AsyncDisposable {
   untilRun(url: string, id: string, what: (run: RunDetail) => boolean): Promise<RunDetail>
 }
 
+let starting: Promise<unknown> = Promise.resolve()
+
+/** Servers of concurrent tests start one after another: a start fails when a connection takes longer than 5 s. */
+const inTurn = <T>(start: () => Promise<T>): Promise<T> => {
+  const started = starting.then(start)
+  starting = started.catch(() => undefined)
+  return started
+}
+
 /** Servers on one database, with a cloud of real sshd servers. */
 export async function openCloudFarm(): Promise<CloudFarm> {
   await using scope = new AsyncDisposableStack()
@@ -80,7 +94,7 @@ export async function openCloudFarm(): Promise<CloudFarm> {
   await mkdir(join(folder, 'workflows'))
   for (const [name, yaml] of Object.entries(WORKFLOWS)) await writeFile(join(folder, 'workflows', name), yaml)
   let servers = 0
-  const settingsOf = (more: Record<string, unknown> = {}): Record<string, unknown> => {
+  const settingsOf = (leaseMs: number): Record<string, unknown> => {
     servers += 1
     return {
       data_dir: join(folder, `data-${servers}`),
@@ -93,10 +107,9 @@ export async function openCloudFarm(): Promise<CloudFarm> {
       'auth.initial_token': TOKEN,
       'http.port': 0,
       'local.slots': 0,
-      'worker.lease_ms': 3_000,
+      'worker.lease_ms': leaseMs,
       'server.drain_ms': 500,
       'cloud.enabled': true,
-      ...more,
     }
   }
 
@@ -116,22 +129,29 @@ export async function openCloudFarm(): Promise<CloudFarm> {
   return {
     cloud,
     db,
-    start: (more) =>
-      startServer(
-        readConfig(SETTINGS, { env: {}, argvOverrides: settingsOf(more) }),
-        {},
-        {
-          log: silentLogger,
-          providers: providersFrom({ local: async () => cloud }, {}, silentLogger),
-          provisioning: QUICK,
-          checkResponses: true,
-        },
+    start: () =>
+      inTurn(() =>
+        startServer(
+          readConfig(SETTINGS, { env: {}, argvOverrides: settingsOf(LONG_LEASE_MS) }),
+          {},
+          {
+            log: silentLogger,
+            providers: providersFrom({ local: async () => cloud }, {}, silentLogger),
+            provisioning: QUICK,
+            checkResponses: true,
+          },
+        ),
       ),
     async spawn() {
       const script = join(import.meta.dirname, 'server-program.ts')
       const child = spawn(
         process.execPath,
-        ['--disable-warning=ExperimentalWarning', script, JSON.stringify(settingsOf()), gate.url],
+        [
+          '--disable-warning=ExperimentalWarning',
+          script,
+          JSON.stringify(settingsOf(SHORT_LEASE_MS)),
+          gate.url,
+        ],
         {
           stdio: ['ignore', 'pipe', 'inherit'],
           env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },

@@ -2,7 +2,7 @@ import { providersFrom } from '@scanfarm/cloud'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { startServer } from '../../src/index.ts'
 import { providerBehind } from './gate.ts'
-import { QUICK } from './farm.ts'
+import { MORTAL } from './farm.ts'
 import { SETTINGS } from '../../src/settings.ts'
 
 /** Runs a server until it is killed and prints its address: `node server-program.ts SETTINGS-AS-JSON GATE-URL`. */
@@ -12,5 +12,5 @@ const config = readConfig(SETTINGS, {
   argvOverrides: JSON.parse(settings) as Record<string, unknown>,
 })
 const providers = providersFrom({ local: async () => providerBehind(gate) }, {}, silentLogger)
-const server = await startServer(config, {}, { log: silentLogger, providers, provisioning: QUICK })
+const server = await startServer(config, {}, { log: silentLogger, providers, provisioning: MORTAL })
 process.stdout.write(`${server.url}\n`)
