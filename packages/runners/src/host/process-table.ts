@@ -14,6 +14,8 @@ export interface ProcessInfo {
   readonly dead: boolean
   /** A kernel thread. */
   readonly ofKernel: boolean
+  /** Its program has code: the kernel sets where it starts at the end of an exec, after arguments and environment. */
+  readonly hasCode: boolean
 }
 
 const TICKS_PER_SECOND = 100
@@ -48,6 +50,7 @@ export function readProcess(pid: number): ProcessInfo | undefined {
     startedTicks: Number(rest[15]),
     dead: state === 'Z' || state === 'X',
     ofKernel: (Number(rest[2]) & KERNEL_THREAD) !== 0,
+    hasCode: rest[19] !== '0',
   }
 }
 
@@ -58,7 +61,7 @@ export const isAlive = (known: ProcessInfo): boolean => {
 
 /**
  * Whether a process was started with the marker. `unreadable`: this program may not read its environment. `starting`:
- * it is in the middle of an exec and shows neither arguments nor environment.
+ * it is in the middle of an exec and shows no environment yet.
  */
 export function hasMarker(
   { pid, ofKernel }: ProcessInfo,
@@ -72,14 +75,22 @@ export function hasMarker(
 
 /** For a process whose environment was just empty: tells an exec from a process without an environment. */
 const isStarting = (pid: number): boolean => {
+  const now = readProcess(pid)
+  if (now === undefined || now.dead) return false
   const commandLine = readText(`/proc/${pid}/cmdline`)
-  return commandLine === '' || Boolean(readText(`/proc/${pid}/environ`))
+  return !now.hasCode || commandLine === '' || Boolean(readText(`/proc/${pid}/environ`))
 }
 
-/** Undefined if this program may not read it; empty if the process has ended. */
+/**
+ * Undefined if this program may not read it; empty if the process has ended. A process that executes another program
+ * meanwhile shows only a part: its environment is read again.
+ */
 function readEnvironment(pid: number): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    return environment !== '' && !environment.endsWith('\0')
+      ? readFileSync(`/proc/${pid}/environ`, 'latin1')
+      : environment
   } catch (error) {
     return errorCode(error) === 'EACCES' ? undefined : ''
   }

@@ -56,12 +56,13 @@ scanfarm_show_marks() {
 } 2>/dev/null
 
 # is_starting PID: whether a process that showed no environment is in the middle of an exec: it lives, is no kernel
-# thread, belongs to this user, and shows an environment by now or no arguments either. Servers that overwrite their
-# arguments and environment with their state show arguments only.
+# thread, belongs to this user, and shows an environment by now, no arguments either, or no start of its code, which the
+# kernel sets after both. Servers that overwrite their arguments and environment with their state show arguments only.
 scanfarm_is_starting() {
   [ -r "/proc/$1/environ" ] && read -r line <"/proc/$1/stat" || return
   set -- "$1" ${line##*) }
   [ "$2" != Z ] && [ $(($8 & 2097152)) -eq 0 ] || return
+  [ "${25}" != 0 ] || return 0
   line=
   IFS= read -r line <"/proc/$1/cmdline"
   [ -n "$line" ] || return 0

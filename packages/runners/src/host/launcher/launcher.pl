@@ -156,6 +156,7 @@ sub is_starting {
     my ($pid) = @_;
     my ($state, @fields) = split / /, content("/proc/$pid/stat") =~ s/.*\) //sr;
     return 0 if not defined $state or $state eq 'Z' or $fields[5] & KERNEL_THREAD;
+    return 1 if $fields[22] eq '0';
     return content("/proc/$pid/cmdline") eq '' || content("/proc/$pid/environ") ne '' ? 1 : 0;
 }
 
