@@ -9,7 +9,7 @@ export interface ShellNode {
   readonly children: readonly ShellNode[]
 }
 
-export const GRAMMAR_LIMITS = { chars: 65_536, timeMs: 250, nodes: 50_000, depth: 200 } as const
+export const GRAMMAR_LIMITS = { chars: 65_536, cpuMs: 250, nodes: 50_000, depth: 200 } as const
 
 const require = createRequire(import.meta.url)
 await Parser.init()
@@ -39,12 +39,17 @@ const PATTERN = /(\$\{[A-Za-z_]\w*(?:##?|%%?))(?:\\[^\n]|[^\n{}\\'"$`;|&<>()])*\
 const withoutPatterns = (text: string): string =>
   text.replaceAll(PATTERN, (whole, name: string) => (whole.includes('SCANFARMVALUE') ? whole : `${name}x}`))
 
+const cpuMsSince = (before: NodeJS.CpuUsage): number => {
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}
+
 /** The syntax tree of a command; undefined if the grammar cannot parse it within its limits. */
 export const parseShell = (text: string): ShellNode | undefined => {
   if (text.length > GRAMMAR_LIMITS.chars) return undefined
-  const until = performance.now() + GRAMMAR_LIMITS.timeMs
+  const before = process.threadCpuUsage()
   const tree = parser.parse(withoutPatterns(text), null, {
-    progressCallback: () => performance.now() > until,
+    progressCallback: () => cpuMsSince(before) > GRAMMAR_LIMITS.cpuMs,
   })
   if (tree === null) {
     parser.reset()
