@@ -69,9 +69,12 @@ const readStatements = (text: string, subject: Subject, all: readonly Subject[])
     }
     const table = all.map(({ tables }) => tables.get(altered ?? '')).find((found) => found !== undefined)
     if (table !== undefined)
-      for (const [, action, line = ''] of changes.matchAll(/^\s*(add|drop) column (.+)/gm))
+      for (const [, action, line = ''] of changes.matchAll(/^\s*(add|drop|rename) column (.+)/gm)) {
+        const [name = '', to = ''] = line.split(/\W+(?:to\W+)?/)
         if (action === 'add') readColumn(table, line)
-        else table.columns.delete(line.replace(/\W.*/, ''))
+        else if (action === 'rename') table.columns.set(to, table.columns.get(name) ?? '')
+        if (action !== 'add') table.columns.delete(name)
+      }
     if (dropped !== undefined) for (const { tables } of all) tables.delete(dropped)
   }
 }

@@ -118,7 +118,7 @@ const reportSpec: ObjectSpec = spec<Report>('report', {
   path: text('File; a template.', 'wanted'),
   type: preferably(REPORT_TYPES, 'Kind of file.'),
   description: text('For people.'),
-  optional: flag('Whether the file may be missing.'),
+  optional: flag('Whether the report may be missing.'),
 })
 
 const preferencesSpec: ObjectSpec = spec<Preferences>('preferences', {
@@ -149,7 +149,7 @@ const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
   steps: list(nestedStepSpec, 'Steps of an inline module.'),
   runner: choice(
     RUNNER_TYPES,
-    'Runner of the commands of the module; it overrides the runner in the file of the module.',
+    'Runner of the commands of the module; it overrides the runner that the module names.',
   ),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
   description: text('For people.'),
