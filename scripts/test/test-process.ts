@@ -18,8 +18,9 @@ export type FromProcess =
 
 /** A process whose tests have ended and that still runs after this time has left something open. */
 const LINGER_MS = 5_000
-/** What the files of a process leave behind, such as compiled code, adds up. */
-const MAX_FILES = 20
+/** Environment variable: maximum number of files that a process runs. What they leave behind, such as compiled code, adds up. */
+export const FILES_PER_PROCESS = 'SCANFARM_TEST_FILES_PER_PROCESS'
+const DEFAULT_FILES = 20
 /** Time beyond the limit of a test or hook after which its process counts as blocked. */
 const BLOCKED_MS = 5_000
 /** Time that a process has to report what it waits for before it is killed. */
@@ -34,6 +35,7 @@ type Outcome =
 export class TestProcess {
   readonly #child: ChildProcess
   readonly #files: string[] = []
+  readonly #mostFiles: number
   #outcome = Promise.withResolvers<Outcome>()
   #doing = ''
   #overdue: NodeJS.Timeout | undefined
@@ -41,6 +43,7 @@ export class TestProcess {
   #waits: readonly string[] = ['its event loop is busy or blocked']
 
   constructor(env: NodeJS.ProcessEnv) {
+    this.#mostFiles = Number(env[FILES_PER_PROCESS] ?? DEFAULT_FILES)
     this.#child = fork(new URL('file-process.ts', import.meta.url), {
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -56,7 +59,7 @@ export class TestProcess {
   }
 
   get isUsable(): boolean {
-    return this.#child.connected && this.#stopped === undefined && this.#files.length < MAX_FILES
+    return this.#child.connected && this.#stopped === undefined && this.#files.length < this.#mostFiles
   }
 
   async run(file: TestFile): Promise<Outcome> {
