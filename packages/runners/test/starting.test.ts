@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHostRunners } from '../src/index.ts'
 import { ControlSession } from '../src/shell/control-session.ts'
+import { sessionFunctions } from '../src/shell/session-script.ts'
 import { ShellSession } from '../src/shell/shell-session.ts'
 import { readProcess } from '../src/host/process-table.ts'
 import { openShell } from './local-shell.ts'
@@ -119,5 +120,29 @@ describe('a process in the middle of an exec', () => {
     await control.gone
     expect(killed).not.toEqual([])
     expect(await isGone(word)).toBe(true)
+  })
+
+  test('is not taken for one without the marker by a session whose grep cannot read environments', async () => {
+    // Such a session reads character by character: the more variables, the longer the time.
+    const variables = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`V${index}`, 'value']))
+    const marker = `reading-${process.pid}`
+    const rounds = `
+      scanfarm_grep=
+      round=0
+      while [ $round -lt 60 ]; do
+        scanfarm_newest_pid
+        before=$newest
+        /bin/sh -c 'setsid sleep 60 >/dev/null 2>&1 & :'
+        scanfarm_find_marked ${marker} "$before"
+        [ -n "$found$starting" ] || echo missed
+        until [ -n "$found" ]; do scanfarm_find_marked ${marker} "$before"; done
+        kill -KILL $found
+        round=$((round + 1))
+      done`
+    const shell = spawn('/bin/sh', ['-c', `${sessionFunctions()}${rounds}`], {
+      env: { ...env, ...variables, SCANFARM_MARKER: marker },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    expect(await shell.stdout.toArray()).toEqual([])
   })
 })

@@ -43,17 +43,39 @@ scanfarm_show_marks() {
   wanted="*SCANFARM_MARKER=$1*"
   shift
   for file; do
-    mark=
-    while IFS= read -r line || [ -n "$line" ]; do
-      case $line in
-        $wanted) mark=m ;;
-        *) mark=${mark:-x} ;;
-      esac
-    done <"$file"
-    file=${file#/proc/}
-    [ -z "$mark" ] || shown="$shown ${file%/environ}:$mark"
+    pid=${file#/proc/}
+    pid=${pid%/environ}
+    # A process that executes another program meanwhile shows only a part of its environment.
+    for attempt in 1 2 3 4 5; do
+      scanfarm_program "$pid"
+      first=$program
+      scanfarm_read_mark "$file" "$wanted"
+      [ "$mark" = x ] || break
+      scanfarm_program "$pid"
+      [ "$program" != "$first" ] || break
+    done
+    [ -z "$mark" ] || shown="$shown $pid:$mark"
   done
 } 2>/dev/null
+
+# program PID: sets $program to where the code and the environment of the process lie: an exec changes them.
+scanfarm_program() {
+  program=
+  read -r line <"/proc/$1/stat" || return
+  set -- ${line##*) }
+  program="${24} ${48} ${49}"
+}
+
+# read_mark FILE PATTERN: sets $mark to m if the environment has the pattern, to x if not, to nothing if it is empty.
+scanfarm_read_mark() {
+  mark=
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in
+      $2) mark=m ;;
+      *) mark=${mark:-x} ;;
+    esac
+  done <"$1"
+}
 
 # is_starting PID: whether a process that showed no environment is in the middle of an exec: it lives, is no kernel
 # thread, belongs to this user, and shows an environment by now, no arguments either, or no start of its code, which the
