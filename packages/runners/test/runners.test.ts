@@ -28,6 +28,12 @@ test('the type of a runner decides where commands run', async () => {
   await expect(open({ ssh }, { type: 'ssh', host: '127.0.0.1', port: 1 })).rejects.toThrow('127.0.0.1:1')
 })
 
+test('an invalid address of the docker engine is refused before any run', () => {
+  expect(() => createRunners({ docker: { engine: 'nonsense', owner: 'test' } })).toThrow(
+    '"nonsense" is not the address of a docker engine',
+  )
+})
+
 test('a runner type without options is disabled', async () => {
   await expect(open({}, { type: 'docker', image: 'x' })).rejects.toThrow('docker commands are switched off')
   await expect(open({}, { type: 'ssh', host: 'x' })).rejects.toThrow('ssh commands are switched off')

@@ -9,7 +9,7 @@ import {
 import type { ContainerLimits } from './container-plan.ts'
 import { ContainerOpener } from './container-opener.ts'
 import { PerCommandContainerRunner, PersistentContainerRunner } from './docker-runner.ts'
-import type { EngineAddress } from './engine-address.ts'
+import { parseEngine, type EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
 import { containsVolume, defaultFileOwner, type FileOwner } from './file-owner.ts'
 import { provideImage } from './image.ts'
@@ -58,8 +58,9 @@ const connect = async (options: DockerRunnersOptions): Promise<Engine> => {
   return { docker, opener }
 }
 
-/** Runs commands in containers. Close the runners before the provider. */
+/** Runs commands in containers. Throws if the engine's address is invalid. Close the runners before the provider. */
 export function createDockerRunners(options: DockerRunnersOptions): DockerRunners {
+  parseEngine(options.engine)
   let engine: Promise<Engine> | undefined
   const connected = (): Promise<Engine> => (engine ??= connect(options))
   const limits = { ...DEFAULT_LIMITS, ...options.limits }

@@ -24,7 +24,7 @@ scanfarm_grep=
 [ "$(printf 'a\0b\n' | grep -oaE 'b|^.' 2>/dev/null | tr '\n' ' ')" = 'a b ' ] && scanfarm_grep=yes
 
 # show_marks MARKER FILE...: sets $shown to a word for each process that shows its environment: PID:m with the marker,
-# PID:x without it. Each environment is read once, because the process may execute another program in between.
+# PID:x without it. Both come from one reading: between two the process may execute another program.
 scanfarm_show_marks() {
   if [ -n "$scanfarm_grep" ]; then
     marker=$1
