@@ -1,9 +1,9 @@
 import { bold, green, red } from '../demo/screen.ts'
 
-export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'] as const
+export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'] as const
 export type Part = (typeof PARTS)[number]
 
-export type Unit = 'ms' | '/s' | 'MiB' | 'B' | 's'
+export type Unit = 'ms' | 'µs' | '/s' | 'MiB' | 'B' | 's'
 
 /** The limit of this machine for the same work, measured in the same run. Same unit as the figure. */
 export interface Limit {
@@ -42,7 +42,7 @@ export function isMet(figure: Figure): boolean | undefined {
   return target.at === 'most' ? measured <= target.bound : measured >= target.bound
 }
 
-const number = (value: number): string =>
+export const number = (value: number): string =>
   value >= 1_000
     ? Math.round(value).toLocaleString('en')
     : value >= 100

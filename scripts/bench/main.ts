@@ -17,6 +17,7 @@ import { language } from './language.ts'
 import { latency } from './latency.ts'
 import { describeMachine } from './machine.ts'
 import { memory } from './memory.ts'
+import { profile } from './profile.ts'
 import { queueDepth } from './queue-depth.ts'
 import { spawnRates } from './spawn-rate.ts'
 import { submit } from './submit.ts'
@@ -34,6 +35,7 @@ const MEASURES: Readonly<
   g: { what: 'memory', measure: memory },
   h: { what: 'the workflow language', measure: language },
   i: { what: 'cancelling', measure: cancelling },
+  j: { what: 'CPU time of a run by component', measure: profile },
 }
 
 interface Options {

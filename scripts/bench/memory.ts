@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { until, type TestCluster } from '@scanfarm/cli/testing'
 import type { Harness } from './harness.ts'
 import { Database, hosts, post, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
+import { descendantsOf, readProc } from './proc.ts'
 import { keepBusy } from './submit.ts'
 
 const SAMPLE_MS = 200
@@ -41,11 +41,11 @@ const figures = (when: string, sizes: Sizes): Figure[] =>
 function sizes(cluster: TestCluster): Sizes {
   const master = cluster.masters[0]?.program.pid ?? 0
   const worker = cluster.workers[0]?.pid ?? 0
-  const launcher = childrenOf(worker).find((pid) => commandOf(pid).includes('launcher'))
+  const launcher = descendantsOf(worker).find(({ pid }) => readProc(`${pid}/cmdline`).includes('launcher'))
   return {
     master: rssMib(master),
     worker: rssMib(worker),
-    launcher: launcher === undefined ? 0 : rssMib(launcher),
+    launcher: launcher === undefined ? 0 : rssMib(launcher.pid),
   }
 }
 
@@ -56,23 +56,8 @@ const larger = (a: Sizes, b: Sizes): Sizes => ({
 })
 
 function rssMib(pid: number): number {
-  const line = /^VmRSS:\s+(\d+) kB/m.exec(readProc(pid, 'status'))
+  const line = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`${pid}/status`))
   return Number(line?.[1] ?? 0) / KIB_PER_MIB
-}
-
-const commandOf = (pid: number): string => readProc(pid, 'cmdline')
-
-const childrenOf = (parent: number): number[] =>
-  readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && Number(/^PPid:\s+(\d+)/m.exec(readProc(pid, 'status'))?.[1]) === parent)
-
-function readProc(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 /** The peak during `work`. */
