@@ -21,7 +21,7 @@ interface Path {
 export async function* api(harness: Harness): AsyncGenerator<Figure> {
   await using cluster = await startCluster(harness, { workers: 0 })
   await using db = await Database.open(cluster.postgres.url)
-  const seeded = await seedRuns(harness, db, harness.quick ? 100_000 : 1_000_000)
+  const seeded = await seedRuns(harness, db, { runs: harness.quick ? 100_000 : 1_000_000 })
   for (const path of paths(seeded)) yield* measure(harness, cluster, path, seeded)
 }
 
@@ -44,7 +44,7 @@ const paths = ({ runs, middleId, middleUuid, middleTarget, jobId }: Seeded): Pat
     name: 'run by number',
     path: `/runs/${middleId}`,
     target: atMost(5),
-    load: { statement: `select * from runs where id = ${middleId}`, share: 0.4 },
+    load: { statement: `select * from runs where id = ${middleId}`, share: 0.5 },
   },
   { name: 'run by uuid', path: `/runs/${middleUuid}`, target: atMost(5) },
   { name: 'job of 10,000 runs', path: `/jobs/${jobId}`, target: atMost(25) },

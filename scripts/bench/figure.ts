@@ -1,6 +1,6 @@
 import { bold, green, red } from '../demo/screen.ts'
 
-export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'] as const
+export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'] as const
 export type Part = (typeof PARTS)[number]
 
 export type Unit = 'ms' | 'µs' | '/s' | 'MiB' | 'B' | 's'
@@ -57,17 +57,27 @@ const targetText = ({ target, unit }: Figure): string => {
 
 const verdictText = (figure: Figure): string => {
   const met = isMet(figure)
-  return met === undefined ? '' : met ? green('ok') : red('short')
+  return met === undefined ? '' : met ? green('ok') : red('missed')
 }
 
-export const HEAD = ['', 'figure', 'measured', 'limit of this machine', 'ratio', 'target', 'verdict']
+/** Why a figure misses its goal. */
+export function shortfallOf(figure: Figure): string {
+  const ratio = ratioOf(figure)
+  const measured = figure.target?.of === 'ratio' && ratio ? `${ratio.toFixed(2)}×` : valueText(figure)
+  const limit = figure.target?.of === 'ratio' ? ` of ${figure.limit?.what ?? ''}` : ''
+  return `(${figure.part}) ${figure.name}: ${measured}${limit}, goal ${targetText(figure)}`
+}
+
+const valueText = ({ value, unit }: Figure): string => `${number(value)} ${unit}`
+
+export const HEAD = ['', 'figure', 'measured', 'limit of this machine', 'ratio', 'goal', 'verdict']
 
 export const rowOf = (figure: Figure): string[] => {
   const ratio = ratioOf(figure)
   return [
     bold(figure.part),
     figure.name,
-    `${number(figure.value)} ${figure.unit}`,
+    valueText(figure),
     figure.limit ? `${number(figure.limit.value)} ${figure.unit} ${figure.limit.what}` : '',
     ratio === undefined ? '' : `${ratio.toFixed(2)}×`,
     targetText(figure),
