@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
+import { TestCluster, until, type TestClusterOptions } from '@scanfarm/cli/testing'
 import pg from 'pg'
 import type { Harness } from './harness.ts'
 
@@ -8,6 +8,7 @@ const PRODUCTION_LEASE_MS = 20_000
 /** Polls are rare because each one adds load; the end of the job is read from its last run. */
 const POLL_MS = 500
 const STUCK_MS = 60_000
+const EXPANDED_MS = 600_000
 
 /** A farm of real processes on a Postgres with synchronous commits. The harness disposes it at the latest. */
 export async function startCluster(harness: Harness, options: TestClusterOptions): Promise<TestCluster> {
@@ -71,6 +72,29 @@ export interface Submitted {
 
 export const post = (cluster: TestCluster, body: Readonly<Record<string, unknown>>): Promise<Submitted> =>
   cluster.client.post<Submitted>('/runs', { run_mode: 'distributed', ...body })
+
+/** Submits a job with an uploaded target file, like a user with many targets, and waits until all its runs exist. */
+export async function postMany(
+  harness: Harness,
+  {
+    cluster,
+    db,
+    runs,
+    body,
+  }: { cluster: TestCluster; db: Database; runs: number; body: Record<string, unknown> },
+): Promise<string> {
+  const file = await cluster.client.upload('targets.txt', hosts(runs).join('\n'))
+  const { job_id } = await post(cluster, { ...body, target_file: file.path })
+  const allCreated = async (): Promise<boolean> => {
+    const { created } = await db.one<{ created: string }>(CREATED, [job_id])
+    harness.progress(Number(created), runs, 'runs created')
+    return Number(created) === runs
+  }
+  await until('all runs are created', allCreated, EXPANDED_MS)
+  return job_id
+}
+
+const CREATED = 'select count(*) as created from runs where job_no = (select id from jobs where job_id = $1)'
 
 /**
  * Waits until all runs of a job have ended, and returns the time of the last end in ms since the epoch. Rejects if a run

@@ -1,21 +1,21 @@
-import { until, type TestCluster } from '@scanfarm/cli/testing'
+import type { TestCluster } from '@scanfarm/cli/testing'
 import type { Harness } from './harness.ts'
-import { Database, hosts, post, startCluster, untilEnded } from './cluster.ts'
+import { Database, hosts, post, postMany, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
 import { descendantsOf, readProc } from './proc.ts'
 import { keepBusy } from './submit.ts'
 
 const SAMPLE_MS = 200
-const EXPANDED_MS = 600_000
 const KIB_PER_MIB = 1024
 const MOST_MIB = 200
+const MOST_UNDER_LOAD_MIB = 180
 
 /** (g) Resident memory of a master and a worker: when idle, under load, and while a million runs wait. */
 export async function* memory(harness: Harness): AsyncGenerator<Figure> {
   await using cluster = await startCluster(harness, { workers: 1, slots: 8 })
   await using db = await Database.open(cluster.postgres.url)
   yield* figures('when idle', sizes(cluster))
-  yield* figures('under load, peak', await underLoad(harness, cluster, db))
+  yield* figures('under load, peak', await underLoad(harness, cluster, db), MOST_UNDER_LOAD_MIB)
   const deep = await deepQueue(harness, cluster, db)
   const runs = deep.runs.toLocaleString('en')
   yield* figures(`while ${runs} runs are submitted, peak`, deep.peak)
@@ -29,13 +29,13 @@ interface Sizes {
   readonly launcher: number
 }
 
-const figures = (when: string, sizes: Sizes): Figure[] =>
+const figures = (when: string, sizes: Sizes, most = MOST_MIB): Figure[] =>
   (['master', 'worker', 'launcher'] as const).map((who) => ({
     part: 'g',
     name: `${who} ${when}`,
     value: sizes[who],
     unit: 'MiB',
-    ...(who === 'launcher' ? {} : { target: atMost(MOST_MIB) }),
+    ...(who === 'launcher' ? {} : { target: atMost(most) }),
   }))
 
 function sizes(cluster: TestCluster): Sizes {
@@ -83,7 +83,6 @@ function underLoad(harness: Harness, cluster: TestCluster, db: Database): Promis
   })
 }
 
-/** Uploads a target file over the API, like a user with many targets. */
 async function deepQueue(
   harness: Harness,
   cluster: TestCluster,
@@ -92,24 +91,8 @@ async function deepQueue(
   const runs = harness.quick ? 150_000 : 1_000_000
   harness.note(`memory while ${runs} runs are submitted with a target file, and wait`)
   await keepBusy(cluster)
-  const peak = await peakDuring(cluster, async () => {
-    const file = await cluster.client.upload('targets.txt', hosts(runs).join('\n'))
-    const { job_id } = await post(cluster, { module: 'noop', target_file: file.path })
-    await untilExpanded(harness, db, job_id, runs)
-  })
+  const peak = await peakDuring(cluster, () =>
+    postMany(harness, { cluster, db, runs, body: { module: 'noop' } }),
+  )
   return { runs, peak, settled: sizes(cluster) }
 }
-
-const untilExpanded = (harness: Harness, db: Database, jobId: string, runs: number): Promise<boolean> =>
-  until(
-    'all runs are created',
-    async () => {
-      const { created } = await db.one<{ created: string }>(
-        'select count(*) as created from runs where job_no = (select id from jobs where job_id = $1)',
-        [jobId],
-      )
-      harness.progress(Number(created), runs, 'runs created')
-      return Number(created) === runs
-    },
-    EXPANDED_MS,
-  )

@@ -43,7 +43,7 @@ export async function* submit(harness: Harness): AsyncGenerator<Figure> {
       value: queued,
       unit: 'ms',
       limit: { what: 'insert + addBulk', value: insert + bulk },
-      target: atMost(2, 'ratio'),
+      target: atMost(count === 1_000 ? 2 : 1.4, 'ratio'),
     }
   }
 }
