@@ -27,12 +27,19 @@ export async function* program(harness: Harness): AsyncGenerator<Figure> {
   }
 }
 
+/** Its standard input is empty: some programs read targets from it. */
+function runLine(cwd: string, file: string, args: readonly string[]): Promise<unknown> {
+  const running = run(file, args, { cwd, maxBuffer: MOST_OUTPUT })
+  running.child.stdin?.end()
+  return running
+}
+
 /** The median of each line. They take turns, so that other load slows all of them. */
 async function timesOf(folder: string, tries: number, lines: readonly Line[]): Promise<number[]> {
   const times = lines.map((): number[] => [])
   for (let attempt = -1; attempt < tries; attempt++)
     for (const [index, [file, ...args]] of lines.entries()) {
-      const ms = await timeMs(() => run(file, args, { cwd: folder, maxBuffer: MOST_OUTPUT }))
+      const ms = await timeMs(() => runLine(folder, file, args))
       if (attempt >= 0) times[index]?.push(ms)
     }
   return times.map((all) => percentile(all, 50))
@@ -113,12 +120,19 @@ async function* compare(
   }
 }
 
-const peerLine = (binary: string, folder: string, name: string): Line => [
-  binary,
-  'run',
-  ...['-b', join(folder, 'peer'), '-F', join(folder, 'workflows'), '-W', join(folder, 'peer-output')],
-  ...['-m', name, '-t', 'bench.test', '--silent', '--skip-auto-setup', '--disable-notification'],
-]
+const PEER_OPTIONS = ['--silent', '--skip-auto-setup', '--disable-notification']
+
+const peerLine = (binary: string, folder: string, name: string): Line => {
+  const folders = [
+    '-b',
+    join(folder, 'peer'),
+    '-F',
+    join(folder, 'workflows'),
+    '-W',
+    join(folder, 'peer-output'),
+  ]
+  return [binary, 'run', ...folders, '-m', name, '-t', 'bench.test', ...PEER_OPTIONS]
+}
 
 const moduleText = (name: string, steps: string): string => `kind: module\nname: ${name}\nsteps:\n${steps}`
 
