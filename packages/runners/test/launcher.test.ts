@@ -113,7 +113,7 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
       stderr: stderr.path,
       marker: `replaced-${++lastMarker}`,
     })
-    const end = launched.kind === 'started' ? await launched.ended : launched
+    const end = launched.kind === 'started' ? (await launched.ended).end : launched
     for (const pipe of [stdout, stderr]) await pool.closeAndRelease(pipe, true)
     return end
   }
@@ -125,6 +125,48 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
   test('is not replaced if it was ready before it died, even if its message arrives late', async () => {
     const dying = { command: '/bin/sh', args: ['-c', '(sleep 0.3; echo ready) & exit 1'] }
     expect(await launchAfter(dying)).toMatchObject({ kind: 'lost' })
+  })
+
+  test('leaves no process of commands that are cancelled at any moment of their start', async () => {
+    const runner = await open()
+    const word = token()
+    for (let waitMs = 0; waitMs < 30; waitMs += 1) {
+      const cancel = new AbortController()
+      const outcome = runner.run(
+        { argv: ['sleep', word], env, graceMs: 0 },
+        { signal: cancel.signal, onStart: () => cancel.abort() },
+      )
+      setTimeout(() => cancel.abort(), waitMs)
+      expect(await outcome).toMatchObject({ kind: 'cancelled' })
+      expect(await alive(word)).toEqual([])
+    }
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('reports each command as started before its end, however short it is', async () => {
+    const runner = await open()
+    const calls = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const seen: string[] = []
+        const onStart = () => void seen.push('start')
+        const { text } = await run(runner, 'echo $$', { onStart })
+        return [...seen, text !== '']
+      }),
+    )
+    expect(calls).toEqual(Array.from({ length: 50 }, () => ['start', true]))
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('delivers the output of a short command to a slow receiver before its outcome', async () => {
+    const runner = await open()
+    let received = 0
+    const onOutput = async (_: string, chunk: Buffer): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      received += chunk.length
+    }
+    await run(runner, 'head -c 60000 /dev/zero', { onOutput })
+    expect(received).toBe(60_000)
+    await runner[Symbol.asyncDispose]()
   })
 
   test('ignores signals that are sent to the whole process group', async () => {
@@ -221,5 +263,34 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     expect(texts).toEqual(Array.from({ length: 100 }, (_, index) => `${index}\n`))
     expect((await descriptors()) - before).toBeLessThan(100)
     await runner[Symbol.asyncDispose]()
+  })
+})
+
+describe('orphans of commands', () => {
+  test('are adopted by the launcher in Perl, which reports whether there are any', async () => {
+    await using pool = new PipePool()
+    await using client = new LauncherClient(launcherPrograms('perl'), pool.folder)
+    const word = token()
+    const mayLeaveOrphans = async (marker: string, script: string): Promise<boolean> => {
+      const [stdout, stderr] = [await pool.open(), await pool.open()]
+      const request = { ...sh(script), cwd: '/', stdout: stdout.path, stderr: stderr.path, marker }
+      const launched = await client.launch(request)
+      if (launched.kind === 'started') await launched.ended
+      for (const pipe of [stdout, stderr]) await pool.closeAndRelease(pipe, false)
+      return client.mayHaveOrphans(marker)
+    }
+    const leave = `(setsid sleep ${word} </dev/null >/dev/null 2>&1 &)`
+    expect(await mayLeaveOrphans('first', 'true')).toBe(false)
+    expect(await mayLeaveOrphans('second', leave)).toBe(true)
+    await until(async () => (await alive(word)).length > 0)
+    expect(await mayLeaveOrphans('third', 'true')).toBe(true)
+    for (const pid of await alive(word)) {
+      expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(`) S ${client.pid} `)
+      process.kill(pid, 'SIGKILL')
+    }
+    await until(async () => !(await mayLeaveOrphans('third', 'true')))
+    expect(client.mayHaveOrphans('second')).toBe(true)
+    client.forget('second')
+    expect(client.mayHaveOrphans('second')).toBe(false)
   })
 })

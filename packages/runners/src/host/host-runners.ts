@@ -143,9 +143,12 @@ class HostRunner implements Runner {
     await this.#running.cancelAll()
     if (this.#commands === 0) return
     const { marker, owner = this.#options.user } = this.#context
-    const attempt = { marker, ...(owner && { user: owner }) }
-    const orphans = await this.#orphans.find(attempt, this.#openedTicks, this.#tools.groups)
-    if (orphans.length > 0) await killProcessTree(attempt, 0)
-    this.#tools.launcher.forget(marker)
+    const { launcher, groups } = this.#tools
+    if (launcher.mayHaveOrphans(marker)) {
+      const attempt = { marker, ...(owner && { user: owner }) }
+      const orphans = await this.#orphans.find(attempt, this.#openedTicks, groups)
+      if (orphans.length > 0) await killProcessTree(attempt, 0)
+    }
+    launcher.forget(marker)
   }
 }

@@ -1,7 +1,13 @@
+import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 type Deliver = (chunk: Buffer) => void | Promise<void>
+
+/** Size of a pipe, unless its writer enlarges it. */
+const READ_BYTES = 65_536
+const MOST_READS = 4
+const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
 /**
  * Reads one pipe and delivers it chunk by chunk. Nothing is read while the receiver is busy, so a slow receiver slows
@@ -10,29 +16,22 @@ type Deliver = (chunk: Buffer) => void | Promise<void>
 export class OutputReader {
   /** Settles when all was received or the reader was closed. Rejects if the receiver failed. */
   readonly done: Promise<void>
-  readonly #socket: Socket
+  readonly #descriptor: number
+  readonly #deliver: Deliver | undefined
+  readonly #settle: PromiseWithResolvers<void>
+  #socket: Socket | undefined
   #ended = false
   #finished = false
   #receiving = false
   #chunks = 0
 
+  /** Output waits in the pipe until `listen` or `readRest`. */
   constructor(descriptor: number, deliver: Deliver | undefined) {
-    this.#socket = new Socket({ fd: descriptor, readable: true, writable: false })
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.done = promise.finally(() => (this.#finished = true))
-    this.#socket.on('data', (chunk) => {
-      this.#chunks += 1
-      const received = receive(deliver, chunk)
-      if (received instanceof Promise) this.#await(received, reject)
-    })
-    this.#socket.once('end', () => (this.#ended = true))
-    // A read error ends the reader like a close, without `ended`.
-    this.#socket.on('error', () => {})
-    this.#socket.once('close', () => this.#receiving || resolve())
-    this.#afterReceiving = () => this.#socket.closed && resolve()
+    this.#descriptor = descriptor
+    this.#deliver = deliver
+    this.#settle = Promise.withResolvers<void>()
+    this.done = this.#settle.promise
   }
-
-  readonly #afterReceiving: () => void
 
   /** The end of the pipe was read: no process holds its other end. */
   get ended(): boolean {
@@ -48,25 +47,81 @@ export class OutputReader {
     return this.#receiving ? Number.NaN : this.#chunks
   }
 
-  close(): void {
-    this.#socket.destroy()
+  /** Delivers output when it arrives. */
+  listen(): void {
+    if (this.#finished) return
+    this.#socket ??= this.#open()
   }
 
-  #await(received: Promise<void>, reject: (error: unknown) => void): void {
+  /**
+   * For a command that has ended: delivers at once what the pipe holds, which costs a fraction of a socket. If a process
+   * still has the other end, or the receiver is busy, the rest is delivered as by `listen`.
+   */
+  readRest(): void {
+    for (let reads = 0; reads < MOST_READS && this.#socket === undefined && !this.#finished; reads += 1) {
+      const chunk = readChunk(this.#descriptor)
+      if (chunk === undefined) break
+      if (chunk.length > 0) this.#receive(chunk)
+      else {
+        this.#ended = true
+        this.close()
+      }
+    }
+    this.listen()
+  }
+
+  close(): void {
+    if (this.#socket !== undefined) this.#socket.destroy()
+    else if (!this.#finished) {
+      closeSync(this.#descriptor)
+      this.#finish()
+    }
+  }
+
+  #open(): Socket {
+    const socket = new Socket({ fd: this.#descriptor, readable: true, writable: false })
+    socket.on('data', (chunk) => this.#receive(chunk))
+    socket.once('end', () => (this.#ended = true))
+    // A read error ends the reader like a close, without `ended`.
+    socket.on('error', () => {})
+    socket.once('close', () => this.#receiving || this.#finish())
+    return socket
+  }
+
+  #finish(): void {
+    this.#finished = true
+    this.#settle.resolve()
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#chunks += 1
+    const received = receive(this.#deliver, chunk)
+    if (!(received instanceof Promise)) return
     this.#receiving = true
-    this.#socket.pause()
+    this.listen()
+    this.#socket?.pause()
     received.then(
       () => {
         this.#receiving = false
-        this.#socket.resume()
-        this.#afterReceiving()
+        this.#socket?.resume()
+        if (this.#socket?.closed === true) this.#finish()
       },
       (error: unknown) => {
         this.#receiving = false
-        this.#socket.destroy()
-        reject(error)
+        this.#finished = true
+        this.#socket?.destroy()
+        this.#settle.reject(error)
       },
     )
+  }
+}
+
+/** Empty at the end of the pipe; undefined if there is nothing to read now. */
+function readChunk(descriptor: number): Buffer | undefined {
+  try {
+    return Buffer.from(buffer.subarray(0, readSync(descriptor, buffer)))
+  } catch {
+    return undefined
   }
 }
 

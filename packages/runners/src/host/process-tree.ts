@@ -37,7 +37,8 @@ export async function findProcessTree({ leader, marker, user }: ProcessTree): Pr
     if (index % SCAN_BATCH === SCAN_BATCH - 1) await nextTurn()
     const info = readProcess(pid)
     if (info === undefined || info.dead || pid === process.pid) continue
-    const inGroup = leader !== undefined && (info.group === leader || info.session === leader)
+    // A leader that was just created has neither its group nor its session yet.
+    const inGroup = leader !== undefined && [pid, info.group, info.session].includes(leader)
     const belongs = inGroup || hasMarker(info, marker)
     if (belongs === true) found.set(pid, info)
     else others.push(info)

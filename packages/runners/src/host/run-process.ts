@@ -6,11 +6,13 @@ import { errorText, settlesWithin } from '@scanfarm/platform'
 import { errorCode } from '../error-fields.ts'
 import { watchInterruption } from '../interruption.ts'
 import { findProcessTree, killProcessTree, send, type ProcessTree } from './process-tree.ts'
-import type { Launched, LauncherClient, ProcessEnd } from './launcher/client.ts'
+import type { Launched, LauncherClient, ProcessEnd, StartFailure } from './launcher/client.ts'
 import type { LaunchRequest } from './launcher/protocol.ts'
 import { finishedOrQuiet, OutputReader } from './output-reader.ts'
 import type { OutputPipe, PipePool } from './pipe-pool.ts'
 
+/** A command that takes longer is reported as started, and its output is delivered when it arrives. */
+const LISTEN_MS = 20
 /** Time for background processes to end after their command, so that the last of a pipeline is not cut off. */
 const LINGER_MS = 500
 /** Once every process is dead, reading stops after this silence. */
@@ -118,13 +120,29 @@ async function follow(
   const received = Promise.all(readers.map((reader) => reader.done))
   const refused = received.then(() => new Promise<never>(() => {}))
   using interruption = watchInterruption(plan.signals, plan.timeoutMs)
-  io.onStart?.(pid)
-  const first = await Promise.race([ended, interruption.occurred, refused])
-  if (typeof first !== 'string') {
-    await windUp(tree, readers, received)
-    await received
-    return outcomeOf(first)
+  let isReported = false
+  const report = (): void => {
+    if (!isReported) io.onStart?.(pid)
+    isReported = true
   }
+  const listen = (): void => {
+    report()
+    for (const reader of readers) reader.listen()
+  }
+  const listening = setTimeout(listen, LISTEN_MS)
+  const first = await Promise.race([ended, interruption.occurred, refused]).finally(() =>
+    clearTimeout(listening),
+  )
+  if (typeof first !== 'string') {
+    const { end, mayHaveOrphans } = first
+    if (end.kind === 'failed') return { kind: 'not-started', reason: await explain(plan, end) }
+    report()
+    for (const reader of readers) reader.readRest()
+    await windUp(tree, readers, received, mayHaveOrphans)
+    await received
+    return outcomeOf(end)
+  }
+  listen()
   const killed = await killProcessTree(tree, plan.graceMs)
   await drain(readers)
   await received
@@ -136,9 +154,10 @@ async function windUp(
   tree: ProcessTree,
   readers: readonly OutputReader[],
   received: Promise<unknown>,
+  mayHaveOrphans: boolean,
 ): Promise<void> {
-  const tidy = (await settlesWithin(received, LINGER_MS)) && (await groupEnds(tree))
-  if (tidy) return
+  const isRead = readers.every(({ finished }) => finished) || (await settlesWithin(received, LINGER_MS))
+  if (isRead && (!mayHaveOrphans || (await groupEnds(tree)))) return
   await killProcessTree(tree, 0)
   await drain(readers)
 }
@@ -188,7 +207,7 @@ const isFolder = (path: string): Promise<boolean> =>
   )
 
 /** The system reports a missing folder, a missing program and a script's missing interpreter with the same code. */
-async function explain(plan: ProcessPlan, failure: { code: string; message: string }): Promise<string> {
+async function explain(plan: ProcessPlan, failure: Pick<StartFailure, 'code' | 'message'>): Promise<string> {
   const program = plan.argv[0] ?? ''
   const folder = await stat(plan.cwd).catch((error: NodeJS.ErrnoException) => error.code ?? error.message)
   if (typeof folder === 'string') return `the folder ${plan.cwd} cannot be used (${folder})`

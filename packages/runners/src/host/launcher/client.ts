@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util'
+import type { Outcome } from '@scanfarm/contracts'
 import type { LauncherProgram } from './programs.ts'
 import {
   forgetMessage,
@@ -19,25 +20,44 @@ const MOST_HELD_BACK = 32
 /** Result of a `kill-user` request that failed. */
 const FAILED = 1
 
-export type ProcessEnd =
-  | { readonly kind: 'exited'; readonly code: number }
-  | { readonly kind: 'signalled'; readonly signal: string }
-  | { readonly kind: 'lost'; readonly reason: string }
+export type ProcessEnd = Extract<Outcome, { kind: 'exited' | 'signalled' | 'lost' }>
+
+/** How the process ended, and whether it may have left others. */
+export interface LaunchEnd {
+  readonly end: ProcessEnd | StartFailure
+  readonly mayHaveOrphans: boolean
+}
+
+/** The program could not be started. `code`: the system's error code, like `ENOENT`. */
+export interface StartFailure {
+  readonly kind: 'failed'
+  readonly code: string
+  readonly message: string
+}
 
 export type Launched =
-  | { readonly kind: 'started'; readonly pid: number; readonly ended: Promise<ProcessEnd> }
-  /** `code`: the system's error code, like `ENOENT`. */
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  /** `ended` can still report that the program could not be started in the process. */
+  | { readonly kind: 'started'; readonly pid: number; readonly ended: Promise<LaunchEnd> }
+  | StartFailure
   /** It is unknown whether the process started. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** A process of the user can kill the one that kills it, but hardly so often. */
 const MOST_TRIES = 100
 
+/** The commands of one marker. */
+interface Attempt {
+  /** The launcher of its first command. */
+  readonly launcher: ChildProcess | undefined
+  running: number
+  hasNoOrphans: boolean
+}
+
 interface Pending {
   readonly request: LaunchRequest
+  readonly attempt: Attempt
   readonly launched: (launched: Launched) => void
-  readonly ended: PromiseWithResolvers<ProcessEnd>
+  readonly ended: PromiseWithResolvers<LaunchEnd>
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
@@ -51,8 +71,10 @@ export class LauncherClient implements AsyncDisposable {
   readonly #programs: LauncherProgram[]
   readonly #pipeFolder: string
   readonly #pending = new Map<number, Pending>()
+  readonly #attempts = new Map<string, Attempt>()
   readonly #killing = new Map<number, (code: number) => void>()
   readonly #heldBack: Buffer[] = []
+  readonly #unsent: Buffer[] = []
   #launcher: ChildProcess | undefined
   #isReady = false
   #lastId = 0
@@ -79,14 +101,23 @@ export class LauncherClient implements AsyncDisposable {
     if (holdsNul(request)) return Promise.resolve(failure(constants.errno.EINVAL))
     const { promise, resolve: launched } = Promise.withResolvers<Launched>()
     const id = ++this.#lastId
-    this.#pending.set(id, { request, launched, ended: Promise.withResolvers<ProcessEnd>() })
     this.start()
+    const attempt = this.#attemptOf(request.marker)
+    attempt.running += 1
+    this.#pending.set(id, { request, attempt, launched, ended: Promise.withResolvers() })
     this.#send(...this.#heldBack.splice(0), launchMessage(id, request))
     return promise
   }
 
+  /** Whether processes with the marker may exist. False means that none does. */
+  mayHaveOrphans(marker: string): boolean {
+    const attempt = this.#attempts.get(marker)
+    return attempt !== undefined && (attempt.running > 0 || !attempt.hasNoOrphans)
+  }
+
   /** The attempt has ended: none of its processes needs to be killed any more. */
   forget(marker: string): void {
+    this.#attempts.delete(marker)
     this.#heldBack.push(forgetMessage(marker))
     if (this.#heldBack.length >= MOST_HELD_BACK) this.#send(...this.#heldBack.splice(0))
   }
@@ -118,7 +149,7 @@ export class LauncherClient implements AsyncDisposable {
   #spawn(): ChildProcess {
     const { command = '', args = [], env } = this.#programs[0] ?? {}
     const replies = new ReplyReader()
-    const launcher = spawn(command, [...args, this.#pipeFolder], {
+    const launcher = spawn(command, [...args, this.#pipeFolder, process.arch], {
       env: { ...env },
       cwd: '/',
       detached: true,
@@ -139,11 +170,22 @@ export class LauncherClient implements AsyncDisposable {
     return launcher
   }
 
-  #send(...messages: Buffer[]): void {
-    this.#launcher?.stdin?.write(messages.length === 1 ? messages[0] : Buffer.concat(messages))
+  #attemptOf(marker: string): Attempt {
+    const known = this.#attempts.get(marker)
+    if (known !== undefined) return known
+    const attempt = { launcher: this.#launcher, running: 0, hasNoOrphans: true }
+    this.#attempts.set(marker, attempt)
+    return attempt
   }
 
-  #receive([kind, id, first, second]: readonly string[]): void {
+  /** Messages of the same turn of the event loop are sent together. */
+  #send(...messages: Buffer[]): void {
+    if (this.#unsent.length === 0)
+      process.nextTick(() => this.#launcher?.stdin?.write(Buffer.concat(this.#unsent.splice(0))))
+    this.#unsent.push(...messages)
+  }
+
+  #receive([kind, id, first, second, orphans]: readonly string[]): void {
     if (kind === 'ready') this.#isReady = true
     this.#killing.get(Number(id))?.(kind === 'ended' ? Number(first) + Number(second) : FAILED)
     this.#killing.delete(Number(id))
@@ -154,8 +196,16 @@ export class LauncherClient implements AsyncDisposable {
       return pending.launched({ kind: 'started', pid: Number(first), ended })
     }
     this.#pending.delete(Number(id))
-    if (kind === 'failed') pending.launched(failure(Number(first)))
-    else pending.ended.resolve(endOf(Number(first), Number(second)))
+    const { attempt } = pending
+    attempt.running -= 1
+    if (kind === 'failed') {
+      const failed = failure(Number(first))
+      pending.launched(failed)
+      return pending.ended.resolve({ end: failed, mayHaveOrphans: false })
+    }
+    const mayHaveOrphans = orphans !== '0'
+    attempt.hasNoOrphans = !mayHaveOrphans && attempt.running === 0 && attempt.launcher === this.#launcher
+    pending.ended.resolve({ end: endOf(Number(first), Number(second)), mayHaveOrphans })
   }
 
   #onExit(launcher: ChildProcess, why: string): void {
@@ -168,7 +218,7 @@ export class LauncherClient implements AsyncDisposable {
     const reason = `the launcher has ended: ${why}`
     for (const { launched, ended } of this.#pending.values()) {
       launched({ kind: 'lost', reason })
-      ended.resolve({ kind: 'lost', reason })
+      ended.resolve({ end: { kind: 'lost', reason }, mayHaveOrphans: true })
     }
     this.#pending.clear()
   }
@@ -186,7 +236,7 @@ const endOf = (code: number, signal: number): ProcessEnd =>
     ? { kind: 'exited', code }
     : { kind: 'signalled', signal: SIGNAL_NAMES.get(signal) ?? `signal ${signal}` }
 
-const failure = (errno: number): Launched => ({
+const failure = (errno: number): StartFailure => ({
   kind: 'failed',
   code: getSystemErrorName(-errno),
   message: getSystemErrorMessage(-errno),

@@ -1,140 +1,206 @@
 # The launcher for systems with Perl: a tenth of the memory of a Node process and half the work for each command.
-# launcher.ts is its equivalent in TypeScript; protocol.ts describes the messages. The only argument is the folder of the
-# pipes.
+# launcher.ts is its equivalent in TypeScript; protocol.ts describes the messages. The arguments are the folder of the
+# pipes and the processor architecture in Node's words.
+#
+# Each page of memory that the launcher or the new process touches between fork and exec costs about a microsecond.
+# Therefore it loads no modules (POSIX alone doubles the pages) and prepares in its own process what a command
+# inherits: descriptors and environment.
 use strict;
-use warnings;
-use Fcntl qw(O_RDONLY O_WRONLY);
-use POSIX ();
 
-use constant READ_BYTES => 65536;
+my $READ_BYTES = 65536;
 # A command that ends just before `select` is noticed after this time.
-use constant POLL_S => 0.05;
-use constant MOST_SWEEPS  => 1000;
-use constant SWEEP_S      => 0.01;
-use constant KERNEL_THREAD => 0x00200000;
+my $POLL_S = 0.05;
+# The start of a command is reported after at most this time, or together with other replies.
+my $START_S = 0.01;
+my $MOST_SWEEPS = 1000;
+my $SWEEP_S = 0.01;
+my $KERNEL_THREAD = 0x00200000;
+# Constants of Linux on the architectures below.
+my ($O_WRONLY, $O_NONBLOCK, $F_SETFL, $EINTR, $WNOHANG, $PR_SET_CHILD_SUBREAPER) = (1, 0x800, 4, 4, 1, 36);
 
-my ($pipe_folder) = @ARGV;
-my @ignored_signals = qw(TERM INT HUP QUIT PIPE);
-my $input = '';
-my %id_of;        # pid => id of each command that runs
-my %status_of;    # pid => pipe that reports whether its program could be started
-my %markers;      # of the attempts that have not ended
+my ($pipe_folder, $architecture) = @ARGV;
+# System calls without an equivalent in the language.
+my ($SETSID, $SETGROUPS, $SETRESGID, $SETRESUID, $PRCTL) = @{
+    { x64 => [112, 116, 119, 117, 157], arm64 => [157, 159, 149, 147, 167] }->{$architecture}
+        // die "no system calls are known for $architecture\n"
+};
 
 # Inherited descriptors must not be passed on to commands.
 if (opendir my $open, '/proc/self/fd') {
-    POSIX::close($_) for grep { /\A\d+\z/ && $_ > 2 } readdir $open;
+    for (grep { /\A\d+\z/ && $_ > 2 && $_ != fileno $open } readdir $open) { open my $inherited, "<&=$_" }
 }
+open my $requests, '<&', \*STDIN  or die;
+open my $replies,  '>&', \*STDOUT or die;
+# Without this file, which lists the children of this process, every run looks for orphans itself.
+open my $children, '<', "/proc/self/task/$$/children";
+open STDIN, '<', '/dev/null' or die;
+# Descriptors 1 and 2 are free: the next two files that are opened get them.
+close STDOUT;
+close STDERR;
 
-# The program decides when its commands end: signals to the whole process group or service are ignored here.
-$SIG{$_} = 'IGNORE' for @ignored_signals;
-$SIG{CHLD} = sub { };
-reply('ready');
+my $input = '';
+my $output = '';
+my $started = '';    # replies that wait for others
+my %id_of;           # pid => id of each command that runs
+my %markers;         # of the attempts that have not ended
+my %variables;       # NAME=VALUE of each variable in %ENV
+%ENV = ();
+
+# The program decides when its commands end: signals to the whole process group or service have no effect here.
+# Handlers, unlike ignored signals, are not inherited by commands.
+$SIG{$_} = sub { } for qw(TERM INT HUP QUIT PIPE CHLD);
+# Orphans become children of this process, which therefore knows whether there are any.
+my $adopts = $children && syscall($PRCTL, $PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+my $watched = '';
+vec($watched, fileno $requests, 1) = 1;
+syswrite $replies, "ready\n";
 while (1) {
-    my $watched = '';
-    vec($watched, $_, 1) = 1 for 0, map { fileno $_ } values %status_of;
-    select($watched, undef, undef, %id_of ? POLL_S : undef) > 0 or $watched = '';
-    read_requests() if vec($watched, 0, 1);
-    for my $pid (keys %status_of) {
-        report_start($pid) if vec($watched, fileno $status_of{$pid}, 1);
-    }
+    my $ready = $watched;
+    my $count = select $ready, undef, undef, $started ne '' ? $START_S : %id_of ? $POLL_S : undef;
+    report_started();
+    read_requests() if $count > 0;
     reap();
+    reply();
 }
 
-sub reply { syswrite STDOUT, join(' ', @_) . "\n" }
+sub reply {
+    while ($output ne '') {
+        my $written = syswrite $replies, $output;
+        if (defined $written) { substr $output, 0, $written, '' }
+        # Otherwise the program has ended, which the next read of requests reports.
+        elsif ($! != $EINTR) { $output = '' }
+    }
+}
 
 sub read_requests {
-    sysread(STDIN, $input, READ_BYTES, length $input) or leave();
-    while ($input =~ /\A(\d+)\n/ && length($input) >= $1 + $+[0]) {
-        my ($kind, @fields) = split /\0/, substr($input, $+[0], $1), -1;
-        substr($input, 0, $+[0] + $1) = '';
+    sysread($requests, $input, $READ_BYTES, length $input) or leave();
+    my $from = 0;
+    while ((my $line_end = index $input, "\n", $from) >= 0) {
+        my $bytes = substr $input, $from, $line_end - $from;
+        last if length($input) < $line_end + 1 + $bytes;
+        my ($kind, @fields) = split /\0/, substr($input, $line_end + 1, $bytes), -1;
+        $from = $line_end + 1 + $bytes;
         if ($kind eq 'launch') { launch(@fields) }
         elsif ($kind eq 'kill-user') { kill_user(@fields) }
         else { delete $markers{ $fields[0] } }
     }
+    substr $input, 0, $from, '';
 }
 
 sub launch {
-    my ($id, $marker, @how) = @_;
+    my ($id, $marker, $uid, $gid, $folder, $stdout, $stderr, $words, @rest) = @_;
+    my @argv = splice @rest, 0, $words;
     $markers{$marker} = 1;
-    pipe(my $status, my $reporter) or return reply('failed', $id, $! + 0);
-    my $pid = fork;
-    return reply('failed', $id, $! + 0) unless defined $pid;
-    if ($pid == 0) {
-        become(@how);
-        syswrite $reporter, $! + 0;
-        POSIX::_exit(127);
+    set_environment(@rest);
+    my $pid = open_output($stdout, $stderr) ? fork : undef;
+    my $error = $! + 0;
+    if (defined $pid && $pid == 0) {
+        syscall $SETSID;
+        if (change_user($uid, $gid) && chdir $folder) { exec { $argv[0] } @argv }
+        syswrite $replies, join(' ', 'failed', $id, $! + 0) . "\n";
+        exit 127;
     }
-    ($id_of{$pid}, $status_of{$pid}) = ($id, $status);
+    close STDOUT;
+    close STDERR;
+    return $output .= "failed $id $error\n" unless $pid;
+    $id_of{$pid} = $id;
+    $started .= "started $id $pid\n";
+}
+
+# Opens the pipes of a command as descriptors 1 and 2. Without a reader, opening them fails instead of blocking.
+sub open_output {
+    my ($stdout, $stderr) = @_;
+    sysopen(STDOUT, $stdout, $O_WRONLY | $O_NONBLOCK) or return;
+    sysopen(STDERR, $stderr, $O_WRONLY | $O_NONBLOCK) or return;
+    return fcntl(STDOUT, $F_SETFL, 0) && fcntl(STDERR, $F_SETFL, 0);
+}
+
+# Most variables of a command are those of the one before.
+sub set_environment {
+    my @missing = grep { !exists $variables{$_} } @_;
+    if (keys(%variables) + @missing > @_) {
+        my %wanted;
+        @wanted{@_} = ();
+        for (grep { !exists $wanted{$_} } keys %variables) {
+            delete $variables{$_};
+            delete $ENV{ (split /=/, $_, 2)[0] };
+        }
+    }
+    for (@missing) {
+        my ($name, $value) = split /=/, $_, 2;
+        $variables{$_} = 1;
+        $ENV{$name} = $value;
+    }
 }
 
 # Sends one signal to all processes of a user; see killAsUser in client.ts.
 sub kill_user {
     my ($id, $uid, $gid) = @_;
     my $pid = fork;
-    return reply('failed', $id, $! + 0) unless defined $pid;
+    return $output .= join(' ', 'failed', $id, $! + 0) . "\n" unless defined $pid;
     if ($pid == 0) {
-        change_user($uid, $gid) or POSIX::_exit(1);
+        change_user($uid, $gid) or exit 1;
         kill 'KILL', -1;
-        POSIX::_exit(0);
+        exit 0;
     }
     $id_of{$pid} = $id;
 }
 
 sub change_user {
     my ($uid, $gid) = @_;
-    if ($gid ne '') { $) = "$gid $gid"; POSIX::setgid($gid) or return }
-    if ($uid ne '') { POSIX::setuid($uid) or return }
+    if ($gid ne '') {
+        $gid += 0;
+        syscall($SETGROUPS, 1, pack 'L', $gid) == 0 && syscall($SETRESGID, $gid, $gid, $gid) == 0 or return;
+    }
+    if ($uid ne '') {
+        $uid += 0;
+        syscall($SETRESUID, $uid, $uid, $uid) == 0 or return;
+    }
     return 1;
 }
 
-# Returns only on failure, with the error in $!. Descriptors above stderr close on exec.
-sub become {
-    my ($uid, $gid, $folder, $stdout, $stderr, $words, @rest) = @_;
-    my @argv = splice @rest, 0, $words;
-    $SIG{$_} = 'DEFAULT' for @ignored_signals, 'CHLD';
-    POSIX::setsid();
-    sysopen(my $in,  '/dev/null', O_RDONLY) or return;
-    sysopen(my $out, $stdout,     O_WRONLY) or return;
-    sysopen(my $err, $stderr,     O_WRONLY) or return;
-    POSIX::dup2(fileno $in, 0);
-    POSIX::dup2(fileno $out, 1);
-    POSIX::dup2(fileno $err, 2);
-    change_user($uid, $gid) or return;
-    chdir $folder or return;
-    %ENV = map { split /=/, $_, 2 } @rest;
-    no warnings 'exec';
-    exec { $argv[0] } @argv;
-}
-
-sub report_start {
-    my ($pid) = @_;
-    my $error = '';
-    sysread delete $status_of{$pid}, $error, 16;
-    return reply('started', $id_of{$pid}, $pid) if $error eq '';
-    reply('failed', delete $id_of{$pid}, $error);
+sub report_started {
+    $output .= $started;
+    $started = '';
 }
 
 sub reap {
-    while ((my $pid = waitpid -1, POSIX::WNOHANG) > 0) {
-        my $how = $?;
-        report_start($pid) if $status_of{$pid};
-        reply('ended', delete $id_of{$pid}, $how >> 8, $how & 127) if $id_of{$pid};
+    my @ended;
+    while ((my $pid = waitpid -1, $WNOHANG) > 0) {
+        my $id = delete $id_of{$pid};
+        push @ended, join ' ', 'ended', $id, $? >> 8, $? & 127 if defined $id;
     }
+    return unless @ended;
+    report_started();
+    my $orphans = has_orphans();
+    $output .= "$_ $orphans\n" for @ended;
+}
+
+# Whether this process has children besides the commands that run. Only this process reaps them: none can be missing in
+# the list because another one disappears while it is read.
+sub has_orphans {
+    return 1 unless $adopts;
+    sysseek $children, 0, 0;
+    my $list = '';
+    1 while sysread $children, $list, $READ_BYTES, length $list;
+    exists $id_of{$_} or return 1 for split ' ', $list;
+    return 0;
 }
 
 # The program has ended, for whatever reason: kills its commands and exits.
 sub leave {
-    kill 'KILL', -$_ for keys %id_of;
+    # One that was just forked does not lead its group yet.
+    kill 'KILL', -$_, $_ for keys %id_of;
     my $ours = join '|', map { quotemeta } keys %markers;
-    for (1 .. MOST_SWEEPS) {
+    for (1 .. $MOST_SWEEPS) {
         last if $ours eq '' or not sweep(qr/(?:\A|\0)SCANFARM_MARKER=(?:$ours)#/);
-        select undef, undef, undef, SWEEP_S;
+        select undef, undef, undef, $SWEEP_S;
     }
     if (opendir my $pipes, $pipe_folder) {
         unlink map { "$pipe_folder/$_" } readdir $pipes;
         rmdir $pipe_folder;
     }
-    POSIX::_exit(0);
+    exit 0;
 }
 
 # Kills the processes that have one of our markers. Returns their number, plus the processes that do not show their
@@ -155,7 +221,7 @@ sub sweep {
 sub is_starting {
     my ($pid) = @_;
     my ($state, @fields) = split / /, content("/proc/$pid/stat") =~ s/.*\) //sr;
-    return 0 if not defined $state or $state eq 'Z' or $fields[5] & KERNEL_THREAD;
+    return 0 if not defined $state or $state eq 'Z' or $fields[5] & $KERNEL_THREAD;
     return 1 if $fields[22] eq '0';
     return content("/proc/$pid/cmdline") eq '' || content("/proc/$pid/environ") ne '' ? 1 : 0;
 }

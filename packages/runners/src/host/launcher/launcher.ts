@@ -11,6 +11,8 @@ import { RequestReader, type LaunchRequest } from './protocol.ts'
  */
 
 const SWEEPS_AT_ONCE = 4
+/** It does not adopt orphans. */
+const ORPHANS_UNKNOWN = 1
 
 const running = new Map<number, ChildProcess>()
 const markers = new Set<string>()
@@ -26,7 +28,7 @@ async function launch(id: number, request: LaunchRequest): Promise<void> {
     running.set(id, child)
     child.once('exit', (code, signal) => {
       running.delete(id)
-      reply('ended', id, code ?? 0, signal === null ? 0 : constants.signals[signal])
+      reply('ended', id, code ?? 0, signal === null ? 0 : constants.signals[signal], ORPHANS_UNKNOWN)
     })
     reply('started', id, pidOf(child))
   } catch (error) {

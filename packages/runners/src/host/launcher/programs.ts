@@ -41,6 +41,8 @@ export const bounded = (
 })
 
 const PERL = '/usr/bin/perl'
+/** For which launcher.pl knows the numbers of system calls. */
+const PERL_ARCHITECTURES: readonly string[] = ['x64', 'arm64']
 /** Fewer threads and a small young generation: less memory to copy for each fork. */
 const NODE_FLAGS = ['--single-threaded', '--max-semi-space-size=1', '--disable-warning=ExperimentalWarning']
 
@@ -56,11 +58,13 @@ const nodeProgram = (): LauncherProgram => {
 const perlProgram = (): LauncherProgram => ({
   command: PERL,
   args: [fileURLToPath(new URL('./launcher.pl', import.meta.url))],
-  env: {},
+  // Otherwise each new process looks up the functions of the C library again.
+  env: { LD_BIND_NOW: '1' },
 })
 
 /** In order of preference: each is a fallback for the one before. */
 export function launcherPrograms(choice: 'perl' | 'node' | undefined): LauncherProgram[] {
-  const perl = choice !== 'node' && existsSync(PERL) ? [perlProgram()] : []
+  const hasPerl = existsSync(PERL) && PERL_ARCHITECTURES.includes(process.arch)
+  const perl = choice !== 'node' && hasPerl ? [perlProgram()] : []
   return choice === 'perl' ? perl : [...perl, nodeProgram()]
 }

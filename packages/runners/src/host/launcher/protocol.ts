@@ -25,7 +25,11 @@ export interface LaunchRequest {
  *     ready
  *     started ID PID
  *     failed ID ERRNO
- *     ended ID CODE SIGNAL      (numbers; SIGNAL is 0 for a program that exited)
+ *     ended ID CODE SIGNAL ORPHANS
+ *
+ * CODE and SIGNAL are numbers; SIGNAL is 0 for a program that exited. ORPHANS is 0 if the launcher adopts orphans and had
+ * none, which means that no process of an earlier command exists, and 1 otherwise. `failed` is the last reply for its ID
+ * that counts: `started` before it means only that a process was created, and replies after it are ignored.
  */
 const MOST_REPLY = 1_000
 const NUL = '\0'
