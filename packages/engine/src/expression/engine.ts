@@ -2,14 +2,15 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { messageOf, type Json } from '@scanfarm/language'
 import { StopProgram } from '@scanfarm/functions'
 import {
-  ANSWERED,
   EXPRESSION_LIMITS,
+  SENT,
   STOP,
   type Answer,
   type ExpressionLimits,
   type FromThread,
   type Job,
   type Outcome,
+  type ToThread,
 } from './messages.ts'
 
 export type { Outcome } from './messages.ts'
@@ -27,7 +28,7 @@ export interface Evaluate {
 
 export interface EngineOptions {
   readonly limits?: Partial<ExpressionLimits>
-  /** Maximum number of programs that run or wait at the same time; more are queued. */
+  /** Maximum number of programs that run at the same time; more are queued. */
   readonly maxThreads?: number
   /** Idle time after which a thread is ended. */
   readonly idleMs?: number
@@ -35,6 +36,9 @@ export interface EngineOptions {
 
 /** Time beyond its limit that a program has before the watchdog ends its thread. */
 const INTERRUPT_GRACE_MS = 2000
+
+/** Time that a program waits for a thread before another thread is started: most programs end much sooner. */
+const START_AFTER_MS = 20
 
 /** Time that a thread has to stop before it is terminated. */
 const STOP_GRACE_MS = 250
@@ -80,33 +84,39 @@ class Thread {
   readonly #loaded = Promise.withResolvers<void>()
   #settle: ((message: FromThread) => void) | undefined
   #host: ((name: string, args: string) => void) | undefined
-  readonly #resultChars: number
+  readonly #limits: ExpressionLimits
+  isLoading = true
   dead = false
 
   constructor(limits: ExpressionLimits) {
-    this.#resultChars = limits.resultChars
+    this.#limits = limits
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(new URL('thread.ts', import.meta.url), {
-      workerData: { flags: this.#flags, port: port2, memoryBytes: limits.memoryBytes },
+      workerData: { flags: this.#flags, port: port2, limits },
       transferList: [port2],
       stderr: false,
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 64 + Math.ceil(limits.memoryBytes / (1 << 20)) },
     })
     this.#worker.on('message', (message: FromThread) => {
-      if (message.kind === 'ready') this.#loaded.resolve()
+      if (message.kind === 'ready') this.#ready()
       else if (message.kind === 'call') this.#host?.(message.name, message.args)
       else this.#settle?.(message)
     })
     const died = (reason: string) => {
       this.dead = true
-      this.#loaded.resolve()
+      this.#ready()
       this.#settle?.({ kind: 'error', message: reason })
     }
     this.#worker.on('error', (error) => died(`the expression's engine failed: ${messageOf(error)}`))
     this.#worker.on('exit', () => died('the expression was stopped'))
     this.ref(false)
+  }
+
+  #ready(): void {
+    this.isLoading = false
+    this.#loaded.resolve()
   }
 
   /** Busy threads keep the process alive, idle threads do not. */
@@ -120,16 +130,16 @@ class Thread {
 
   async run(job: Job, { host, signal }: Evaluate): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<FromThread>()
-    const stopping = new AbortController()
+    let stopping: AbortController | undefined
     let stopped = false
     let force: NodeJS.Timeout | undefined
-    const watchdog = new Watchdog(job.limits.timeMs + INTERRUPT_GRACE_MS, () => {
-      resolve({ kind: 'error', message: `the expression took longer than ${job.limits.timeMs / 1000}s` })
+    const watchdog = new Watchdog(this.#limits.timeMs + INTERRUPT_GRACE_MS, () => {
+      resolve({ kind: 'error', message: `the expression took longer than ${this.#limits.timeMs / 1000}s` })
       void this.end()
     })
     const stop = () => {
       stopped = true
-      stopping.abort()
+      stopping?.abort()
       Atomics.store(this.#flags, STOP, 1)
       this.#wake()
       force ??= setTimeout(() => void this.end(), STOP_GRACE_MS)
@@ -137,19 +147,22 @@ class Thread {
     this.#settle = resolve
     this.#host = (name, args) => {
       watchdog.pause()
+      stopping ??= new AbortController()
+      if (stopped) stopping.abort()
       void this.#answer(host, name, args, stopping.signal, stop).then(() => watchdog.go())
     }
     Atomics.store(this.#flags, STOP, 0)
     signal.addEventListener('abort', stop, { once: true })
     this.ref(true)
     if (signal.aborted) stop()
-    this.#worker.postMessage(job)
-    void this.#loaded.promise.then(() => watchdog.go())
+    this.#send(job)
+    if (this.isLoading) void this.#loaded.promise.then(() => watchdog.go())
+    else watchdog.go()
     const message = await promise
     watchdog.end()
     signal.removeEventListener('abort', stop)
     clearTimeout(force)
-    stopping.abort()
+    stopping?.abort()
     this.#settle = undefined
     this.#host = undefined
     this.ref(false)
@@ -167,25 +180,31 @@ class Thread {
   ): Promise<void> {
     let answer: Answer
     try {
-      if (args.length > this.#resultChars)
-        throw new Error(`the arguments of ${name} have more than ${this.#resultChars} characters as JSON`)
+      if (args.length > this.#limits.resultChars)
+        throw new Error(
+          `the arguments of ${name} have more than ${this.#limits.resultChars} characters as JSON`,
+        )
       const value = await host(name, JSON.parse(args) as Json[], signal)
       const json = JSON.stringify(value ?? null)
-      if (json.length > this.#resultChars)
-        throw new Error(`the result of ${name} has more than ${this.#resultChars} characters as JSON`)
+      if (json.length > this.#limits.resultChars)
+        throw new Error(`the result of ${name} has more than ${this.#limits.resultChars} characters as JSON`)
       answer = { kind: 'value', json }
     } catch (error) {
       if (error instanceof StopProgram) stop()
       answer = { kind: 'error', message: messageOf(error) }
     }
     if (signal.aborted) return
-    this.#port.postMessage(answer)
+    this.#send(answer)
+  }
+
+  #send(message: ToThread): void {
+    this.#port.postMessage(message)
     this.#wake()
   }
 
   #wake(): void {
-    Atomics.store(this.#flags, ANSWERED, 1)
-    Atomics.notify(this.#flags, ANSWERED)
+    Atomics.store(this.#flags, SENT, 1)
+    Atomics.notify(this.#flags, SENT)
   }
 
   async end(): Promise<void> {
@@ -206,8 +225,10 @@ export class ExpressionEngine implements AsyncDisposable {
   readonly #maxThreads: number
   readonly #idleMs: number
   readonly #idle: { thread: Thread; timer: NodeJS.Timeout }[] = []
-  readonly #waiting = new Set<(thread: Thread | undefined) => void>()
+  /** Programs that wait for a thread, with the time since when. */
+  readonly #waiting = new Map<(thread: Thread | undefined) => void, number>()
   readonly #all = new Set<Thread>()
+  #starting: NodeJS.Timeout | undefined
 
   constructor({ limits = {}, maxThreads = 16, idleMs = 10_000 }: EngineOptions = {}) {
     this.#limits = { ...EXPRESSION_LIMITS, ...limits }
@@ -219,10 +240,10 @@ export class ExpressionEngine implements AsyncDisposable {
     if (request.signal.aborted) return { kind: 'cancelled' }
     const thread = this.#free() ?? (await this.#turn(request.signal))
     if (thread === undefined) return { kind: 'cancelled' }
-    const { code, functions } = request
-    const globals = JSON.stringify(request.globals)
+    const { code } = request
+    const [globals, functions] = [JSON.stringify(request.globals), JSON.stringify(request.functions)]
     try {
-      return await thread.run({ kind: 'job', code, globals, functions, limits: this.#limits }, request)
+      return await thread.run({ kind: 'job', code, globals, functions }, request)
     } finally {
       this.#give(thread)
     }
@@ -234,7 +255,7 @@ export class ExpressionEngine implements AsyncDisposable {
       if (!idle.thread.dead) return idle.thread
       this.#all.delete(idle.thread)
     }
-    return this.#all.size < this.#maxThreads ? this.#start() : undefined
+    return this.#all.size === 0 ? this.#start() : undefined
   }
 
   /** Waits for a free thread. Returns undefined if the signal aborts first. */
@@ -245,12 +266,28 @@ export class ExpressionEngine implements AsyncDisposable {
       resolve(undefined)
     }
     signal.addEventListener('abort', leave, { once: true })
-    this.#waiting.add(resolve)
+    this.#waiting.set(resolve, performance.now())
+    this.#startLater()
     try {
       return await promise
     } finally {
       signal.removeEventListener('abort', leave)
     }
+  }
+
+  /** Starts a thread when the program that has waited longest has waited long enough, and no thread is loading. */
+  #startLater(): void {
+    const [oldest] = this.#waiting
+    if (oldest === undefined || this.#starting !== undefined || this.#all.size >= this.#maxThreads) return
+    const [next, since] = oldest
+    const wait = (): void => {
+      this.#starting = undefined
+      const isDue =
+        performance.now() - since >= START_AFTER_MS && ![...this.#all].some(({ isLoading }) => isLoading)
+      if (isDue && this.#waiting.delete(next)) next(this.#start())
+      this.#startLater()
+    }
+    this.#starting = setTimeout(wait, START_AFTER_MS)
   }
 
   #start(): Thread {
@@ -261,7 +298,7 @@ export class ExpressionEngine implements AsyncDisposable {
 
   #give(used: Thread): void {
     if (used.dead) this.#all.delete(used)
-    const [next] = this.#waiting
+    const [next] = this.#waiting.keys()
     if (next !== undefined) {
       this.#waiting.delete(next)
       return next(used.dead ? this.#start() : used)
@@ -280,6 +317,7 @@ export class ExpressionEngine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#starting)
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer)
     await Promise.all([...this.#all].map(async (thread) => await thread.end()))
     this.#all.clear()

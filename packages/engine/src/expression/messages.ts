@@ -7,9 +7,8 @@ export interface Job {
   readonly code: string
   /** Globals by name, as JSON text. */
   readonly globals: string
-  /** Names of the functions that the main thread executes. */
-  readonly functions: readonly string[]
-  readonly limits: ExpressionLimits
+  /** Names of the functions that the main thread executes, as JSON text. */
+  readonly functions: string
 }
 
 export interface ExpressionLimits {
@@ -35,14 +34,14 @@ export type FromThread =
   | { readonly kind: 'value'; readonly json: string }
   | { readonly kind: 'error'; readonly message: string }
 
-/** `stop` ends the evaluation unconditionally. */
+/** Reply to a call. */
 export type Answer =
-  | { readonly kind: 'value'; readonly json: string }
-  | { readonly kind: 'error'; readonly message: string }
-  | { readonly kind: 'stop' }
+  { readonly kind: 'value'; readonly json: string } | { readonly kind: 'error'; readonly message: string }
+
+export type ToThread = Job | Answer
 
 /** Indexes into the shared memory of a thread. */
-export const ANSWERED = 0
+export const SENT = 0
 export const STOP = 1
 
 export type Outcome =

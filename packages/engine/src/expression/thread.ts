@@ -5,37 +5,67 @@ import {
   newVariant,
   type QuickJSContext,
   type QuickJSHandle,
-  type QuickJSRuntime,
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import { ANSWERED, STOP, type Answer, type ExpressionLimits, type FromThread, type Job } from './messages.ts'
+import { SENT, STOP, type ExpressionLimits, type FromThread, type Job, type ToThread } from './messages.ts'
 
 /**
- * Thread that evaluates expressions: one program at a time, each in a new QuickJS runtime. Function calls are sent to
- * the main thread. The thread sleeps until the reply arrives, so that calls are synchronous for the program.
+ * Thread that evaluates expressions, one program at a time. Function calls are sent to the main thread. The thread
+ * sleeps until the reply arrives, so that calls are synchronous for the program.
  */
 
 interface ThreadData {
   readonly flags: Int32Array
   readonly port: MessagePort
-  readonly memoryBytes: number
+  readonly limits: ExpressionLimits
 }
 
 const isData = (value: unknown): value is ThreadData =>
   typeof value === 'object' && value !== null && 'flags' in value && 'port' in value
 
-const isAnswer = (value: unknown): value is Answer =>
-  typeof value === 'object' && value !== null && 'kind' in value
+const tell = (message: FromThread): void => parentPort?.postMessage(message)
 
-class Stopped extends Error {}
+/** Messages of the main thread. The thread sleeps until one arrives. */
+class Inbox {
+  readonly #flags: Int32Array
+  readonly #port: MessagePort
 
-/** A QuickJS runtime for one program, prepared in advance while the thread is idle. */
-interface Machine {
-  readonly runtime: QuickJSRuntime
-  readonly context: QuickJSContext
-  /** Converts a result to JSON. Created before the program runs, so that the program cannot change it. */
-  readonly stringify: QuickJSHandle
+  constructor({ flags, port }: ThreadData) {
+    this.#flags = flags
+    this.#port = port
+  }
+
+  get isStopped(): boolean {
+    return Atomics.load(this.#flags, STOP) === 1
+  }
+
+  job(): Job {
+    for (;;) {
+      const message = this.#next(() => undefined)
+      // Anything else is a late reply to a program that was stopped.
+      if (message.kind === 'job') return message
+    }
+  }
+
+  /** Throws if the program was stopped. */
+  answer(): Exclude<ToThread, Job> {
+    const message = this.#next(() => {
+      if (this.isStopped) throw new Error('stopped')
+    })
+    if (message.kind === 'job') throw new Error('a program cannot start inside another')
+    return message
+  }
+
+  #next(check: () => void): ToThread {
+    for (;;) {
+      Atomics.store(this.#flags, SENT, 0)
+      check()
+      const received = receiveMessageOnPort(this.#port) as { readonly message: ToThread } | undefined
+      if (received !== undefined) return received.message
+      Atomics.wait(this.#flags, SENT, 0)
+    }
+  }
 }
 
 const STRINGIFY = `((stringify) => (value) => {
@@ -45,122 +75,129 @@ const STRINGIFY = `((stringify) => (value) => {
     typeof inner === 'bigint' ? String(inner) : inner === Infinity || inner !== inner ? null : inner)
 })(JSON.stringify)`
 
-const makeMachine = (quickjs: QuickJSWASMModule, limits: ExpressionLimits): Machine => {
-  const runtime = quickjs.newRuntime()
-  runtime.setMemoryLimit(limits.memoryBytes)
-  runtime.setMaxStackSize(limits.stackBytes)
-  const context = runtime.newContext()
-  return { runtime, context, stringify: context.unwrapResult(context.evalCode(STRINGIFY)) }
+const PRELUDE = `((call, random) => {
+  const { parse, stringify } = JSON
+  const define = (name, value, place = globalThis) =>
+    Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false })
+  define('random', () => random(), Math)
+  return (names, globals) => {
+    const values = parse(globals)
+    for (const name in values) define(name, values[name])
+    for (const name of parse(names)) define(name, (...args) => parse(call(name, stringify(args))))
+    const print = (...args) => { call('console', stringify(args)) }
+    define('console', { log: print, info: print, warn: print, error: print, debug: print })
+  }
+})`
+
+const PAGE_BYTES = 16 << 10
+/** Longer parts without content are the stack, which is empty between programs, and free memory. */
+const GAP_BYTES = 1 << 20
+
+interface Part {
+  readonly from: number
+  readonly to: number
 }
 
-const serve = (quickjs: QuickJSWASMModule): void => {
-  if (!isData(workerData) || parentPort === null) throw new Error('this file must run in a worker thread')
-  const { flags, port } = workerData
-  const main = parentPort
-  const tell = (message: FromThread) => main.postMessage(message)
-  let spare: Machine | undefined
-  main.on('message', (job: Job) => {
-    const machine = spare ?? makeMachine(quickjs, job.limits)
-    spare = undefined
-    // Discard a late reply to a program that was stopped.
-    while (receiveMessageOnPort(port) !== undefined);
-    tell(new Evaluation(machine, job, flags, port, tell).run())
-    spare = makeMachine(quickjs, job.limits)
-  })
-  tell({ kind: 'ready' })
+/** The parts of the memory that have content. */
+const usedParts = (memory: Buffer): Part[] => {
+  const parts: Part[] = []
+  const empty = Buffer.alloc(PAGE_BYTES)
+  for (let from = 0; from < memory.length; from += PAGE_BYTES) {
+    const to = from + PAGE_BYTES
+    if (memory.subarray(from, to).equals(empty)) continue
+    const last = parts.at(-1)
+    if (last === undefined || from - last.to >= GAP_BYTES) parts.push({ from, to })
+    else parts[parts.length - 1] = { from: last.from, to }
+  }
+  return parts
 }
 
-class Evaluation {
-  readonly #machine: Machine
-  readonly #job: Job
-  readonly #flags: Int32Array
-  readonly #port: MessagePort
-  readonly #tell: (message: FromThread) => void
-  #deadline: number
+/**
+ * A QuickJS runtime that runs one program after the other. All its state is in the memory of the WebAssembly module:
+ * after each program, the memory becomes what it was before the first one. This takes a hundredth of the time of a new
+ * runtime.
+ */
+class Machine {
+  readonly #inbox: Inbox
+  readonly #limits: ExpressionLimits
+  readonly #memory: WasmMemory
+  readonly #context: QuickJSContext
+  /** Defines the variables and functions of a program. */
+  readonly #setUp: QuickJSHandle
+  /** Converts a result to JSON. Created before any program, so that programs cannot change it. */
+  readonly #stringify: QuickJSHandle
+  readonly #initial: readonly { readonly from: number; readonly bytes: Uint8Array }[]
+  #deadline = Infinity
   #late = false
 
-  constructor(
-    machine: Machine,
-    job: Job,
-    flags: Int32Array,
-    port: MessagePort,
-    tell: (message: FromThread) => void,
-  ) {
-    this.#machine = machine
-    this.#job = job
-    this.#flags = flags
-    this.#port = port
-    this.#tell = tell
-    this.#deadline = performance.now() + job.limits.timeMs
-  }
-
-  run(): FromThread {
-    const { runtime, context, stringify } = this.#machine
+  constructor(quickjs: QuickJSWASMModule, memory: WasmMemory, limits: ExpressionLimits, inbox: Inbox) {
+    this.#memory = memory
+    this.#limits = limits
+    this.#inbox = inbox
+    const runtime = quickjs.newRuntime()
+    runtime.setMemoryLimit(limits.memoryBytes)
+    runtime.setMaxStackSize(limits.stackBytes)
     runtime.setInterruptHandler(() => {
       this.#late ||= performance.now() > this.#deadline
-      return this.#late || Atomics.load(this.#flags, STOP) === 1
+      return this.#late || inbox.isStopped
     })
-    try {
-      return this.#evaluate(context, stringify)
-    } catch (error) {
-      return { kind: 'error', message: error instanceof Error ? error.message : String(error) }
-    } finally {
-      stringify.dispose()
-      context.dispose()
-      runtime.dispose()
-    }
+    const context = runtime.newContext()
+    this.#context = context
+    const call = context.newFunction('call', (name, args) =>
+      context.newString(this.#ask(context.getString(name), context.getString(args))),
+    )
+    // The generator of QuickJS is part of the memory, so its numbers would be the same in each program.
+    const random = context.newFunction('random', () => context.newNumber(Math.random()))
+    const prelude = context.unwrapResult(context.evalCode(PRELUDE))
+    this.#setUp = context.unwrapResult(context.callFunction(prelude, context.undefined, call, random))
+    this.#stringify = context.unwrapResult(context.evalCode(STRINGIFY))
+    const bytes = Buffer.from(memory.buffer)
+    this.#initial = usedParts(bytes).map(({ from, to }) => ({
+      from,
+      bytes: Uint8Array.from(bytes.subarray(from, to)),
+    }))
   }
 
-  #evaluate(context: QuickJSContext, stringify: QuickJSHandle): FromThread {
-    this.#prelude(context)
-    const result = context.evalCode(this.#job.code, 'expression')
-    if (result.error !== undefined) return this.#failure(context, result.error)
-    const text = context.callFunction(stringify, context.undefined, result.value)
-    result.value.dispose()
-    if (text.error !== undefined) return this.#failure(context, text.error)
+  /** Throws if the module failed; it is unusable then. */
+  run(job: Job): FromThread {
+    this.#deadline = performance.now() + this.#limits.timeMs
+    this.#late = false
+    const result = this.#evaluate(job)
+    // The buffer is another one if the memory has grown.
+    const memory = new Uint8Array(this.#memory.buffer)
+    for (const { from, bytes } of this.#initial) memory.set(bytes, from)
+    return result
+  }
+
+  /** Frees no handles: their memory is reset. */
+  #evaluate({ code, globals, functions }: Job): FromThread {
+    const context = this.#context
+    const [names, values] = [context.newString(functions), context.newString(globals)]
+    const ready = context.callFunction(this.#setUp, context.undefined, names, values)
+    if (ready.error !== undefined) return this.#failure(ready.error)
+    const result = context.evalCode(code, 'expression')
+    if (result.error !== undefined) return this.#failure(result.error)
+    const text = context.callFunction(this.#stringify, context.undefined, result.value)
+    if (text.error !== undefined) return this.#failure(text.error)
     const json = context.getString(text.value)
-    text.value.dispose()
-    if (json.length > this.#job.limits.resultChars)
-      return { kind: 'error', message: 'the result is too large' }
+    if (json.length > this.#limits.resultChars) return { kind: 'error', message: 'the result is too large' }
     return { kind: 'value', json: json === 'undefined' ? 'null' : json }
-  }
-
-  #prelude(context: QuickJSContext): void {
-    const call = context.newFunction('call', (name, args) => {
-      const answer = this.#ask(context.getString(name), context.getString(args))
-      return context.newString(answer)
-    })
-    const names = context.newString(JSON.stringify(this.#job.functions))
-    const globals = context.newString(this.#job.globals)
-    const setUp = context.unwrapResult(context.evalCode(PRELUDE))
-    context.unwrapResult(context.callFunction(setUp, context.undefined, call, names, globals)).dispose()
-    for (const handle of [call, names, globals, setUp]) handle.dispose()
   }
 
   /** Sleeps until the main thread replies. That time does not count towards the limit of the program. */
   #ask(name: string, args: string): string {
     const from = performance.now()
-    Atomics.store(this.#flags, ANSWERED, 0)
-    this.#tell({ kind: 'call', name, args })
-    for (;;) {
-      const received = receiveMessageOnPort(this.#port)
-      const answer: unknown = received?.message
-      if (isAnswer(answer)) {
-        this.#deadline += performance.now() - from
-        if (answer.kind === 'value') return answer.json
-        throw answer.kind === 'error' ? new Error(answer.message) : new Stopped('stopped')
-      }
-      Atomics.wait(this.#flags, ANSWERED, 0)
-      if (Atomics.load(this.#flags, STOP) === 1) throw new Stopped('stopped')
-    }
+    tell({ kind: 'call', name, args })
+    const answer = this.#inbox.answer()
+    this.#deadline += performance.now() - from
+    if (answer.kind === 'value') return answer.json
+    throw new Error(answer.message)
   }
 
-  #failure(context: QuickJSContext, error: QuickJSHandle): FromThread {
-    const dumped: unknown = context.dump(error)
-    error.dispose()
-    if (this.#late) {
-      return { kind: 'error', message: `the expression took longer than ${this.#job.limits.timeMs / 1000}s` }
-    }
+  #failure(error: QuickJSHandle): FromThread {
+    const dumped: unknown = this.#context.dump(error)
+    if (this.#late)
+      return { kind: 'error', message: `the expression took longer than ${this.#limits.timeMs / 1000}s` }
     if (typeof dumped !== 'object' || dumped === null) return { kind: 'error', message: String(dumped) }
     const { name, message } = { name: 'Error', message: '', ...dumped }
     return {
@@ -170,36 +207,35 @@ class Evaluation {
   }
 }
 
-const PRELUDE = `((call, names, globals) => {
-  const { parse, stringify } = JSON
-  const define = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
-  const values = parse(globals)
-  for (const name in values) define(name, values[name])
-  for (const name of parse(names)) define(name, (...args) => parse(call(name, stringify(args))))
-  const print = (...args) => { call('console', stringify(args)) }
-  define('console', { log: print, info: print, warn: print, error: print, debug: print })
-})`
-
 /** Missing in the types of Node. */
-declare const WebAssembly: {
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => object
+interface WasmMemory {
+  readonly buffer: ArrayBuffer
 }
 
-const PAGE_BYTES = 64 << 10
+declare const WebAssembly: {
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => WasmMemory
+}
+
+const WASM_PAGE_BYTES = 64 << 10
 const OWN_BYTES = 16 << 20
 
 /**
  * QuickJS counts only a part of the memory of each allocation, so that many large texts exceed its limit unnoticed. The
  * memory of the WebAssembly module is therefore bounded as well.
  */
-const boundedMemory = (bytes: number): object =>
+const boundedMemory = (bytes: number): WasmMemory =>
   new WebAssembly.Memory({
-    initial: OWN_BYTES / PAGE_BYTES,
-    maximum: Math.ceil((OWN_BYTES + bytes) / PAGE_BYTES),
+    initial: OWN_BYTES / WASM_PAGE_BYTES,
+    maximum: Math.ceil((OWN_BYTES + bytes) / WASM_PAGE_BYTES),
   })
 
-const memoryBytes = isData(workerData) ? workerData.memoryBytes : 0
+if (!isData(workerData)) throw new Error('this file must run in a worker thread')
+const { limits } = workerData
+const wasmMemory = boundedMemory(limits.memoryBytes)
 // The package declares the types of its CommonJS form.
 const unbounded: QuickJSSyncVariant = 'default' in baseVariant ? baseVariant.default : baseVariant
-const variant = newVariant(unbounded, { wasmMemory: boundedMemory(memoryBytes) })
-serve(await newQuickJSWASMModuleFromVariant(variant))
+const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(unbounded, { wasmMemory }))
+const inbox = new Inbox(workerData)
+const machine = new Machine(quickjs, wasmMemory, limits, inbox)
+tell({ kind: 'ready' })
+for (;;) tell(machine.run(inbox.job()))

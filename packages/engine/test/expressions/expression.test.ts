@@ -79,6 +79,22 @@ describe('the expression engine', () => {
       kind: 'value',
       value: ['undefined', true, 1, 1],
     })
+    await evaluate('Math.random = () => 4')
+    const random = [await evaluate('Math.random()'), await evaluate('Math.random()')]
+    expect(random).toEqual([
+      { kind: 'value', value: expect.any(Number) },
+      { kind: 'value', value: expect.any(Number) },
+    ])
+    expect(random[0]).not.toEqual(random[1])
+  })
+
+  test('an expression has all the memory of its limit after others that used it up', async () => {
+    await using single = new ExpressionEngine({ limits: LIMITS, maxThreads: 1 })
+    const half = 'const kept = globalThis.kept = []; while (kept.length < 40000) kept.push({}); kept.length'
+    for (let turn = 0; turn < 5; turn++) {
+      await evaluate('const all = globalThis.all = []; for (;;) all.push({})', {}, never, single)
+      expect(await evaluate(half, {}, never, single)).toEqual({ kind: 'value', value: 40000 })
+    }
   })
 
   test('expressions are limited in time, memory, stack and result, and the engine keeps working afterwards', async () => {
@@ -194,6 +210,15 @@ describe('the expression engine', () => {
 })
 
 describe('programs that wait for a thread', () => {
+  test('an expression gets a thread while others wait for functions', async () => {
+    await using several = new ExpressionEngine({ limits: LIMITS, maxThreads: 4 })
+    const holding = new AbortController()
+    const holders = Array.from({ length: 3 }, () => evaluate('wait(3600000)', {}, holding.signal, several))
+    expect(await evaluate('2', {}, never, several)).toEqual({ kind: 'value', value: 2 })
+    holding.abort()
+    expect(await Promise.all(holders)).toEqual(holders.map(() => ({ kind: 'cancelled' })))
+  })
+
   test('a waiting expression is removed on cancel while all threads are busy, and the next one gets the thread', async () => {
     await using busy = new ExpressionEngine({ limits: { ...LIMITS, timeMs: 60_000 }, maxThreads: 1 })
     const [holding, leaving] = [new AbortController(), new AbortController()]
