@@ -1,6 +1,6 @@
 import { outcomeOf, type RunOutcome } from '@scanfarm/contracts'
 import type { ResolvedWorkflow, Value } from '@scanfarm/language'
-import { builtins } from './flow/builtins.ts'
+import { Builtins } from './flow/builtins.ts'
 import { runFlow, workflowOf } from './flow/flow.ts'
 import type { ExecuteInput, ExecuteResult } from './input.ts'
 import { runModule } from './flow/module.ts'
@@ -20,18 +20,16 @@ export const countSteps = (resolved: ResolvedWorkflow): number =>
         0,
       )
 
-/** The two outermost scopes: the variables of the system, and inside it the params of the caller. */
-export const baseScopes = async (
-  run: Run,
-): Promise<{ system: Scope; caller: Scope; params: Map<string, Value> }> => {
-  const system = new Scope()
-  system.setAll([...builtins(run.input, run.ports), ...(await probeTarget(run))])
+/** The outermost scope, with the variables of the system and the params of the caller. */
+export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map<string, Value> }> => {
+  const system = new Scope(new Builtins(run.input, run.ports))
+  system.setAll(await probeTarget(run))
   const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
   // Callers cannot override these.
   for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
   const caller = new Scope(system)
   caller.setAll([...params].filter(([name]) => /^\w+$/.test(name)))
-  return { system, caller, params }
+  return { caller, params }
 }
 
 const perform = async (run: Run): Promise<ListEnd> => {

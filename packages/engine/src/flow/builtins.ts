@@ -1,4 +1,4 @@
-import { authored, data, fromJson, type Value, type Json } from '@scanfarm/language'
+import { authored, data, fromJson, type Json, type Value, type Variables } from '@scanfarm/language'
 import { heuristicsOf } from './heuristics.ts'
 import type { ExecuteInput } from '../input.ts'
 import { type Ports, targetVariables } from '@scanfarm/functions'
@@ -87,45 +87,78 @@ const eventVariables = (envelope: string): Record<string, string> => {
   }
 }
 
-/** The variables that every run has. Paths and names are data: each is quoted as one word. */
-export const builtins = (input: Facts, ports: Pick<Ports, 'now' | 'random'>): [string, Value][] => {
-  const now = ports.now()
+type Group = Readonly<Record<string, Value | string>>
+
+const runVariables = (input: Facts, now: Date): Group => {
   const iso = now.toISOString()
   const threads = threadsOf(input.params)
-  const heuristics = heuristicsOf(input)
-  const texts: Record<string, string> = {
-    ...folderVariables(input),
-    ...(heuristics === 'none' ? {} : targetVariables(input.target, input.localTarget)),
-    ...eventVariables(input.eventEnvelope ?? ''),
+  return {
     Target: input.target,
     target: input.target,
     TargetFile: input.params['target_file'] ?? '',
     Version: input.version ?? '',
     PlatformOS: process.platform,
     PlatformArch: process.arch === 'x64' ? 'amd64' : process.arch,
-    HeuristicsCheck: heuristics,
+    HeuristicsCheck: heuristicsOf(input),
     RunUUID: input.runUuid,
     TaskDate: iso.slice(0, 10),
     Today: iso.slice(0, 10),
     CurrentTime: iso,
-    RandomString: randomText(6, ports),
     FlowName: '',
     flow_name: '',
+    threads,
+    baseThreads: Math.max(1, Math.trunc(threads / 2)),
+    DBRunID: input.runId,
+    TimeStamp: Math.trunc(now.getTime() / 1000),
+    HooksEnabled: true,
   }
-  const numbers: [string, Value][] = [
-    ['threads', threads],
-    ['baseThreads', Math.max(1, Math.trunc(threads / 2))],
-    ['DBRunID', input.runId],
-    ['TimeStamp', Math.trunc(now.getTime() / 1000)],
-    ['HooksEnabled', true],
-  ]
-  const settings = Object.entries(input.variables ?? {}).map(([name, value]): [string, Value] => [
-    name,
-    typeof value === 'string' ? authored(value) : fromJson(value),
-  ])
-  return [
-    ...Object.entries(texts).map(([name, text]): [string, Value] => [name, data(text)]),
-    ...numbers,
-    ...settings,
-  ]
+}
+
+/** Variables of the operator's settings, which take precedence. */
+const settingsVariables = ({ variables = {} }: Facts): Group =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? authored(value) : fromJson(value),
+    ]),
+  )
+
+/**
+ * The variables that every run has. Paths and names are data: each is quoted as one word. A group of variables is
+ * computed when one of it is first read, because most runs read few of them.
+ */
+export class Builtins implements Variables {
+  readonly #groups: (Group | (() => Group))[]
+
+  constructor(input: Facts, ports: Pick<Ports, 'now' | 'random'>) {
+    const now = ports.now()
+    this.#groups = [
+      () => settingsVariables(input),
+      () => runVariables(input, now),
+      () => folderVariables(input),
+      () => eventVariables(input.eventEnvelope ?? ''),
+      () => ({ RandomString: randomText(6, ports) }),
+      () => (heuristicsOf(input) === 'none' ? {} : targetVariables(input.target, input.localTarget)),
+    ]
+  }
+
+  get(name: string): Value | undefined {
+    for (let index = 0; index < this.#groups.length; index++) {
+      const group = this.#group(index)
+      if (!Object.hasOwn(group, name)) continue
+      const value = group[name]
+      return typeof value === 'string' ? data(value) : value
+    }
+    return undefined
+  }
+
+  /** The names of all variables. */
+  names(): string[] {
+    return this.#groups.flatMap((_, index) => Object.keys(this.#group(index)))
+  }
+
+  #group(index: number): Group {
+    const group = this.#groups[index] ?? {}
+    return typeof group === 'function' ? (this.#groups[index] = group()) : group
+  }
 }

@@ -48,16 +48,20 @@ export const setParams = async (
   }
   for (const param of params) {
     const value = given(param.name)
-    const known = scope.get(param.name)
     const set = (found: Value): void => scope.set(param.name, typedValue(param, found))
+    const setKnown = (): boolean => {
+      const known = scope.get(param.name)
+      if (isSet(known)) set(known)
+      return isSet(known)
+    }
     try {
       if (isSet(value)) set(value)
-      else if (isTarget(param.name) && isSet(known)) set(known)
+      else if (isTarget(param.name) && setKnown()) continue
       else if (param.generator !== undefined && param.generator !== '') {
         const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
         set(textOf(made, 'data'))
       } else if (hasDefault(param)) set(defaultValue(run, param.default ?? '', scope))
-      else if (isSet(known)) set(known)
+      else if (setKnown()) continue
       else if (param.required === true) return `required parameter missing: ${param.name}`
       else if (param.type === 'bool') scope.set(param.name, false)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
-import { filesRunIn, type CommandEnvironment, type FilesRun } from '@scanfarm/language'
+import { filesRunIn, type CommandEnvironment, type FilesRun, type ResolvedWorkflow } from '@scanfarm/language'
 import type { BadEnd } from '../step/step-end.ts'
 import { Engine } from '../engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from '../input.ts'
@@ -17,6 +17,18 @@ const realPorts: Ports = {
   random: Math.random,
   uuid: randomUUID,
   resolve: resolveName,
+}
+
+const filesRun = new WeakMap<ResolvedWorkflow, ReturnType<FilesRun>>()
+
+/** The files that commands of the workflow run, computed once for all its runs unless it takes too long. */
+const filesRunBy = (workflow: ResolvedWorkflow): ReturnType<FilesRun> => {
+  const known = filesRun.get(workflow)
+  if (known !== undefined) return known
+  const { root, modules } = workflow
+  const files = filesRunIn([root, ...Object.values(modules)])
+  if (files instanceof Set) filesRun.set(workflow, files)
+  return files
 }
 
 /** The state of one run. */
@@ -52,12 +64,7 @@ export class Run implements AsyncDisposable {
       (text, max) => this.recordable(text, max),
     )
     this.#ownEngine = input.engine === undefined
-    let files: ReturnType<FilesRun> | undefined
-    const { root, modules } = input.workflow
-    this.around = {
-      env: this.foreignEnv,
-      filesRun: () => (files ??= filesRunIn([root, ...Object.values(modules)])),
-    }
+    this.around = { env: this.foreignEnv, filesRun: () => filesRunBy(input.workflow) }
     this.files = new SharedFiles(input.folders.output, input.signal)
     this.engine = input.engine ?? new Engine()
     this.ports = { ...realPorts, ...input.ports }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { RunnerUnavailableError, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { BUILTIN_NAMES, SOMETIMES_NAMES, resolveWorkflow } from '@scanfarm/language'
-import { builtins } from '../../src/flow/builtins.ts'
+import { Builtins } from '../../src/flow/builtins.ts'
 import type { ExecuteInput } from '../../src/input.ts'
 import { targetSpace, targetVariables } from '@scanfarm/functions'
 import { openLibrary } from '../../src/library/open-library.ts'
@@ -242,7 +242,7 @@ describe('variables of every run', () => {
     } satisfies Partial<ExecuteInput>
     const ports = { now: () => new Date(0), monotonic: () => 0, random: () => 0.5, uuid: () => 'u' }
     const known = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES])
-    const set = builtins(input, ports).map(([name]) => name)
+    const set = new Builtins(input, ports).names()
     expect(set.filter((name) => !known.has(name))).toEqual([])
     const later = ['ModuleName']
     expect(BUILTIN_NAMES.filter((name) => !set.includes(name) && !later.includes(name))).toEqual([])

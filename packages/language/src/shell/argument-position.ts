@@ -104,13 +104,13 @@ const realCommand = (list: readonly string[]): readonly string[] => {
   }
 }
 
+const FUNCTION = /(?<![\w.:+-])([\w.:+-]+)[ \t]*\([ \t]*\)|\bfunction[ \t]+([\w.:+-]+)/g
+
 /** Functions that a command defines, before or after their use. */
 export const functionsOf = (text: string): ReadonlySet<string> =>
-  new Set(
-    [...text.matchAll(/(?<![\w.:+-])([\w.:+-]+)[ \t]*\([ \t]*\)|\bfunction[ \t]+([\w.:+-]+)/g)].map(
-      ([, name, named]) => name ?? named ?? '',
-    ),
-  )
+  text.includes('(') || text.includes('function')
+    ? new Set([...text.matchAll(FUNCTION)].map(([, name, named]) => name ?? named ?? ''))
+    : new Set()
 
 export type ArgumentPosition =
   /** Several words are several arguments. */
