@@ -99,7 +99,8 @@ const loopSyntax = (text: string, names: readonly string[]): string =>
 const stepTexts = function* ({ step, path, loopNames: names }: StepPosition): Generator<AuthorText> {
   const inner = names.filter((name) => name !== step.variable || path.includes('step'))
   const all = function* (keys: readonly (keyof Step)[], kind: Kind) {
-    for (const key of keys) yield* textsOf(step[key], [...path, key], kind, inner)
+    for (const key of keys)
+      if (step[key] !== undefined) yield* textsOf(step[key], [...path, key], kind, inner)
   }
   yield* all(PLAIN, 'template')
   yield* all(SHELL, 'shell')
