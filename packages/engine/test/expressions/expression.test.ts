@@ -279,13 +279,28 @@ describe('programs', () => {
       'none',
       'echo(o)',
       'echo(l)',
+      'o.a',
+      'o.b',
+      'l.length',
+      'l[2]',
+      'l[9]',
+      'x["length"]',
+      'n.length',
+      'deep.list[1].a',
+      'echo(deep).list',
+      '`a${x}b{{o}}${o}${o.b}`',
+      'echo({ a: o.b, "b c": [n, -0, { x }, 1 / 0], 1: l })',
+      'echo([o.b, 0 * -1, 1 / 0])',
     )
-    const operator = fc.constantFrom('==', '!=', '===', '!==', '<', '>', '<=', '>=', '+', '&&', '||')
+    const operators = '== != === !== < > <= >= + - * / % && ||'.split(' ')
+    const operator = fc.constantFrom(...operators)
     const expression = fc.letrec<{ e: string }>((tie) => ({
       e: fc.oneof(
         { maxDepth: 3 },
         atom,
         fc.tuple(tie('e'), operator, tie('e')).map(([a, op, b]) => `(${a} ${op} ${b})`),
+        fc.tuple(tie('e'), tie('e')).map(([a, b]) => `((${a}) ?? (${b}))`),
+        fc.tuple(tie('e'), tie('e'), tie('e')).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
         tie('e').map((e) => `!${e}`),
       ),
     })).e
@@ -298,6 +313,7 @@ describe('programs', () => {
       alias: object,
       l: ['a', null, 2],
       none: null,
+      deep: { list: [1, { a: 'b' }] },
     }
     const inHole = (expr: Expr) => (expr.kind === 'variable' ? (globals[expr.name] ?? null) : null)
     await fc.assert(
@@ -320,8 +336,44 @@ describe('programs', () => {
           value: typeof value === 'number' && !Number.isFinite(value) ? null : value,
         })
       }),
-      { numRuns: 300 },
+      { numRuns: 600 },
     )
+  })
+
+  test('expressions in sequence have the result of the last one, and stop at the first error', async () => {
+    const run = async (source: string): Promise<{ calls: string[]; result: unknown }> => {
+      const calls: string[] = []
+      const simple = prepareProgram(source).simple
+      if (simple === undefined) throw new Error(`${source} is simple`)
+      const scope = {
+        name: () => null,
+        hole: () => null,
+        call: async (_name: string, [text = null]: Json[]) => {
+          calls.push(JSON.stringify(text))
+          return text
+        },
+      }
+      const result = await evaluateSimple(simple, scope).catch((error: Error) => error.message)
+      return { calls, result }
+    }
+    expect(await run('echo("a"); echo("b")\necho("c").length')).toEqual({
+      calls: ['"a"', '"b"', '"c"'],
+      result: 1,
+    })
+    const message = "TypeError: cannot read property 'b' of null"
+    expect(await run('echo("a"); x.b; echo("b")')).toEqual({ calls: ['"a"'], result: message })
+    expect(await evaluate('x.b', { x: null })).toEqual({ kind: 'error', message })
+    expect(await run('x.b.c')).toEqual({ calls: [], result: message })
+  })
+
+  test('members that QuickJS inherits are not simple', async () => {
+    const outcome = await evaluate(
+      '[{}, [], "", 1, true].flatMap((v) => { const found = []; for (let o = Object.getPrototypeOf(v); o; o = Object.getPrototypeOf(o)) found.push(...Object.getOwnPropertyNames(o)); return found })',
+    )
+    if (outcome.kind !== 'value') throw new Error(outcome.kind)
+    const names = (outcome.value as string[]).filter((name) => name !== 'length')
+    expect(names.length).toBeGreaterThan(50)
+    expect(names.filter((name) => prepareProgram(`x["${name}"]`).simple !== undefined)).toEqual([])
   })
 
   test.each([
@@ -384,23 +436,35 @@ describe('programs', () => {
       'Number("3") > 2 && Boolean(x)',
       'encodeURIComponent(x)',
       'x == undefined',
-      'a.b',
-      'a[0]',
-      'x ? 1 : 2',
+      'a.map',
+      'a[b]',
+      'a?.b',
+      'a.toString',
+      '[1]',
+      '[1].length',
+      'echo([...a])',
+      'echo({ ...a })',
+      'echo({ __proto__: a })',
+      'echo({ [a]: 1 })',
+      'echo({ f() {} })',
+      'echo([1, , 2])',
+      'a ?? [b]',
       'a = 1',
       'f(1)(2)',
       'a, b',
-      '`x`',
+      'f`x`',
       '/a/.test(x)',
       'new X()',
-      'a ?? b',
       'x => x',
       'i++',
-      'a - 1',
+      'a ** 1',
+      'a & 1',
+      '-a',
       '1 2',
       '"a" "b"',
       'if (x) 1',
-      'a;b',
+      'a; let b',
+      'a; if (x) 1',
     ]) {
       expect([source, prepareProgram(source).simple]).toEqual([source, undefined])
     }
