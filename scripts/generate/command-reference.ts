@@ -3,8 +3,8 @@ import { buildProgram } from '@scanfarm/cli'
 const WIDTH = 100
 
 /** The output of `--help` of every command, for a terminal of a fixed width. */
-export const commandReference = (): string => {
-  const program = buildProgram({ env: {}, out: process.stdout, err: process.stderr })
+export const commandReference = async (): Promise<string> => {
+  const program = await buildProgram({ env: {}, out: process.stdout, err: process.stderr })
   const parts: string[] = []
   const visit = (command: typeof program, path: string): void => {
     const text = command.configureHelp({ helpWidth: WIDTH }).helpInformation().trimEnd()

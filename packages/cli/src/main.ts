@@ -1,4 +1,4 @@
-import { runProgram } from './program.ts'
+import { runProgram } from './index.ts'
 import { endWithoutOutput, processTerminal } from './terminal.ts'
 
 endWithoutOutput()

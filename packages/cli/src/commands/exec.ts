@@ -1,3 +1,4 @@
+import { workspaceProblem } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
 import type { ExecOptions } from '../exec/exec-all.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -8,7 +9,6 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
   const choices = chosenWorkflows(options, name)
   if (choices.length === 0)
     throw new CliError(EXIT.usage, 'name one workflow: WORKFLOW, -f FLOW or -m MODULE (repeatable)')
-  const { workspaceProblem } = await import('@scanfarm/contracts')
   const space = spaceOf(options)
   const problem = space === undefined ? undefined : workspaceProblem(space)
   if (problem !== undefined) throw new CliError(EXIT.usage, problem)

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { Terminal } from '../terminal.ts'
+
+type MakeCommand = (terminal: Terminal) => Command
+
+/** Commands by name, and how they are loaded. */
+export type Commands = Readonly<Record<string, () => Promise<MakeCommand>>>
+
+/** In the order of the help. The code of a command is loaded when the command is used. */
+export const COMMANDS: Commands = {
+  server: async () => (await import('./server.ts')).serverCommand,
+  worker: async () => (await import('./worker.ts')).workerCommand,
+  config: async () => (await import('./config.ts')).configCommand,
+  migrate: async () => (await import('./operations.ts')).migrateCommand,
+  doctor: async () => (await import('./operations.ts')).doctorCommand,
+  'import-base': async () => (await import('./import-base.ts')).importBaseCommand,
+  health: async () => (await import('./health.ts')).healthCommand,
+  run: async () => (await import('./run.ts')).runCommand,
+  runs: async () => (await import('./lists.ts')).runsCommand,
+  job: async () => (await import('./job.ts')).jobCommand,
+  cancel: async () => (await import('./change-runs.ts')).cancelCommand,
+  duplicate: async () => (await import('./change-runs.ts')).duplicateCommand,
+  start: async () => (await import('./change-runs.ts')).startCommand,
+  steps: async () => (await import('./lists.ts')).stepsCommand,
+  artifacts: async () => (await import('./artifacts.ts')).artifactsCommand,
+  findings: async () => (await import('./findings.ts')).findingsCommand,
+  assets: async () => (await import('./findings.ts')).assetsCommand,
+  workflows: async () => (await import('./lists.ts')).workflowsCommand,
+  workers: async () => (await import('./lists.ts')).workersCommand,
+  cloud: async () => (await import('./cloud.ts')).cloudCommand,
+  schedules: async () => (await import('./schedules.ts')).schedulesCommand,
+  events: async () => (await import('./events.ts')).eventsCommand,
+  upload: async () => (await import('./upload.ts')).uploadCommand,
+  token: async () => (await import('./token.ts')).tokenCommand,
+  workflow: async () => (await import('./workflow.ts')).workflowCommand,
+  exec: async () => (await import('./exec.ts')).execCommand,
+  function: async () => (await import('./function.ts')).functionCommand,
+}
