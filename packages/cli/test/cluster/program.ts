@@ -7,9 +7,7 @@ import { until as waitUntil } from '@scanfarm/testing'
 export const until = <T>(what: string, condition: () => T | Promise<T>, limitMs = 120_000) =>
   waitUntil(condition, { what, limitMs, despiteErrors: true })
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
-/** The flags of scripts/scanfarm. */
-const NODE_FLAGS = ['--max-semi-space-size=4', '--disable-warning=ExperimentalWarning']
+const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
 const LOG_TAIL = 4_000
 const STOP_MS = 40_000
 
@@ -35,7 +33,7 @@ export class Program implements AsyncDisposable {
     const log = openSync(this.#log, 'a')
     // The tests set the whole environment: the settings of the developer must not take effect.
     const { PATH = '', HOME = '/', TMPDIR = '/tmp' } = process.env
-    this.#child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], {
+    this.#child = spawn(PROGRAM, [...args], {
       stdio: ['ignore', log, log],
       env: { PATH, HOME, TMPDIR, ...options.env },
     })

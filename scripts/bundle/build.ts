@@ -1,0 +1,260 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import * as esbuild from 'esbuild'
+import { bundlesOf, stateOf, type BundleSources } from './current.ts'
+
+/** Libraries that find files beside their own. */
+const FINDS_FILES = /^(?:web-tree-sitter|jq-wasm)$/
+
+/** Marks the questions of plugins, which are answered by esbuild alone. */
+const RESOLVING = Symbol('resolving')
+
+const IDENTIFIER = /^[A-Za-z_]\w*$/
+
+/** Threads and processes: each is an entry of the bundle. */
+const THREAD = /new URL\(\s*'([^']+)\.ts',\s*import\.meta\.url,?\s*\)/g
+const WEEK_MS = 7 * 24 * 3_600_000
+
+const nameOf = (root: string, path: string): string =>
+  relative(join(root, 'packages'), path)
+    .replace(/\.ts$/, '')
+    .replaceAll(/[^\w-]+/g, '-')
+
+const entriesOf = async (root: string): Promise<Record<string, string>> => {
+  const entries: Record<string, string> = {
+    main: join(root, 'packages/cli/src/main.ts'),
+  }
+  for (const file of globSync('packages/*/src/**/*.ts', { cwd: root })) {
+    const path = join(root, file)
+    for (const [, name = ''] of (await readFile(path, 'utf8')).matchAll(THREAD)) {
+      const thread = resolve(dirname(path), `${name}.ts`)
+      entries[nameOf(root, thread)] = thread
+    }
+  }
+  return entries
+}
+
+const OWN = /\/(?:packages\/[^/]+\/src|scripts\/bundle)\/.*\.ts$/
+
+/** The files behind the exports of each package. */
+const exportsOf = async (root: string): Promise<Map<string, Map<string, string>>> => {
+  const packages = new Map<string, Map<string, string>>()
+  for (const index of globSync('packages/*/src/index.ts', { cwd: root })) {
+    const files = new Map<string, string>()
+    const folder = join(root, dirname(index))
+    for (const [, list = '*', from = ''] of (await readFile(join(root, index), 'utf8')).matchAll(EXPORT)) {
+      const path = join(folder, from)
+      const names =
+        list === '*'
+          ? (await readFile(path, 'utf8')).matchAll(DECLARED).map(([, name = '']) => name)
+          : namesIn(list)
+      for (const name of names) files.set(name, path)
+    }
+    packages.set(`@scanfarm/${index.split(sep)[1]}`, files)
+  }
+  return packages
+}
+
+const EXPORT = /^export (?:\*|\{([^}]*)\}) from '([^']+)'/gm
+const DECLARED = /^export (?:async )?(?:const|function|class) (\w+)/gm
+const IMPORT = /^import \{([^}]*)\} from '(@scanfarm\/[^']+)'/gm
+const LATE_IMPORT = /(const \{([^}]*)\} = await import\()'(@scanfarm\/[^']+)'/g
+
+/** Without types, which have no code. */
+const namesIn = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '))
+
+/** Imports from a package load all of it: they become imports from its files. */
+const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, string>>): string =>
+  text
+    .replaceAll(LATE_IMPORT, (whole, start: string, list: string, from: string) => {
+      const found = new Set(namesIn(list).map((name) => packages.get(from)?.get(name)))
+      const [file] = found
+      return found.size === 1 && file !== undefined ? `${start}${JSON.stringify(file)}` : whole
+    })
+    .replaceAll(IMPORT, (whole, list: string, from: string) => {
+      const files = packages.get(from)
+      return files === undefined
+        ? whole
+        : namesIn(list)
+            .map(
+              (name) =>
+                `import { ${name} } from ${JSON.stringify(files.get(name.replace(/ .*/, '')) ?? from)}; `,
+            )
+            .join('')
+    })
+
+/** Sources of the product: threads start from the bundle, and other files are found where the sources are. */
+const ownSources = (root: string, folder: string, states: Map<string, string>): esbuild.Plugin => ({
+  name: 'own-sources',
+  async setup(builder) {
+    const packages = await exportsOf(root)
+    builder.onLoad({ filter: OWN }, async ({ path }) => {
+      states.set(relative(root, path), stateOf(path) ?? '')
+      const text = direct(await readFile(path, 'utf8'), packages)
+      const here = `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url)`
+      const contents = text
+        .split(THREAD)
+        .map((part, index) =>
+          index % 2 === 1
+            ? `new URL('./${nameOf(root, resolve(dirname(path), part))}.js', import.meta.url)`
+            : part
+                .replaceAll('import.meta.url', `${here}.href`)
+                .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${here}).pathname)`),
+        )
+        .join('')
+      return { contents, loader: 'ts' }
+    })
+  },
+})
+
+/**
+ * A built-in module whose getters are evaluated only where something imports them. An `import 'node:http'` evaluates all
+ * of its getters, and one of them loads an HTTP client for 50 ms.
+ */
+const builtins: esbuild.Plugin = {
+  name: 'builtins',
+  setup(builder) {
+    builder.onResolve({ filter: /^[\w:/]+(?:#\w+)?$/ }, ({ path, kind }) =>
+      isBuiltin(path.replace(/#.*/, '')) && kind === 'import-statement'
+        ? { path, namespace: 'builtin', sideEffects: false }
+        : undefined,
+    )
+    builder.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
+      const [name = '', getter] = path.split('#')
+      const whole = `process.getBuiltinModule(${JSON.stringify(name)})`
+      if (getter !== undefined) return { contents: `export const ${getter} = ${whole}.${getter}` }
+      const facts = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) ?? {}))
+      const names = facts.filter(([key]) => IDENTIFIER.test(key))
+      const lines = names.map(([key, { get }], at) =>
+        get === undefined
+          ? `const v${at} = whole.${key}; export { v${at} as ${key} }`
+          : `export { ${key} } from '${path}#${key}'`,
+      )
+      return { contents: [`const whole = ${whole}`, 'export default whole', ...lines].join('\n') }
+    })
+  },
+}
+
+/**
+ * Not in the bundle: libraries that find files beside their own, and those that are loaded when they are needed, like
+ * those of cloud providers, which are half of all code.
+ */
+const apart = (folder: string): esbuild.Plugin => ({
+  name: 'apart',
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...from }) => {
+      const late = from.kind === 'dynamic-import' && !path.startsWith('@scanfarm/') && !isBuiltin(path)
+      if (pluginData === RESOLVING || !(late || FINDS_FILES.test(path))) return undefined
+      const found = await builder.resolve(path, { ...from, pluginData: RESOLVING })
+      const place = `./${relative(folder, found.path)}`
+      return from.kind === 'dynamic-import'
+        ? { path: place, external: true }
+        : { path: found.path, namespace: 'apart', pluginData: place }
+    })
+    // A script has no import statements.
+    builder.onResolve({ filter: /.*/, namespace: 'apart' }, ({ path }) => ({ path, external: true }))
+    builder.onLoad({ filter: /.*/, namespace: 'apart' }, async ({ path, pluginData }) => {
+      const names = Object.keys((await import(path)) as object).filter(
+        (name) => IDENTIFIER.test(name) && name !== 'default',
+      )
+      return {
+        contents: `export const { ${names.join(', ')} } = await import(${JSON.stringify(pluginData)})`,
+      }
+    })
+  },
+})
+
+/** CommonJS libraries require built-in modules. */
+const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
+
+/** Builds the bundle and makes it the current one. `sealed`: the sources of this checkout never change. */
+export const buildBundle = async (root: string, { sealed = false } = {}): Promise<string> => {
+  const states = new Map<string, string>()
+  // Only its depth matters: paths in the bundle are relative.
+  const folder = join(bundlesOf(root), 'new')
+  const options = {
+    absWorkingDir: root,
+    outdir: folder,
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    tsconfigRaw: {},
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    external: ['*.node', 'cpu-features'],
+    plugins: [apart(folder), ownSources(root, folder, states), builtins],
+  } as const satisfies esbuild.BuildOptions
+  const [start, modules, script] = await Promise.all([
+    esbuild.build({ ...options, entryPoints: { start: join(root, 'scripts/bundle/start.ts') } }),
+    esbuild.build({
+      ...options,
+      entryPoints: await entriesOf(root),
+      splitting: true,
+      banner: { js: REQUIRE },
+    }),
+    esbuild.build({
+      ...options,
+      entryPoints: { exec: join(root, 'packages/cli/src/exec-main.ts') },
+      define: { 'import.meta.url': 'bundleUrl' },
+      banner: { js: '(async (bundleUrl, require) => {' },
+      footer: { js: '})' },
+    }),
+  ])
+  for (const path of ['pnpm-lock.yaml', 'node_modules/.scanfarm-lock', ...MANIFESTS(root)])
+    states.set(path, stateOf(join(root, path)) ?? '')
+  const sources: BundleSources = sealed ? [] : [...states]
+  const outputFiles = [start, modules, script].flatMap((built) => built.outputFiles)
+  const hash = createHash('sha256').update(JSON.stringify(sources))
+  for (const { path, contents } of outputFiles) hash.update(path).update(contents)
+  return write(root, hash.digest('hex').slice(0, 16), [
+    ...outputFiles.map(({ path, contents }) => [relative(folder, path), contents] as const),
+    ['sources.json', JSON.stringify(sources)],
+    [
+      'inputs.json',
+      JSON.stringify({ ...start.metafile.outputs, ...modules.metafile.outputs, ...script.metafile.outputs }),
+    ],
+    ['package.json', '{"type":"module"}'],
+  ])
+}
+
+const MANIFESTS = (root: string): string[] => globSync('{packages/*,scripts}/package.json', { cwd: root })
+
+/** Without it, `exec` works, but starts more slowly. */
+const warm = (bundle: string): void => {
+  const program = join(import.meta.dirname, 'warm.ts')
+  spawnSync(process.execPath, [...process.execArgv, program, bundle], { stdio: 'ignore' })
+}
+
+const write = (
+  root: string,
+  name: string,
+  files: readonly (readonly [string, string | Uint8Array])[],
+): string => {
+  const bundles = bundlesOf(root)
+  const folder = join(bundles, name)
+  const fresh = `${folder}.${process.pid}`
+  mkdirSync(fresh, { recursive: true })
+  for (const [path, contents] of files) writeFileSync(join(fresh, path), contents)
+  warm(fresh)
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(fresh, folder)
+  writeFileSync(join(bundles, `current.${process.pid}`), `${name}\n`)
+  renameSync(join(bundles, `current.${process.pid}`), join(bundles, 'current'))
+  // Programs that still run load more from an old bundle when they need it.
+  for (const old of readdirSync(bundles))
+    if (old !== name && Date.now() - statSync(join(bundles, old)).mtimeMs > WEEK_MS)
+      rmSync(join(bundles, old), { recursive: true, force: true })
+  return folder
+}

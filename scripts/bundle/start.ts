@@ -1,0 +1,35 @@
+// Starts the program from its bundle. If sources have changed since the bundle was built, it is built first; where that
+// is not possible, the program starts from the sources.
+import { join } from 'node:path'
+import packageJson from '../../packages/cli/package.json' with { type: 'json' }
+import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
+import { currentBundle } from './current.ts'
+import { runScript } from './run-script.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Programs that start at the same time wait for one build. Its code is always that of the checkout. */
+const build = (): string | undefined => {
+  const words = [process.execPath, ...process.execArgv, join(ROOT, 'scripts/bundle/main.ts')]
+  const lock = ['flock', join(ROOT, '.cache/bundle.lock')]
+  const { error } = run([...lock, ...words])
+  if (error !== undefined) run(words)
+  return currentBundle(ROOT)
+}
+
+const run = ([command = '', ...args]: readonly string[]) =>
+  process
+    .getBuiltinModule('node:child_process')
+    .spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+
+const start = async (): Promise<unknown> => {
+  const bundle = currentBundle(ROOT) ?? build()
+  if (bundle === undefined) return await import(join(ROOT, 'packages/cli/src/main.ts'))
+  return process.argv[2] === 'exec' ? await runScript(bundle) : await import(join(bundle, 'main.js'))
+}
+
+const [, , option, ...more] = process.argv
+if (more.length === 0 && (option === '--version' || option === '-V') && currentBundle(ROOT) !== undefined) {
+  endWithoutOutput()
+  process.stdout.write(`${packageJson.version}\n`)
+} else await start()
