@@ -11,6 +11,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import type { EventStreams } from './routes/events/event-streams.ts'
 import type { EventReceiver } from './triggers/event-receiver.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { Dispatcher } from './loops/dispatcher.ts'
 import type { Notifier } from './notifier.ts'
 import type { Config } from './settings.ts'
 
@@ -36,6 +37,8 @@ export interface ServerContext {
   readonly store: Store
   /** Only on a master. */
   readonly queue: RunQueue | undefined
+  /** Only with a queue. */
+  readonly dispatcher: Dispatcher | undefined
   readonly queueKind: 'redis' | 'postgres' | undefined
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog

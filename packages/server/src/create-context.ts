@@ -8,7 +8,7 @@ import {
 } from '@scanfarm/cloud'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { openServices } from '@scanfarm/embedded'
-import { createLogger, createMetrics, type Logger } from '@scanfarm/platform'
+import { createLogger, createMetrics, type Logger, type Registry } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { migrate, openStore, type Store } from '@scanfarm/store'
 import { checkSource, folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/engine'
@@ -21,6 +21,8 @@ import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ServerContext, SettingsSource } from './context.ts'
+import { Dispatcher } from './loops/dispatcher.ts'
+import { countDispatched } from './loops/metrics.ts'
 import { Notifier } from './notifier.ts'
 import { EventStreams } from './routes/events/event-streams.ts'
 import { EventReceiver } from './triggers/event-receiver.ts'
@@ -100,14 +102,16 @@ export async function createContext(
       signalCancel: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
     }),
   )
+  const metrics = createMetrics()
   const context: ServerContext = {
     config,
     settings: options.settings,
     master,
     log,
-    metrics: createMetrics(),
+    metrics,
     store,
     queue,
+    dispatcher: queue && createDispatcher(store, queue, metrics),
     queueKind,
     artifacts,
     catalog,
@@ -129,6 +133,11 @@ export async function createContext(
   }
   const opened = scope.move()
   return { ...context, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+const createDispatcher = ({ outbox, workers }: Store, queue: RunQueue, metrics: Registry): Dispatcher => {
+  const dispatched = countDispatched(metrics)
+  return new Dispatcher({ outbox, workers, queue, onSent: (count) => dispatched.inc(count) })
 }
 
 interface Data {

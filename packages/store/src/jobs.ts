@@ -20,6 +20,7 @@ import {
 } from './cloud/requests.ts'
 import { isUniqueViolation } from './connection.ts'
 import { jobReport, jobStatus, type JobReport } from './job-report.ts'
+import type { OutboxRow } from './outbox.ts'
 import { storable, storableJson } from './text.ts'
 import { insertRepeat, newScheduleId, type ScheduleDraft } from './triggers/schedules.ts'
 
@@ -85,6 +86,8 @@ export interface KeptAnswer {
 
 export interface SubmitOptions {
   readonly start?: boolean
+  /** Most runs that the caller will add to the queue itself, right after the submit. */
+  readonly send?: number
   readonly cloud?: CloudChoice & { readonly fields?: CloudFields }
   readonly schedule?: ScheduleDraft
   readonly idempotency?: {
@@ -94,7 +97,9 @@ export interface SubmitOptions {
   }
 }
 
-type Submitted = { readonly job: SubmittedJob } | { readonly kept: KeptAnswer }
+/** `sent`: outbox rows that are marked as sent and that the caller must add to the queue. */
+type Submitted =
+  { readonly job: SubmittedJob; readonly sent: readonly OutboxRow[] } | { readonly kept: KeptAnswer }
 
 /** `upkeep`: the same database with a longer statement timeout. */
 export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
@@ -105,7 +110,9 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
    * than 100,000 targets are stored first and expanded in chunks by `expandOnce`. `cloud` is required for a cloud job; its
    * infrastructure is created in the same transaction, and `fields` are stored for copies. A key that exists resolves to
    * the stored response if the request hash is the same, and is rejected (`idempotency_conflict`) if not. `schedule` is
-   * created with the job, which counts as its first execution.
+   * created with the job, which counts as its first execution. With `send`, up to that many outbox rows are stored as
+   * sent, unless older or more urgent ones of the class wait; if the caller dies before it has added them to the queue,
+   * a dispatcher takes them as stale.
    */
   submit: (
     draft: JobDraft,
@@ -192,9 +199,12 @@ async function insertJob(
     cloud_infra: choice,
   }
   const insert = async (on: Kysely<unknown>, now: readonly TargetDraft[], stored: boolean) => {
-    const { rows } = await sql<{ made: { job_no?: number; kept?: KeptAnswer & { request_hash: string } } }>`
+    const { rows } = await sql<{
+      made: { job_no?: number; sent?: number[]; kept?: KeptAnswer & { request_hash: string } }
+    }>`
       select submit_job(${storableJson(columns)}::jsonb, ${now.map((t) => storable(t.target))}::text[],
-        ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb) as made
+        ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb,
+        ${options.send ?? 0}::int) as made
     `.execute(on)
     return rows[0]?.made ?? {}
   }
@@ -216,7 +226,11 @@ async function insertJob(
             await sql`select join_infra(${result.job_no}, ${storableJson(choice)}::jsonb)`.execute(tx)
           return result
         })
-  if (!made.kept) return { job }
+  if (!made.kept) {
+    const { priority, requirementClass } = draft
+    const sent = (made.sent ?? []).map((runId) => ({ runId, epoch: 0, priority, requirementClass }))
+    return { job, sent }
+  }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
 }

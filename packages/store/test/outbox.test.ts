@@ -4,7 +4,7 @@ import { listen } from '@scanfarm/platform/postgres'
 import { until } from '@scanfarm/testing'
 import { cuttableProxy } from './cuttable-proxy.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+import { claimAll, draft, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -63,6 +63,22 @@ describe('taking from the outbox', () => {
     const taken = await Promise.all(Array.from({ length: 8 }, () => take(db.store, { limit: 100 })))
     expect(ids(taken.flat())).toHaveLength(300)
     expect(new Set(ids(taken.flat())).size).toBe(300)
+  })
+
+  test('A submit stores as sent what it may send itself, unless older or more urgent rows wait', async () => {
+    const send = async (count: number, changes: Parameters<typeof draft>[0] = {}) => {
+      const answer = await db.store.jobs.submit(draft(changes), targets(count), { send: 3 })
+      return 'sent' in answer ? answer.sent.length : undefined
+    }
+    expect(await send(2)).toBe(2)
+    expect(await send(5, { concurrency: 2 })).toBe(2)
+    expect(await send(1, { runMode: 'local' })).toBe(0)
+    expect(await take(db.store)).toEqual([])
+    expect(await send(5)).toBe(3)
+    expect(await send(1)).toBe(0)
+    expect(await send(1, { priority: 'low' })).toBe(0)
+    expect(await send(1, { priority: 'high' })).toBe(1)
+    expect(await send(1, { requirementClass: 'docker' })).toBe(1)
   })
 
   test('A row is taken again when its mark is stale, and not before', async () => {

@@ -25,6 +25,7 @@ export interface DispatcherParts {
  * Moves ready rows from the outbox to the queue: marks them as sent (one short transaction), adds them, removes them
  * (another one). No transaction is open during queue calls. A crash in between leaves marked rows, which are sent
  * again: the same run and epoch is one message. This is the only code that enqueues; any number of masters may run it.
+ * A submit may store its rows as sent: then the master that accepted the job adds them at once (`reserve`, `send`).
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts
@@ -32,6 +33,8 @@ export class Dispatcher {
   readonly #servable: ServableClasses
   /** Classes whose last batch failed: their marked rows are retried without waiting until they are stale. */
   readonly #failed = new Set<string>()
+  /** Rows of `send` that are in the queue and have to be removed from the outbox. */
+  #added: OutboxRow[] = []
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts
@@ -44,11 +47,45 @@ export class Dispatcher {
    * marked before the queue has answered.
    */
   async dispatchOnce(): Promise<boolean> {
+    await this.#removeAdded()
+    let more = this.#added.length > 0
     const [classes] = await Promise.all([this.#parts.outbox.takeableClasses(), this.#servable.refresh()])
-    let more = false
     for (const requirementClass of this.#servable.among(classes))
       more = (await this.#dispatchClass(requirementClass)) || more
     return more
+  }
+
+  /** How many runs may be stored as sent; 0 while no live worker is known to serve the class. */
+  reserve({ requirementClass, priority }: Pick<OutboxRow, 'requirementClass' | 'priority'>): number {
+    const room = this.#room.known(requirementClass)
+    return room && this.#servable.among([requirementClass]).length > 0 ? room[priority] : 0
+  }
+
+  /**
+   * Adds rows of one class that were stored as sent. They are removed in the next turn, because that would delay the
+   * worker's claim, which removes them too. Never rejects: after a failure the next turn takes them as stale.
+   */
+  async send(rows: readonly OutboxRow[]): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    try {
+      await this.#add(first.requirementClass, rows)
+      this.#added.push(...rows)
+      await this.#room.of(first.requirementClass, BATCH)
+    } catch {
+      // The next turn meets the same error and reports it.
+      this.#noteFailure(first.requirementClass)
+    }
+  }
+
+  async #removeAdded(): Promise<void> {
+    const rows = this.#added.splice(0, BATCH)
+    try {
+      if (rows.length > 0) await this.#parts.outbox.remove(rows)
+    } catch (error) {
+      this.#added.push(...rows)
+      throw error
+    }
   }
 
   async #dispatchClass(requirementClass: string): Promise<boolean> {
@@ -65,13 +102,21 @@ export class Dispatcher {
 
   async #send(requirementClass: string, rows: readonly OutboxRow[]): Promise<void> {
     try {
-      await this.#parts.queue.add(rows)
+      await this.#add(requirementClass, rows)
       await this.#parts.outbox.remove(rows)
     } catch (error) {
-      this.#failed.add(requirementClass)
-      this.#room.forget()
+      this.#noteFailure(requirementClass)
       throw error
     }
+  }
+
+  #noteFailure(requirementClass: string): void {
+    this.#failed.add(requirementClass)
+    this.#room.forget()
+  }
+
+  async #add(requirementClass: string, rows: readonly OutboxRow[]): Promise<void> {
+    await this.#parts.queue.add(rows)
     this.#room.used(
       requirementClass,
       rows.map(({ priority }) => priority),

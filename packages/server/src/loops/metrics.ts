@@ -1,18 +1,19 @@
 import { Counter, Gauge, type Registry } from '@scanfarm/platform'
 
 export interface LoopMetrics {
-  readonly dispatched: Counter
   /** By `repair`: the problem that was found, or the action taken. */
   readonly repairs: Counter<'repair'>
   readonly reaperHeldBack: Gauge
 }
 
-export const createLoopMetrics = (registry: Registry): LoopMetrics => ({
-  dispatched: new Counter({
+export const countDispatched = (registry: Registry): Counter =>
+  new Counter({
     name: 'scanfarm_dispatched_total',
     help: 'Runs that this process added to the queue.',
     registers: [registry],
-  }),
+  })
+
+export const createLoopMetrics = (registry: Registry): LoopMetrics => ({
   repairs: new Counter({
     name: 'scanfarm_repairs_total',
     help: 'Runs and slots that this process repaired after a loss.',

@@ -44,6 +44,11 @@ export class QueueRoom {
     return room
   }
 
+  /** The last count, however old. */
+  known(requirementClass: string): Room | undefined {
+    return this.#counts.get(requirementClass)?.room
+  }
+
   /** Subtracts messages that were sent. */
   used(requirementClass: string, priorities: readonly Priority[]): void {
     const room = this.#counts.get(requirementClass)?.room

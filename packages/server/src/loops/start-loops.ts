@@ -1,7 +1,7 @@
 import { Loop, type Logger, type Registry } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
-import { Dispatcher } from './dispatcher.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { LostMessages } from './lost-messages.ts'
 import { createLoopMetrics, type LoopMetrics } from './metrics.ts'
 import { pruneOnce, UnusedRowRemover } from './prune.ts'
@@ -28,6 +28,7 @@ export interface LoopContext {
   readonly store: Store
   /** Only on a master; other servers have nothing to dispatch. */
   readonly queue: RunQueue | undefined
+  readonly dispatcher: Dispatcher | undefined
   readonly log: Logger
   readonly metrics: Registry
   readonly config: {
@@ -44,7 +45,7 @@ export interface Loops extends AsyncDisposable {
 /** Starts the loops of a server. Any number of servers may run them; Postgres decides which one acts. */
 export const startLoops = (context: LoopContext): Loops => {
   const metrics = createLoopMetrics(context.metrics)
-  const urgent = [expanding(context), ...feeding(context, metrics)]
+  const urgent = [expanding(context), ...dispatching(context)]
   const loops = [...urgent, ...repairing(context, metrics)]
   for (const loop of loops) loop.start()
   return {
@@ -60,15 +61,8 @@ export const startLoops = (context: LoopContext): Loops => {
 const expanding = ({ store, log }: LoopContext): Loop =>
   new Loop({ name: 'expand', intervalMs: EVERY.expand, log, turn: () => store.jobs.expandOnce() })
 
-const feeding = ({ store, queue, log }: LoopContext, metrics: LoopMetrics): Loop[] => {
-  if (!queue) return []
-  const { outbox, workers } = store
-  const dispatcher = new Dispatcher({
-    outbox,
-    workers,
-    queue,
-    onSent: (count) => metrics.dispatched.inc(count),
-  })
+const dispatching = ({ dispatcher, log }: LoopContext): Loop[] => {
+  if (!dispatcher) return []
   return [
     new Loop({
       name: 'dispatch',

@@ -3,7 +3,7 @@ import type { RunStore } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { openRunQueue, type MessageRef, type RunQueue } from '@scanfarm/queue'
 import { startRedis, type RedisServer } from '@scanfarm/queue/testing'
-import type { JobDraft, Store } from '@scanfarm/store'
+import type { JobDraft, OutboxRow, Store } from '@scanfarm/store'
 import { asSuperuser, draft, testDatabase } from '@scanfarm/store/testing'
 
 export interface LoopHarness extends AsyncDisposable {
@@ -17,7 +17,11 @@ export interface LoopHarness extends AsyncDisposable {
   sql(statement: string): Promise<Record<string, unknown>[]>
   /** Everything but the schema goes, on both sides. */
   reset(): Promise<void>
-  submit(count: number, changes?: Partial<JobDraft>): Promise<{ jobId: string; messages: MessageRef[] }>
+  submit(
+    count: number,
+    changes?: Partial<JobDraft>,
+    send?: number,
+  ): Promise<{ jobId: string; messages: MessageRef[]; sent: readonly OutboxRow[] }>
   /** A live worker that does nothing by itself. */
   join(options?: { capabilities?: string[]; leaseMs?: number }): Promise<string>
 }
@@ -47,7 +51,7 @@ export const openLoopHarness = async (): Promise<LoopHarness> => {
       await sql('truncate jobs, runs, outbox, slots, workers cascade')
       await redis.flush()
     },
-    submit: (count, changes) => submit(store, count, changes),
+    submit: (count, changes, send) => submit(store, count, changes, send),
     join: (options) => join(runStore, options),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
@@ -57,10 +61,12 @@ const submit: (
   store: Store,
   count: number,
   changes?: Partial<JobDraft>,
-) => ReturnType<LoopHarness['submit']> = async (store, count, changes = {}) => {
+  send?: number,
+) => ReturnType<LoopHarness['submit']> = async (store, count, changes = {}, send = 0) => {
   const job = draft({ params: {}, ...changes })
-  const answer = await store.jobs.submit(job, targets(count))
+  const answer = await store.jobs.submit(job, targets(count), { send })
   if (!('job' in answer)) throw new Error('a kept answer came instead of a job')
+  const { sent } = answer
   const { jobId } = answer.job
   const messages: MessageRef[] = []
   for (let offset = 0; offset < count; offset += PAGE) {
@@ -68,7 +74,7 @@ const submit: (
     for (const { id } of page.data)
       messages.push({ runId: id, epoch: 0, requirementClass: job.requirementClass })
   }
-  return { jobId, messages: messages.sort((a, b) => a.runId - b.runId) }
+  return { jobId, sent, messages: messages.sort((a, b) => a.runId - b.runId) }
 }
 
 const PAGE = 10_000

@@ -104,6 +104,49 @@ test('the rows of a dispatcher that died before removing them are sent again as 
   expect((await consumeAll()).toSorted((a, b) => a - b)).toEqual(messages.map(({ runId }) => runId))
 })
 
+test('a dispatcher that has counted a class adds the runs of a submit itself and removes their rows in its next turn', async () => {
+  const dispatcher = newDispatcher()
+  expect(dispatcher.reserve({ requirementClass: '', priority: 'normal' })).toBe(0)
+  await harness.submit(1)
+  await dispatchAll(dispatcher)
+  const room = dispatcher.reserve({ requirementClass: '', priority: 'normal' })
+  expect(room).toBe(19_999)
+  expect(dispatcher.reserve({ requirementClass: 'docker', priority: 'normal' })).toBe(0)
+  const { messages, sent } = await harness.submit(3, {}, room)
+  expect(sent.map(({ runId }) => runId)).toEqual(messages.map(({ runId }) => runId))
+  await dispatcher.send(sent)
+  expect(await harness.queue.waiting('')).toEqual({ ...NONE, normal: 4 })
+  expect(await outboxSize()).toBe(3)
+  await dispatcher.dispatchOnce()
+  expect(await outboxSize()).toBe(0)
+})
+
+test('runs whose master died before it added them are sent by another one', async () => {
+  const { messages } = await harness.submit(2, {}, 10)
+  await dispatchAll()
+  expect(await harness.queue.has(messages)).toEqual([false, false])
+  await harness.sql("update outbox set sent_at = now() - interval '11 seconds'")
+  await dispatchAll()
+  expect(await harness.queue.has(messages)).toEqual([true, true])
+})
+
+test('runs that could not be added to the queue are sent by the next turn', async () => {
+  const { messages, sent } = await harness.submit(2, {}, 10)
+  let isDown = true
+  const queue = {
+    waiting: harness.queue.waiting.bind(harness.queue),
+    add: async (rows: Parameters<RunQueue['add']>[0]) => {
+      if (isDown) throw new Error('unavailable')
+      await harness.queue.add(rows)
+    },
+  }
+  const dispatcher = newDispatcher(queue)
+  await dispatcher.send(sent)
+  isDown = false
+  await dispatchAll(dispatcher)
+  expect(await harness.queue.has(messages)).toEqual([true, true])
+})
+
 test('a message that is sent again after its run was claimed starts nothing', async () => {
   const { messages } = await harness.submit(1)
   const rows = await harness.store.outbox.take({

@@ -23,9 +23,13 @@ afterEach(async () => {
   await harness.reset()
 })
 
-const dispatchAll = async (): Promise<void> => {
+const newDispatcher = (): Dispatcher => {
   const { outbox, workers } = harness.store
-  const dispatcher = new Dispatcher({ outbox, workers, queue: harness.queue })
+  return new Dispatcher({ outbox, workers, queue: harness.queue })
+}
+
+const dispatchAll = async (): Promise<void> => {
+  const dispatcher = newDispatcher()
   while (await dispatcher.dispatchOnce());
 }
 
@@ -43,6 +47,7 @@ const start = () =>
   startLoops({
     store: harness.store,
     queue: harness.queue,
+    dispatcher: newDispatcher(),
     log,
     metrics: createMetrics(),
     config: {
@@ -196,6 +201,7 @@ test('a server without a queue runs its loops and stops them in order', async ()
   const loops = startLoops({
     store: harness.store,
     queue: undefined,
+    dispatcher: undefined,
     log,
     metrics: createMetrics(),
     config: {

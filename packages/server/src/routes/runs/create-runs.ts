@@ -63,7 +63,7 @@ export const createRuns = route(
     ],
   },
   async (context, { body, caller, http }) => {
-    const { store, catalog, artifacts, config, receiver, notifier } = context
+    const { store, catalog, artifacts, config, dispatcher, receiver, notifier } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -96,6 +96,7 @@ export const createRuns = route(
     const answer = (job: SubmittedJob): string =>
       JSON.stringify(created(body, draft, gathered, job, http.root, taken))
     const submitted = await store.jobs.submit(draft, gathered.drafts, {
+      ...(dispatcher && { send: dispatcher.reserve(draft) }),
       ...(schedule && { schedule }),
       ...(machines && { cloud: { ...machines, fields } }),
       ...(key !== undefined && {
@@ -107,8 +108,10 @@ export const createRuns = route(
       }),
     })
     if (schedule !== undefined) await receiver.registry.current()
-    notifier.notify()
-    return kept('kept' in submitted ? submitted.kept : { status: ACCEPTED, body: answer(submitted.job) })
+    if ('kept' in submitted) return kept(submitted.kept)
+    void dispatcher?.send(submitted.sent)
+    if (submitted.sent.length < gathered.count) notifier.notify()
+    return kept({ status: ACCEPTED, body: answer(submitted.job) })
   },
 )
 

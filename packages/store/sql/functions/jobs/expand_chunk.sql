@@ -12,7 +12,7 @@ begin
   end if;
   select * into v_job from jobs where id = v_chunk.job_no for no key update;
   delete from job_targets where job_no = v_chunk.job_no and chunk = v_chunk.chunk;
-  perform insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null);
+  perform insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null, 0);
   perform notify_masters();
   return true;
 end $$;

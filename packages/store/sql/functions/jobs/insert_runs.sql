@@ -1,6 +1,7 @@
 -- Creates the runs of some targets of a job, with their outbox rows. p_uuid is the UUID of a single run (null: one
--- is generated). Runs of a cancelled job end at once.
-create or replace function insert_runs(p_job jobs, p_targets text[], p_workspaces text[], p_uuid uuid) returns void
+-- is generated). Runs of a cancelled job end at once. Returns the ids of the runs that fill_outbox marked as sent.
+create or replace function insert_runs(p_job jobs, p_targets text[], p_workspaces text[], p_uuid uuid, p_send int)
+returns bigint[]
 language plpgsql as $$
 declare
   v_ids bigint[];
@@ -16,7 +17,8 @@ begin
     returning id
   )
   select array_agg(id) into v_ids from made;
-  if v_status = 'queued' then
-    perform fill_outbox(p_job, v_ids, free_slots(p_job.id));
+  if v_status <> 'queued' then
+    return '{}';
   end if;
+  return fill_outbox(p_job, v_ids, case when p_job.concurrency is not null then free_slots(p_job.id) end, p_send);
 end $$;

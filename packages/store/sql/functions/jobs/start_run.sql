@@ -14,7 +14,7 @@ begin
   if v_job.run_mode = 'cloud' and v_job.infra_no is null then
     raise exception 'a cloud run cannot start without an infrastructure';
   end if;
-  perform fill_outbox(v_job, array[p_id], v_free);
+  perform fill_outbox(v_job, array[p_id], v_free, 0);
   perform notify_masters();
   return true;
 end $$;

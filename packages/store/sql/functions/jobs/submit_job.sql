@@ -2,13 +2,15 @@
 -- cloud_infra ({infra, budget} or {reuse}). If an answer for the key of p_idempotency ({key, request_hash, status,
 -- body}) is stored already, that answer is returned and nothing is created. Runs of a job with stored targets
 -- (p_stored) are created later by expand_chunk; the caller stores the targets and then calls join_infra for a cloud
--- job.
+-- job. Up to p_send runs are marked as sent (fill_outbox); their ids are in the answer, and if there are no others,
+-- no master is notified.
 create or replace function submit_job(p_job jsonb, p_targets text[], p_workspaces text[], p_uuid uuid, p_stored boolean,
-                           p_idempotency jsonb) returns jsonb
+                           p_idempotency jsonb, p_send int default 0) returns jsonb
 language plpgsql as $$
 declare
   v_job jobs;
   v_kept idempotency_keys;
+  v_sent bigint[] := '{}';
   v_cloud jsonb := nullif(p_job -> 'cloud_infra', 'null');
 begin
   if p_idempotency is not null then
@@ -34,10 +36,12 @@ begin
     schedule_id, event_envelope, starts, target_count, cloud
   from jsonb_populate_record(null::jobs, p_job)
   returning * into v_job;
-  perform notify_masters();
   if not p_stored then
-    perform insert_runs(v_job, p_targets, p_workspaces, p_uuid);
+    v_sent := insert_runs(v_job, p_targets, p_workspaces, p_uuid, p_send);
     perform join_infra(v_job.id, v_cloud) where v_cloud is not null;
   end if;
-  return jsonb_build_object('job_no', v_job.id);
+  if p_stored or cardinality(v_sent) < cardinality(p_targets) then
+    perform notify_masters();
+  end if;
+  return jsonb_build_object('job_no', v_job.id, 'sent', to_jsonb(v_sent));
 end $$;
