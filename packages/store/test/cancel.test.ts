@@ -171,6 +171,7 @@ describe('cancelling a job', () => {
     expect(finished.filter((one) => one !== undefined)).toEqual([
       {
         jobId,
+        interrupted: true,
         cancelled: 4,
         requested: [a, b].map(({ runId, runUuid }) => ({ runId, runUuid, workerId })),
       },
@@ -179,6 +180,48 @@ describe('cancelling a job', () => {
     expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 6, pending: 0, running: 0 })
     expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 0, requested: [] })
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
+  })
+
+  test('The cancel of a large job answers after its first chunk, and another call cancels the rest', async () => {
+    const { jobId } = await submitted(db.store, {}, targets(5_003))
+    const [run] = await db.runStore.claim(workerId, await take(db.store, { limit: 1 }))
+    if (!run) throw new Error('nothing claimed')
+    const requested = [{ runId: run.runId, runUuid: run.runUuid, workerId }]
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 5_002, requested })
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_000, pending: 2, running: 1 })
+    expect(await db.store.jobs.finishCancel()).toEqual({
+      jobId,
+      interrupted: false,
+      cancelled: 2,
+      requested,
+    })
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_002, pending: 0, running: 1 })
+    expect(await db.store.jobs.finishCancel()).toBeUndefined()
+  })
+
+  test.each([
+    ['distributed', (rows: Parameters<typeof db.runStore.claim>[1]) => db.runStore.claim(workerId, rows)],
+    ['local', () => db.runStore.claimLocal(workerId, 10)],
+  ] as const)('A waiting %s run of a job that is being cancelled is not claimed', async (runMode, claim) => {
+    const { jobId } = await submitted(db.store, { runMode, concurrency: 5 }, targets(3))
+    const other = await submitted(db.store, { runMode, concurrency: 5 })
+    const rows = await take(db.store)
+    await asSuperuser(
+      (client) => client.query('update jobs set cancel_requested_at = now() where job_id = $1', [jobId]),
+      db.url,
+    )
+    expect((await claim(rows)).map(({ runId }) => runId)).toEqual(other.runIds)
+    expect(await claim(rows)).toEqual([])
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 3, requested: [] })
+  })
+
+  test('A waiting run that has started before is cancelled with its job', async () => {
+    const { jobId } = await submitted(db.store, {}, targets(2))
+    const [run] = await claimAll(db.store, db.runStore, workerId, { limit: 1 })
+    if (!run) throw new Error('nothing claimed')
+    await db.runStore.handBack([keyOf(run)])
+    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 2, requested: [] })
+    expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 2 })
   })
 
   test('A freed slot does not pass to a run of a job that is being cancelled', async () => {

@@ -56,13 +56,14 @@ export interface FinishParts {
 }
 
 /**
- * Finishes the cancel of a job whose master died before it was complete; workers read the requests with their
- * heartbeats. Returns true if there may be more such jobs.
+ * Finishes the cancel of a large job, or of one whose master died before it was complete; workers read the requests with
+ * their heartbeats. Returns true if there may be more such jobs.
  */
 export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promise<boolean> => {
   const job = await jobs.finishCancel()
   if (job === undefined) return false
-  const { jobId, cancelled, requested } = job
+  const { jobId, interrupted, cancelled, requested } = job
+  if (!interrupted) return true
   const found = cancelled + requested.length
   if (found > 0)
     log.warn('the interrupted cancel of a job was finished', {

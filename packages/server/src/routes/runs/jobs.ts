@@ -77,7 +77,7 @@ export const cancelJob = route(
     tag: 'Jobs',
     summary: 'Cancel all runs of a job that have not ended',
     description:
-      'Waiting runs are cancelled immediately. Running ones are asked to stop and are cancelled seconds later: poll the job.',
+      'Waiting runs no longer start and are cancelled immediately; those of a large job are cancelled within seconds. Running ones are asked to stop and are cancelled seconds later: poll the job.',
     role: 'operator',
     params: JobPath,
     responses: {

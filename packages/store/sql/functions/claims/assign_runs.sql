@@ -1,6 +1,6 @@
 -- Assigns locked, queued runs to a worker and returns what the worker needs to execute them. The tally of an earlier
 -- attempt is cleared. Params stay text: building a jsonb value from large ones takes time in the square of their
--- size, within one call that no timeout can interrupt.
+-- size, within one call that no timeout can interrupt. Runs of a cancelled job are left waiting: its cancel ends them.
 create or replace function assign_runs(p_worker_id text, p_ids bigint[]) returns json
 language plpgsql
 -- planner: batch
@@ -9,7 +9,13 @@ set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_floor bigint;
+  v_cancelled bigint[] := array(
+    select r.id from runs r cross join lateral (select cancel_requested_at from jobs where id = r.job_no offset 0) j
+    where r.id = any(p_ids) and j.cancel_requested_at is not null);
 begin
+  if cardinality(v_cancelled) > 0 then
+    p_ids := array(select id from unnest(p_ids) id where id <> all(v_cancelled));
+  end if;
   select last_value into v_floor from event_logs_id_seq;
   update runs
   set status = 'running', attempt = attempt + 1, worker_id = p_worker_id, started_at = coalesce(started_at, now()),
@@ -30,7 +36,7 @@ begin
   order by r.id;
 
   return (
-    select json_agg(json_build_object(
+    select coalesce(json_agg(json_build_object(
       'runId', r.id, 'attempt', r.attempt, 'epoch', r.epoch, 'runUuid', r.run_uuid, 'jobId', j.job_id,
       'workflowName', r.workflow_name, 'workflowKind', j.workflow_kind, 'workflowHash', j.workflow_hash,
       'target', r.target, 'params', j.params, 'workspace', r.workspace, 'priority', j.priority, 'runMode', r.run_mode,
@@ -38,7 +44,7 @@ begin
       'runner', case when j.runner_given then json_strip_nulls(json_build_object(
         'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''),
         'dockerNetwork', nullif(j.docker_network, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
-      'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope))
+      'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope)), '[]')
     from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
     where r.id = any(p_ids));
 end $$;

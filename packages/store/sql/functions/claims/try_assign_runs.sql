@@ -19,7 +19,9 @@ begin
     begin
       delete from outbox where run_id = v_id;
       v_one := assign_runs(p_worker_id, array[v_id]);
-      v_given := v_given || (v_one -> 0);
+      if json_array_length(v_one) > 0 then
+        v_given := v_given || (v_one -> 0);
+      end if;
     exception when others then
       if not is_run_error(sqlstate) then
         raise;
