@@ -40,6 +40,8 @@ export interface Notifier extends AsyncDisposable {
 
 /** The operations that differ between Redis and Postgres. Queue names are full names. */
 export interface Backend extends AsyncDisposable {
+  /** Calls that are in progress at the same time take effect in the order in which they were made. */
+  readonly keepsOrder: boolean
   /** Throws if the connection is known to be lost, so that no call can succeed now. */
   assertConnected(): void
   sender(queue: string): Promise<Sender>

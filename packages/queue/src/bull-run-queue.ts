@@ -30,7 +30,7 @@ export class BullRunQueue implements RunQueue {
         requirementClass,
         queueName(this.#farmId, requirementClass),
       )
-      await Promise.all([registered, addAll(sender, group)])
+      await Promise.all([registered, addAll(sender, group, this.#backend.keepsOrder ? 2 : 1)])
     }
   }
 
@@ -107,8 +107,16 @@ export class BullRunQueue implements RunQueue {
 const byClass = <M extends MessageRef>(messages: readonly M[]): Map<string, M[]> =>
   Map.groupBy(messages, ({ requirementClass }) => requirementClass)
 
-const addAll = async (sender: Sender, messages: readonly QueueMessage[]): Promise<void> => {
-  for (const batch of inBatches(messages)) await sender.addBulk(batch.map(bullMessage))
+/** `width`: batches in progress; with 2, one is built while the previous one is stored. */
+const addAll = async (sender: Sender, messages: readonly QueueMessage[], width: 1 | 2): Promise<void> => {
+  let previous: Promise<unknown> | undefined
+  for (const batch of inBatches(messages)) {
+    const adding = sender.addBulk(batch.map(bullMessage))
+    adding.catch(() => undefined)
+    await (width === 1 ? adding : previous)
+    previous = adding
+  }
+  await previous
 }
 
 function* inBatches<M>(messages: readonly M[]): Generator<M[]> {

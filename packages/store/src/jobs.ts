@@ -26,7 +26,6 @@ import { insertRepeat, newScheduleId, type ScheduleDraft } from './triggers/sche
 
 /** With more targets, the targets are stored first, and their runs are created later in chunks. */
 const MAX_RUNS_AT_ONCE = 100_000
-const CHUNK = 10_000
 
 /** Common to every run of a request. */
 export interface JobDraft {
@@ -86,6 +85,8 @@ export interface KeptAnswer {
 
 export interface SubmitOptions {
   readonly start?: boolean
+  /** With more targets, the targets are stored, and `expandOnce` creates their runs; 100,000 if missing. */
+  readonly runsAtOnce?: number
   /** Most runs that the caller will add to the queue itself, right after the submit. */
   readonly send?: number
   readonly cloud?: CloudChoice & { readonly fields?: CloudFields }
@@ -107,7 +108,7 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
    * Stores in one transaction the job, its runs (`queued`, or `pending` with `start: false`), their outbox rows (the
    * first `concurrency` of them `ready`) and, with `idempotency`, the response that `answer` returns. `claimLocal` takes
    * the outbox rows of local runs, `cloud.bindRuns` and `claimCloud` those of cloud runs, the dispatcher all others. More
-   * than 100,000 targets are stored first and expanded in chunks by `expandOnce`. `cloud` is required for a cloud job; its
+   * than `runsAtOnce` targets are stored first and expanded in chunks by `expandOnce`. `cloud` is required for a cloud job; its
    * infrastructure is created in the same transaction, and `fields` are stored for copies. A key that exists resolves to
    * the stored response if the request hash is the same, and is rejected (`idempotency_conflict`) if not. `schedule` is
    * created with the job, which counts as its first execution. With `send`, up to that many outbox rows are stored as
@@ -132,12 +133,26 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
     JOB_ID.test(jobId) ? requestCancel(db, jobId) : undefined,
   /** Continues a cancel that its master did not finish; undefined if there is none. */
   finishCancel: () => finishCancel(upkeep),
-  /** Expands at most one chunk (10,000 targets) of one large job; false if there is none. */
-  expandOnce: async (): Promise<boolean> => {
-    const { rows } = await sql<{ expanded: boolean }>`select expand_chunk() as expanded`.execute(upkeep)
-    return rows[0]?.expanded ?? false
+  /**
+   * Creates the runs of one chunk of one large job; undefined if there is none. `room`: most rows of each class and
+   * priority that are stored as sent, as in `submit`; they are returned.
+   */
+  expandOnce: async (
+    room: Readonly<Record<string, Readonly<Record<Priority, number>>>> = {},
+  ): Promise<readonly OutboxRow[] | undefined> => {
+    const { rows } = await sql<{ made: { class: string; priority: Priority; sent: number[] } | null }>`
+      select expand_chunk(${JSON.stringify(room)}::jsonb) as made
+    `.execute(upkeep)
+    const made = rows[0]?.made
+    return made?.sent.map((runId) => sentRow(runId, { ...made, requirementClass: made.class }))
   },
 })
+
+/** An outbox row of a new run. */
+const sentRow = (
+  runId: number,
+  { priority, requirementClass }: Pick<OutboxRow, 'priority' | 'requirementClass'>,
+): OutboxRow => ({ runId, epoch: 0, priority, requirementClass })
 
 const JOB_ID = /^[0-9a-f]{16}$/
 
@@ -209,28 +224,26 @@ async function insertJob(
     return rows[0]?.made ?? {}
   }
 
-  const isSmall = !('chunks' in targets) && targets.length <= MAX_RUNS_AT_ONCE
+  const stream = 'chunks' in targets ? targets : undefined
+  const held = 'chunks' in targets ? [] : targets
+  const isStored = job.targetCount > (options.runsAtOnce ?? MAX_RUNS_AT_ONCE) || stream !== undefined
   const { schedule } = options
   const { scheduleId } = job
-  if (!isSmall) await pinWorkflow(db, draft.workflow)
+  if (stream) await pinWorkflow(db, draft.workflow)
   const made =
-    isSmall && schedule === undefined
-      ? await insert(db, targets, false)
+    stream === undefined && schedule === undefined
+      ? await insert(db, held, isStored)
       : await db.transaction().execute(async (tx) => {
-          const result = await (isSmall ? insert(tx, targets, false) : insert(tx, [], true))
+          const result = await insert(tx, held, isStored)
           if (result.job_no === undefined) return result
           if (schedule && scheduleId) await insertRepeat(tx, scheduleId, schedule, result.job_no)
-          if (isSmall) return result
-          await storeTargets(tx, result.job_no, 'chunks' in targets ? targets.chunks() : slices(targets))
+          if (stream === undefined) return result
+          await storeTargets(tx, result.job_no, stream.chunks())
           if (choice)
             await sql`select join_infra(${result.job_no}, ${storableJson(choice)}::jsonb)`.execute(tx)
           return result
         })
-  if (!made.kept) {
-    const { priority, requirementClass } = draft
-    const sent = (made.sent ?? []).map((runId) => ({ runId, epoch: 0, priority, requirementClass }))
-    return { job, sent }
-  }
+  if (!made.kept) return { job, sent: (made.sent ?? []).map((runId) => sentRow(runId, draft)) }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
 }
@@ -277,15 +290,11 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
 const storeTargets = async (
   tx: Kysely<unknown>,
   jobNo: number,
-  targets: Iterable<readonly TargetDraft[]> | AsyncIterable<readonly TargetDraft[]>,
+  targets: AsyncIterable<readonly TargetDraft[]>,
 ): Promise<void> => {
   let number = 0
   for await (const chunk of targets) {
     await sql`insert into job_targets (job_no, chunk, targets, workspaces) values (${jobNo}, ${number++},
       ${chunk.map((t) => storable(t.target))}, ${chunk.map((t) => t.workspace)})`.execute(tx)
   }
-}
-
-function* slices(targets: readonly TargetDraft[]): Generator<readonly TargetDraft[]> {
-  for (let from = 0; from < targets.length; from += CHUNK) yield targets.slice(from, from + CHUNK)
 }

@@ -229,7 +229,7 @@ describe('large jobs', () => {
       runs: [],
     })
 
-    expect(await db.store.jobs.expandOnce()).toBe(true)
+    expect(await db.store.jobs.expandOnce()).toEqual([])
     // A master that dies during the second chunk: its transaction is rolled back.
     await asSuperuser(async (client) => {
       await client.query('begin')
@@ -240,12 +240,12 @@ describe('large jobs', () => {
       'select count(*)::int as n from runs r join jobs j on j.id = r.job_no where job_id = $1',
       [jobId],
     )
-    expect(first).toEqual({ n: 10_000 })
+    expect(first).toEqual({ n: 2_000 })
 
     await Promise.all([db.store.jobs.expandOnce(), db.store.jobs.expandOnce()])
     let chunks = 0
     while (await db.store.jobs.expandOnce()) chunks++
-    expect(chunks).toBe(8)
+    expect(chunks).toBe(48)
     const [all] = await sql(
       `select count(*)::int as n, count(distinct target)::int as distinct_targets from runs r
        join jobs j on j.id = r.job_no where job_id = $1`,
@@ -254,6 +254,26 @@ describe('large jobs', () => {
     expect(all).toEqual({ n: 100_001, distinct_targets: 100_001 })
     expect((await outboxOf(jobId)).filter((row) => row.ready)).toHaveLength(3)
     await sql('truncate jobs, job_targets, runs, outbox, slots')
+  })
+
+  test('The runs of a chunk are stored as sent as far as there is room in the queue', async () => {
+    await sql('delete from outbox')
+    const answer = await db.store.jobs.submit(draft({ priority: 'high' }), targets(3, 'stored'), {
+      runsAtOnce: 2,
+      send: 3,
+    })
+    expect(answer).toMatchObject({ sent: [], job: { targetCount: 3 } })
+    const room = { critical: 0, high: 2, normal: 9, low: 9 }
+    const sent = await db.store.jobs.expandOnce({ '': room })
+    expect(sent).toMatchObject([
+      { epoch: 0, priority: 'high', requirementClass: '' },
+      { epoch: 0, priority: 'high', requirementClass: '' },
+    ])
+    const rows = await take(db.store)
+    expect(rows).toHaveLength(1)
+    expect([...(sent ?? []), ...rows].map(({ runId }) => runId)).toHaveLength(3)
+    expect(await db.store.jobs.expandOnce({ '': room })).toBeUndefined()
+    await sql('delete from outbox')
   })
 
   test('A large job that is cancelled before it is expanded has only cancelled runs', async () => {

@@ -35,6 +35,7 @@ const withoutListening: BackendFactory<PostgresQueueBackend, PostgresConnectionO
 
 /** BullMQ's tables, in their own schema of the farm's database. For up to 20 workers. */
 export class PostgresBackend implements Backend {
+  readonly keepsOrder = false
   readonly #url: string
   readonly #log: QueueLog
   readonly #farmId: string

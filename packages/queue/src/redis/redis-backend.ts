@@ -31,6 +31,7 @@ const withoutBlocking: BackendFactory<RedisQueueBackend> = (name, options) =>
   createRedisBackend(name, options)
 
 export class RedisBackend implements Backend {
+  readonly keepsOrder = true
   readonly #url: string
   readonly #log: QueueLog
   readonly #client: Redis

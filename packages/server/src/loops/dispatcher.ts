@@ -1,7 +1,7 @@
 import { canServe, needsOf } from '@scanfarm/contracts'
 import type { RunQueue } from '@scanfarm/queue'
 import type { OutboxRow, Store } from '@scanfarm/store'
-import { QueueRoom } from './queue-room.ts'
+import { QueueRoom, type Room } from './queue-room.ts'
 
 /** Rows of one batch, sent within about 100 ms. */
 const BATCH = 2_000
@@ -55,9 +55,15 @@ export class Dispatcher {
     return more
   }
 
+  /** How many runs of each class and priority may be stored as sent; nothing for classes that `reserve` does not know. */
+  get rooms(): Readonly<Record<string, Room>> {
+    const servable = new Set(this.#servable.among([...this.#room.known.keys()]))
+    return Object.fromEntries([...this.#room.known].filter(([one]) => servable.has(one)))
+  }
+
   /** How many runs may be stored as sent; 0 while no live worker is known to serve the class. */
   reserve({ requirementClass, priority }: Pick<OutboxRow, 'requirementClass' | 'priority'>): number {
-    const room = this.#room.known(requirementClass)
+    const room = this.#room.known.get(requirementClass)
     return room && this.#servable.among([requirementClass]).length > 0 ? room[priority] : 0
   }
 
@@ -116,11 +122,11 @@ export class Dispatcher {
   }
 
   async #add(requirementClass: string, rows: readonly OutboxRow[]): Promise<void> {
-    await this.#parts.queue.add(rows)
     this.#room.used(
       requirementClass,
       rows.map(({ priority }) => priority),
     )
+    await this.#parts.queue.add(rows)
     this.#parts.onSent?.(rows.length)
   }
 }

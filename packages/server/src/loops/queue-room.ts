@@ -44,9 +44,9 @@ export class QueueRoom {
     return room
   }
 
-  /** The last count, however old. */
-  known(requirementClass: string): Room | undefined {
-    return this.#counts.get(requirementClass)?.room
+  /** By class, what is left of the last count, however old. */
+  get known(): ReadonlyMap<string, Room> {
+    return new Map([...this.#counts].map(([requirementClass, { room }]) => [requirementClass, room]))
   }
 
   /** Subtracts messages that were sent. */

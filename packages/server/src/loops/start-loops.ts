@@ -58,8 +58,17 @@ export const startLoops = (context: LoopContext): Loops => {
   }
 }
 
-const expanding = ({ store, log }: LoopContext): Loop =>
-  new Loop({ name: 'expand', intervalMs: EVERY.expand, log, turn: () => store.jobs.expandOnce() })
+const expanding = ({ store, dispatcher, log }: LoopContext): Loop => {
+  let sending: Promise<void> | undefined
+  const turn = async (): Promise<boolean> => {
+    const sent = await store.jobs.expandOnce(dispatcher?.rooms)
+    // One chunk is being sent while the next one is expanded.
+    await sending
+    sending = sent && dispatcher?.send(sent)
+    return sent !== undefined
+  }
+  return new Loop({ name: 'expand', intervalMs: EVERY.expand, log, turn })
+}
 
 const dispatching = ({ dispatcher, log }: LoopContext): Loop[] => {
   if (!dispatcher) return []

@@ -22,6 +22,8 @@ import { infraStatusUrl } from '../../cloud/infra-routes.ts'
 const ACCEPTED = 202
 /** Enough for hundreds of thousands of targets; a file can have more. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
+/** The runs of larger requests are created after the answer. */
+const RUNS_AT_ONCE = 1_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
 
@@ -32,7 +34,7 @@ export const createRuns = route(
     tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:
-      'One run is created for each target; all runs of the request share one job. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',
+      'One run is created for each target; all runs of the request share one job. With more than 1,000 targets, the job counts all of them as pending at once, and their runs appear in it and in lists within seconds. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',
     role: 'operator',
     body: CreateRuns,
     bodyBytes: MAX_BODY_BYTES,
@@ -96,6 +98,7 @@ export const createRuns = route(
     const answer = (job: SubmittedJob): string =>
       JSON.stringify(created(body, draft, gathered, job, http.root, taken))
     const submitted = await store.jobs.submit(draft, gathered.drafts, {
+      runsAtOnce: RUNS_AT_ONCE,
       ...(dispatcher && { send: dispatcher.reserve(draft) }),
       ...(schedule && { schedule }),
       ...(machines && { cloud: { ...machines, fields } }),

@@ -1,18 +1,24 @@
--- Creates the runs of one chunk of a large job, the most urgent job first. False: there is no chunk left.
-create or replace function expand_chunk() returns boolean
+-- Creates the runs of one chunk of a large job, the most urgent job first. Null: there is no chunk left. p_room holds, by
+-- requirement class and rank, how many runs may be marked as sent. Returns the class and priority of the job and the ids
+-- of the runs that were (fill_outbox).
+create or replace function expand_chunk(p_room jsonb default '{}') returns jsonb
 language plpgsql as $$
 declare
   v_job jobs;
   v_chunk job_targets;
+  v_sent bigint[];
 begin
   select t.* into v_chunk from job_targets t join jobs j on j.id = t.job_no
   order by priority_rank(j.priority), t.job_no, t.chunk limit 1 for update of t skip locked;
   if not found then
-    return false;
+    return null;
   end if;
   select * into v_job from jobs where id = v_chunk.job_no for no key update;
   delete from job_targets where job_no = v_chunk.job_no and chunk = v_chunk.chunk;
-  perform insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null, 0);
-  perform notify_masters();
-  return true;
+  v_sent := insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null,
+                        coalesce((p_room -> v_job.requirement_class ->> v_job.priority)::int, 0));
+  if cardinality(v_sent) < cardinality(v_chunk.targets) then
+    perform notify_masters();
+  end if;
+  return jsonb_build_object('class', v_job.requirement_class, 'priority', v_job.priority, 'sent', to_jsonb(v_sent));
 end $$;

@@ -1,8 +1,8 @@
 -- Stores one job with its runs. p_job holds the columns of jobs, the JSON text of the workflow and, for a cloud job,
 -- cloud_infra ({infra, budget} or {reuse}). If an answer for the key of p_idempotency ({key, request_hash, status,
--- body}) is stored already, that answer is returned and nothing is created. Runs of a job with stored targets
--- (p_stored) are created later by expand_chunk; the caller stores the targets and then calls join_infra for a cloud
--- job. Up to p_send runs are marked as sent (fill_outbox); their ids are in the answer, and if there are no others,
+-- body}) is stored already, that answer is returned and nothing is created. With p_stored the targets are stored, and
+-- expand_chunk creates their runs later; a caller without targets stores them itself and then calls join_infra for a
+-- cloud job. Up to p_send runs are marked as sent (fill_outbox); their ids are in the answer, and if there are no others,
 -- no master is notified.
 create or replace function submit_job(p_job jsonb, p_targets text[], p_workspaces text[], p_uuid uuid, p_stored boolean,
                            p_idempotency jsonb, p_send int default 0) returns jsonb
@@ -11,6 +11,7 @@ declare
   v_job jobs;
   v_kept idempotency_keys;
   v_sent bigint[] := '{}';
+  v_chunk constant int := 2000;
   v_cloud jsonb := nullif(p_job -> 'cloud_infra', 'null');
 begin
   if p_idempotency is not null then
@@ -36,10 +37,15 @@ begin
     schedule_id, event_envelope, starts, target_count, cloud
   from jsonb_populate_record(null::jobs, p_job)
   returning * into v_job;
-  if not p_stored then
+  if p_stored then
+    insert into job_targets (job_no, chunk, targets, workspaces)
+    select v_job.id, n, p_targets[n * v_chunk + 1 : (n + 1) * v_chunk],
+           p_workspaces[n * v_chunk + 1 : (n + 1) * v_chunk]
+    from generate_series(0, (cardinality(p_targets) + v_chunk - 1) / v_chunk - 1) n;
+  else
     v_sent := insert_runs(v_job, p_targets, p_workspaces, p_uuid, p_send);
-    perform join_infra(v_job.id, v_cloud) where v_cloud is not null;
   end if;
+  perform join_infra(v_job.id, v_cloud) where v_cloud is not null and cardinality(p_targets) > 0;
   if p_stored or cardinality(v_sent) < cardinality(p_targets) then
     perform notify_masters();
   end if;
