@@ -7,11 +7,18 @@ export type RunRef = string
 
 const NUMBER = /^[1-9]\d{0,14}$/
 
-/** The condition on a run `r`; undefined: the text is neither a number nor a uuid. */
+/** Undefined: the text is neither a number nor a uuid. */
+export const keyOf = (
+  ref: RunRef,
+): { readonly id: number | null; readonly uuid: string | null } | undefined => {
+  if (NUMBER.test(ref)) return { id: Number(ref), uuid: null }
+  return isUuid(ref) ? { id: null, uuid: ref } : undefined
+}
+
+/** The condition on a run `r`; undefined as in `keyOf`. */
 export const byRef = (ref: RunRef): RawBuilder<unknown> | undefined => {
-  if (NUMBER.test(ref)) return sql`r.id = ${Number(ref)}`
-  if (isUuid(ref)) return sql`r.run_uuid = ${ref}`
-  return undefined
+  const key = keyOf(ref)
+  return key && (key.uuid === null ? sql`r.id = ${key.id}` : sql`r.run_uuid = ${key.uuid}`)
 }
 
 /** A row of `runs` beside what it takes from its job. */
@@ -45,12 +52,6 @@ export const RUN_COLUMNS =
   coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
   j.concurrency, r.error_message`)
-
-export const RUN_DETAIL_COLUMNS =
-  sql.raw(`j.schedule_id, j.trigger_name, j.docker_image, j.docker_network, j.ssh_host,
-  r.facts, r.killed_pids, j.timeout_minutes, r.job_no,
-  coalesce((select infra_id from cloud_infras where id = j.infra_no), '') as infra_id,
-  coalesce((select name from cloud_instances where id = r.instance_no), '') as cloud_instance`)
 
 export const toRun = (
   { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,

@@ -14,8 +14,7 @@ import {
 } from './run-part-lists.ts'
 import {
   byRef,
-  RUN_COLUMNS,
-  RUN_DETAIL_COLUMNS,
+  keyOf,
   STEP_COLUMNS,
   toRunDetail,
   toStep,
@@ -80,12 +79,12 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
 })
 
 const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow | undefined> => {
-  const condition = byRef(ref)
-  if (!condition) return undefined
-  const { rows } = await sql<RunDetailRow>`
-    select ${RUN_COLUMNS}, ${RUN_DETAIL_COLUMNS} from runs r join jobs j on j.id = r.job_no where ${condition}
+  const key = keyOf(ref)
+  if (!key) return undefined
+  const { rows } = await sql<{ run: RunDetailRow | null }>`
+    select find_run(${key.id}::bigint, ${key.uuid}::uuid) as run
   `.execute(db)
-  return rows[0]
+  return rows[0]?.run ?? undefined
 }
 
 const findDetail = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetail | undefined> => {
