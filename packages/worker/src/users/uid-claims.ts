@@ -15,6 +15,12 @@ interface Claim {
   readonly isLive: boolean
 }
 
+/** Uids that the same workspaces use. */
+interface UidGroup {
+  readonly folder: string
+  readonly first: number
+}
+
 export interface UidLease {
   readonly uid: number
   /** Cleans the uid first, unless another process uses it. */
@@ -27,13 +33,20 @@ type Clean = (uid: number, folders: readonly string[]) => Promise<void>
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
 
+/** A range of at least this size is divided into groups, each with a folder of its own. */
+const DIVIDED = 2_048
+const GROUP = 32
+
 const keyOf = (workspaceFolder: string): string =>
   createHash('sha256').update(workspaceFolder).digest('hex').slice(0, 16)
 
 /**
- * Uids in use on this machine by all programs that share the folder: at any time a uid belongs to one workspace and a
- * workspace to one uid. A claim is valid when its file exists and no other claim conflicts with it. Two programs whose
- * claims conflict both remove them and try again.
+ * Uids in use on this machine by all programs that share the folder and the range: at any time a uid belongs to one
+ * workspace and a workspace to one uid. A claim is valid when its file exists and no other claim conflicts with it. Two
+ * programs whose claims conflict both remove them and try again.
+ *
+ * Each claim reads all others that it may conflict with. In a large range a workspace uses only the uids of its group, so
+ * that these are few.
  */
 export class UidClaims {
   readonly #folder: string
@@ -41,16 +54,18 @@ export class UidClaims {
   readonly #skipped: ReadonlySet<number>
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
+  readonly #groups = new Map<number, UidGroup>()
 
   constructor(folder: string, range: UidRange, skipped: ReadonlySet<number>) {
     this.#folder = folder
     this.#range = range
     this.#skipped = skipped
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
 
+  /** How many uids a workspace can choose from. */
   get size(): number {
-    return this.#range.last - this.#range.first + 1
+    const { first, last } = this.#range
+    return last - first < DIVIDED ? last - first + 1 : GROUP
   }
 
   /**
@@ -59,45 +74,71 @@ export class UidClaims {
    */
   async acquire(folders: readonly string[], waitMs: number, clean: Clean): Promise<UidLease | undefined> {
     const key = keyOf(folders[0] ?? '')
+    const hash = Number.parseInt(key.slice(0, 12), 16)
+    const group = this.#groupOf(hash)
     for (const until = performance.now() + waitMs; ;) {
-      const uid = this.#choose(key)
-      const lease = uid === undefined ? undefined : await this.#tryAcquire(uid, folders, clean)
+      const claims = this.#claims(group)
+      const uid = this.#choose(group, hash, key, claims)
+      const lease = uid === undefined ? undefined : await this.#tryAcquire(group, uid, claims, folders, clean)
       if (lease !== undefined || performance.now() > until) return lease
       await delay(uid === undefined ? RETRY_MS : Math.random() * LONGEST_PAUSE_MS)
     }
   }
 
-  #choose(key: string): number | undefined {
-    const live = this.#claims().filter(({ isLive }) => isLive)
+  #groupOf(hash: number): UidGroup {
+    const { first, last } = this.#range
+    const number = last - first < DIVIDED ? 0 : Math.floor(hash / GROUP) % Math.floor((last - first + 1) / GROUP)
+    const known = this.#groups.get(number)
+    if (known !== undefined) return known
+    const folder =
+      last - first < DIVIDED ? this.#folder : join(this.#folder, `${first}-${last}`, String(number))
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const group = { folder, first: first + number * GROUP }
+    this.#groups.set(number, group)
+    return group
+  }
+
+  #choose({ first }: UidGroup, hash: number, key: string, claims: readonly Claim[]): number | undefined {
+    const live = claims.filter(({ isLive }) => isLive)
     const same = live.find((claim) => claim.key === key)
     if (same !== undefined) return same.releasing ? undefined : same.uid
     const used = new Set(live.map(({ uid }) => uid))
-    const begin = Number.parseInt(key.slice(0, 12), 16) % this.size
     for (let step = 0; step < this.size; step += 1) {
-      const uid = this.#range.first + ((begin + step) % this.size)
+      const uid = first + ((hash + step) % this.size)
       if (!used.has(uid) && !this.#skipped.has(uid)) return uid
     }
     return undefined
   }
 
-  async #tryAcquire(uid: number, own: readonly string[], clean: Clean): Promise<UidLease | undefined> {
+  async #tryAcquire(
+    group: UidGroup,
+    uid: number,
+    before: readonly Claim[],
+    own: readonly string[],
+    clean: Clean,
+  ): Promise<UidLease | undefined> {
     const key = keyOf(own[0] ?? '')
-    const path = join(this.#folder, `${uid}.${key}.${this.#self}`)
+    const name = `${uid}.${key}.${this.#self}`
+    const path = join(group.folder, name)
     const releasing = `${path}.releasing`
-    const isDirty = this.#others(uid, key).some((claim) => !claim.isLive && claim.uid === uid)
+    const others = (claims: readonly Claim[]): Claim[] =>
+      claims.filter((claim) => (claim.uid === uid || claim.key === key) && !claim.name.startsWith(name))
+    const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? releasing : path
     writeFileSync(made, own.join('\0'), { mode: 0o600 })
-    const others = this.#others(uid, key)
-    const conflicts = (claim: Claim): boolean => claim.releasing || claim.uid !== uid || claim.key !== key
-    if (others.some((claim) => claim.isLive && conflicts(claim))) {
+    const found = others(this.#claims(group))
+    // A program that crashed just now has left a claim which `before` shows as live.
+    const conflicts = (claim: Claim): boolean =>
+      claim.isLive ? claim.releasing || claim.uid !== uid || claim.key !== key : claim.uid === uid && !isDirty
+    if (found.some(conflicts)) {
       rmSync(made, { force: true })
       return undefined
     }
     if (isDirty) {
-      const stale = others.filter((claim) => !claim.isLive && claim.uid === uid)
-      const folders = stale.flatMap(({ name }) => this.#folderOf(name))
-      if (!others.some(({ isLive }) => isLive)) await clean(uid, folders)
-      for (const { name } of stale) rmSync(join(this.#folder, name), { force: true })
+      const stale = found.filter((claim) => !claim.isLive && claim.uid === uid)
+      const folders = stale.flatMap((claim) => foldersOf(join(group.folder, claim.name)))
+      if (!found.some(({ isLive }) => isLive)) await clean(uid, folders)
+      for (const claim of stale) rmSync(join(group.folder, claim.name), { force: true })
       renameSync(releasing, path)
     }
     return {
@@ -105,36 +146,28 @@ export class UidClaims {
       release: async () => {
         renameSync(path, releasing)
         // When cleaning fails, the uid stays claimed until this process ends; its next user cleans it.
-        if (!this.#others(uid, key).some(({ isLive }) => isLive)) await clean(uid, own)
+        if (!others(this.#claims(group)).some(({ isLive }) => isLive)) await clean(uid, own)
         rmSync(releasing, { force: true })
       },
     }
   }
 
-  /** Empty when another process has removed the claim meanwhile. */
-  #folderOf(name: string): string[] {
-    try {
-      return readFileSync(join(this.#folder, name), 'utf8').split('\0')
-    } catch {
-      return []
-    }
-  }
-
-  /** Claims of other processes on the uid or for the workspace. */
-  #others(uid: number, key: string): Claim[] {
-    return this.#claims().filter(
-      (claim) =>
-        (claim.uid === uid || claim.key === key) && !claim.name.startsWith(`${uid}.${key}.${this.#self}`),
-    )
-  }
-
-  #claims(): Claim[] {
-    return readdirSync(this.#folder).map((name) => {
+  #claims({ folder }: UidGroup): Claim[] {
+    return readdirSync(folder).map((name) => {
       const [uid, key = '', holder = '', state] = name.split('.')
       const [pid, start, boot] = holder.split('-')
       const isLive =
         holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
       return { name, uid: Number(uid), key, releasing: state !== undefined, isLive }
     })
+  }
+}
+
+/** Empty when another process has removed the claim meanwhile. */
+const foldersOf = (claim: string): string[] => {
+  try {
+    return readFileSync(claim, 'utf8').split('\0')
+  } catch {
+    return []
   }
 }

@@ -4,7 +4,8 @@ import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
 
-type Kind = 'run' | 'removal'
+const KINDS = ['run', 'removal'] as const
+type Kind = (typeof KINDS)[number]
 
 /**
  * How long a mark is valid whose process cannot be found: the process has died or is in another container. A removal
@@ -21,14 +22,16 @@ const keyOf = (workspace: string): string => createHash('sha256').update(workspa
  * order, at least one of the two sees the mark of the other.
  */
 export class WorkspaceUses {
-  readonly #folder: string
+  /** A folder for each kind: a run reads only the marks of removals, which are few. */
+  readonly #folders: Readonly<Record<Kind, string>>
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
   #count = 0
 
   /** `base`: the work folder. */
   constructor(base: string) {
-    this.#folder = join(base, 'workspace-uses')
+    this.#folders = { run: join(base, 'workspace-uses'), removal: join(base, 'workspace-removals') }
+    for (const folder of Object.values(this.#folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
 
   /** Call it before a run accesses the folder of its workspace. Call the returned function to end the use. */
@@ -55,22 +58,23 @@ export class WorkspaceUses {
 
   /** Removes marks of dead processes and renews those of live ones, for programs in other containers. */
   sweep(): void {
-    for (const name of this.#names()) {
-      const path = join(this.#folder, name)
-      if (this.#isProcess(name)) renew(path)
-      else if (!this.#isLive(name)) rmSync(path, { force: true })
-    }
+    for (const kind of KINDS)
+      for (const name of this.#names(kind)) {
+        const path = join(this.#folders[kind], name)
+        if (this.#isProcess(name)) renew(path)
+        else if (!this.#isLive(name, kind)) rmSync(path, { force: true })
+      }
   }
 
   #mark(workspace: string, kind: Kind): () => void {
     this.#count += 1
-    const path = join(this.#folder, [keyOf(workspace), this.#self, this.#count, kind].join('.'))
+    const path = join(this.#folders[kind], [keyOf(workspace), this.#self, this.#count, kind].join('.'))
     try {
       writeFileSync(path, '', { mode: 0o600 })
     } catch (error) {
       if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
-      // The folder is made with its first mark, also when an operator has deleted it.
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+      // An operator has deleted the folder.
+      mkdirSync(this.#folders[kind], { recursive: true, mode: 0o700 })
       writeFileSync(path, '', { mode: 0o600 })
     }
     return () => rmSync(path, { force: true })
@@ -78,14 +82,12 @@ export class WorkspaceUses {
 
   #has(workspace: string, kind: Kind): boolean {
     const key = `${keyOf(workspace)}.`
-    return this.#names().some(
-      (name) => name.startsWith(key) && name.endsWith(`.${kind}`) && this.#isLive(name),
-    )
+    return this.#names(kind).some((name) => name.startsWith(key) && this.#isLive(name, kind))
   }
 
-  #names(): string[] {
+  #names(kind: Kind): string[] {
     try {
-      return readdirSync(this.#folder)
+      return readdirSync(this.#folders[kind])
     } catch {
       return []
     }
@@ -97,11 +99,11 @@ export class WorkspaceUses {
     return holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
   }
 
-  #isLive(name: string): boolean {
+  #isLive(name: string, kind: Kind): boolean {
     if (this.#isProcess(name)) return true
-    const kind = name.split('.')[3]
-    const { mtimeMs } = statSync(join(this.#folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
-    return Date.now() - mtimeMs < UNKNOWN_MS[kind === 'run' ? 'run' : 'removal']
+    const path = join(this.#folders[kind], name)
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+    return Date.now() - mtimeMs < UNKNOWN_MS[kind]
   }
 }
 

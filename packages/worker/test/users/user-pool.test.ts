@@ -68,6 +68,21 @@ asRoot('Users of commands', () => {
     expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
 
+  test('of a large range are divided into groups, and still never shared by two workspaces', async () => {
+    const [one, other] = [pool(4_096), pool(4_096)]
+    const names = Array.from({ length: 200 }, (_, n) => `w${n}`)
+    const leases = await Promise.all(
+      [one, other].flatMap((users) => names.map((name) => users.acquire(workspace(name), never))),
+    )
+    const uids = leases.map(uidOf)
+    expect(uids.slice(0, 200)).toEqual(uids.slice(200))
+    expect(new Set(uids).size).toBe(200)
+    expect(Math.min(...uids)).toBeGreaterThanOrEqual(first)
+    expect(Math.max(...uids)).toBeLessThan(first + 4_096)
+    await Promise.all(leases.map((lease) => lease.release()))
+    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+  })
+
   test('stay the same for a workspace, so that its files keep their owner', async () => {
     const users = pool(8)
     const uids: number[] = []
@@ -182,6 +197,11 @@ asRoot('Users of commands', () => {
     await b.release()
   })
 })
+
+const claimsIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
 
 /** The part of a claim that identifies its process. */
 const self = async (): Promise<string> => {

@@ -177,7 +177,7 @@ test('A run waits while the folder of its workspace is being removed', async () 
   const marks = join(base, 'workspace-uses')
   const end = await uses.begin('/workspaces/w', NEVER)
   const [mark = ''] = await readdir(marks)
-  const removal = join(marks, mark.replace('.1.run', '.9.removal'))
+  const removal = join(base, 'workspace-removals', mark.replace('.1.run', '.9.removal'))
   await rename(join(marks, mark), removal)
   end()
   let hasBegun = false
