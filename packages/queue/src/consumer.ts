@@ -39,13 +39,17 @@ export class QueueConsumer implements Consumer {
     this.#checking = this.#returnAbandoned(options.redelivery.checkMs)
   }
 
-  async take(max: number, signal: AbortSignal): Promise<Delivery[]> {
+  async take(max: number | (() => number), signal: AbortSignal, wait = true): Promise<Delivery[]> {
     const stopped = AbortSignal.any([signal, this.#stop.signal])
     while (!stopped.aborted) {
       try {
-        const found = await this.#fetchOrWait(Math.min(max, MAX_BATCH), stopped)
+        const most = Math.min(typeof max === 'number' ? max : max(), MAX_BATCH)
+        const queues = await this.#queues.current()
+        this.#notifier.arm()
+        const found = await this.#fetch(queues, most)
+        if (found.length === 0 && wait) await this.#notifier.wait(namesOf(queues), IDLE_MS, stopped)
         this.#noteSuccess()
-        if (found.length > 0) return await this.#unlessStopped(found, stopped)
+        if (found.length > 0 || !wait) return await this.#unlessStopped(found, stopped)
       } catch (error) {
         if (stopped.aborted) break
         await pause(this.#noteFailure(error), stopped)
@@ -59,17 +63,6 @@ export class QueueConsumer implements Consumer {
     await this.#notifier[Symbol.asyncDispose]()
     await this.#checking
     await this.#queues.close()
-  }
-
-  async #fetchOrWait(max: number, stopped: AbortSignal): Promise<Delivery[]> {
-    const queues = await this.#queues.current()
-    this.#notifier.arm()
-    const found = await this.#fetch(queues, max)
-    if (found.length === 0) {
-      const names = queues.map(({ name }) => name)
-      await this.#notifier.wait(names, IDLE_MS, stopped)
-    }
-    return found
   }
 
   async #fetch(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
@@ -88,8 +81,7 @@ export class QueueConsumer implements Consumer {
   }
 
   async #fetchBest(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
-    const names = queues.map(({ name }) => name)
-    return await this.#fetchAll(queues, planTake(await this.#backend.heads(names, max), max))
+    return await this.#fetchAll(queues, planTake(await this.#backend.heads(namesOf(queues), max), max))
   }
 
   /** Rejects only if nothing was fetched. */
@@ -147,3 +139,5 @@ export class QueueConsumer implements Consumer {
     return backoffMs(this.#failures, BACKOFF)
   }
 }
+
+const namesOf = (queues: readonly ClassQueue[]): string[] => queues.map(({ name }) => name)

@@ -74,11 +74,12 @@ export interface Delivery extends Ticket {
 
 export interface Consumer extends AsyncDisposable {
   /**
-   * Waits for messages and resolves to at most `max` of them: the highest priority of all served classes first, then the
-   * oldest runs; within a class, in the order in which they were added. Continues through outages of the backend.
-   * Resolves to `[]` only if `signal` aborts. One call at a time, with `max` at most the number of free slots.
+   * Resolves to at most `max` messages, a function being called before each fetch: the highest priority of all served
+   * classes first, then the oldest runs; within a class, in the order in which they were added. Waits for a message,
+   * also through outages of the backend, unless `wait` is false. Resolves to `[]` then, or if `signal` aborts. One call
+   * at a time.
    */
-  take(max: number, signal: AbortSignal): Promise<Delivery[]>
+  take(max: number | (() => number), signal: AbortSignal, wait?: boolean): Promise<Delivery[]>
 }
 
 /** The backend is reachable but unsuitable; the message says how to fix it. */

@@ -1,5 +1,5 @@
-import { outcomeOf, type ClaimedRun } from '@scanfarm/contracts'
-import { backOff, errorText, settlesWithin, type Backoff } from '@scanfarm/platform'
+import { outcomeOf, PRIORITY_RANK, type ClaimedRun } from '@scanfarm/contracts'
+import { backOff, errorText, pause, settlesWithin, type Backoff } from '@scanfarm/platform'
 import { Mask } from '@scanfarm/engine'
 import type { Homes } from '../workspaces/homes.ts'
 import { WorkFolders } from '../workspaces/work-folders.ts'
@@ -28,11 +28,28 @@ export interface ExecutorStatus {
  */
 const ENDINGS_PER_SLOT = 4
 
+/**
+ * While runs are short, this process claims as many runs ahead as have ended within this time, so that claims come in
+ * groups and slots do not wait for them. A more urgent run that is submitted meanwhile starts about this much later.
+ */
+const AHEAD_MS = 100
+/** Most runs ahead for each slot. */
+const AHEAD_PER_SLOT = 4
+/** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
+const WAIT_MS = 1_000
+
+/** While other runs are executing, the end of a run waits this long for further ones, to be written with them. */
+const GATHER_MS = 25
+
 /** UTF-16 units of a target or an error message in a line of the log. */
 const LOGGED_CHARS = 1_000
 
 /** Time after the deadline of a drain for killing commands and handing runs back. */
 const KILL_MS = 5_000
+
+/** The most urgent run first, then the oldest. */
+const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
+  PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
 
 /**
  * The slots of a process: takes runs from its source, executes and records them. While the database is unavailable,
@@ -44,6 +61,11 @@ export class Executor implements AsyncDisposable {
   readonly #times: ExecutorTimes
   readonly #sessions = new Set<Session>()
   readonly #executing = new Set<Promise<void>>()
+  /** Claimed ahead of a free slot. */
+  readonly #waiting: Session[] = []
+  /** When the most recent runs ended, oldest first. */
+  #ended: number[] = []
+  #gathering: Promise<void> | undefined
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
   readonly #writer: RunWriter
@@ -89,7 +111,10 @@ export class Executor implements AsyncDisposable {
     this.#options.log.debug('work folder of runs', { folder: this.#folders.base })
     this.#lease.start()
     this.#taking ??= this.#takeRuns()
-    this.#flushing ??= setInterval(() => this.#writer.flush(this.#sessions), this.#times.flushMs / 2)
+    this.#flushing ??= setInterval(() => {
+      this.#writer.flush(this.#sessions)
+      this.#handBackWaiting()
+    }, this.#times.flushMs / 2)
   }
 
   get status(): ExecutorStatus {
@@ -140,6 +165,7 @@ export class Executor implements AsyncDisposable {
     this.#stopTaking.abort()
     this.#changed()
     log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
+    this.#handBackWaiting()
     const ended = this.#allEnded()
     if (!(await settlesWithin(ended, deadlineMs))) {
       for (const session of this.#sessions) session.stop('drain')
@@ -171,14 +197,17 @@ export class Executor implements AsyncDisposable {
     const { source, log } = this.#options
     const { signal } = this.#stopTaking
     for (let failures = 0; !signal.aborted;) {
-      const free = this.#free()
       const { workerId } = this.#lease
-      if (workerId === undefined || free <= 0) {
+      // Few free places are left until they are enough for a group.
+      if (workerId === undefined || this.#room() <= this.#ahead() / 2) {
         await this.#change.promise
         continue
       }
       try {
-        for (const run of await source.next(workerId, free, signal)) this.#begin(run)
+        const isSlotFree = this.#working() < this.#options.intro.slots
+        const runs = await source.next(workerId, () => this.#room(), signal, isSlotFree)
+        for (const run of runs.toSorted(byUrgency)) this.#accept(run)
+        if (runs.length === 0 && !isSlotFree) await this.#change.promise
         failures = 0
         if (this.#cancelDuringClaim) this.#lease.recheckSoon()
         this.#cancelDuringClaim = false
@@ -190,31 +219,75 @@ export class Executor implements AsyncDisposable {
     }
   }
 
+  /** Runs that are being executed. */
   #working(): number {
-    let working = 0
+    let working = -this.#waiting.length
     for (const session of this.#sessions) if (!session.ending) working += 1
     return working
   }
 
-  #free(): number {
-    const { slots } = this.#options.intro
-    const working = this.#working()
-    const endings = this.#sessions.size - working
-    return endings < slots * ENDINGS_PER_SLOT ? slots - working : 0
+  #ahead(): number {
+    const since = performance.now() - AHEAD_MS
+    this.#ended = this.#ended.filter((at) => at > since)
+    return Math.min(this.#ended.length, this.#options.intro.slots * AHEAD_PER_SLOT)
   }
 
-  #begin(run: ClaimedRun): void {
+  /** How many runs may be claimed now. */
+  #room(): number {
+    const { slots } = this.#options.intro
+    const waiting = this.#waiting.length
+    const working = this.#working()
+    const endings = this.#sessions.size - working - waiting
+    return endings < slots * ENDINGS_PER_SLOT ? slots + this.#ahead() - working - waiting : 0
+  }
+
+  #accept(run: ClaimedRun): void {
     const session = this.#open(run)
     if (run.cancelRequested) session.stop('cancel')
     // The claim was pending when the drain began.
     else if (this.#stopTaking.signal.aborted) session.stop('drain')
     this.#sessions.add(session)
+    if (session.signal.aborted || this.#working() <= this.#options.intro.slots) this.#begin(session)
+    else this.#waiting.push(session)
+  }
+
+  #begin(session: Session): void {
     const executed = this.#execute(session).finally(() => {
       this.#sessions.delete(session)
       this.#executing.delete(executed)
       this.#changed()
     })
     this.#executing.add(executed)
+  }
+
+  /** The work of a run has ended: its slot is free. */
+  #freeSlot(session: Session): void {
+    session.ending = true
+    if (session.stopped !== 'drain') this.#ended.push(performance.now())
+    while (this.#working() < this.#options.intro.slots) {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      this.#begin(next)
+    }
+    this.#changed()
+  }
+
+  #gather(): Promise<void> {
+    return (this.#gathering ??= pause(GATHER_MS, this.#stopTaking.signal).then(() => {
+      this.#gathering = undefined
+    }))
+  }
+
+  /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
+  #handBackWaiting(): void {
+    const isDraining = this.#stopTaking.signal.aborted
+    const latest = performance.now() - WAIT_MS
+    for (const session of this.#waiting.slice()) {
+      if (!isDraining && !session.signal.aborted && session.acceptedAt > latest) continue
+      session.stop('drain')
+      this.#waiting.splice(this.#waiting.indexOf(session), 1)
+      this.#begin(session)
+    }
   }
 
   #open(run: ClaimedRun): Session {
@@ -280,8 +353,8 @@ export class Executor implements AsyncDisposable {
     using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
     const outcome = await this.#performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
-    session.ending = true
-    this.#changed()
+    this.#freeSlot(session)
+    if (this.#working() > 0) await this.#gather()
     if (session.stopped !== 'drain' && session.stopped !== 'lost')
       await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (session.stopped === 'drain') await this.#writer.handBack([session.key])

@@ -26,6 +26,7 @@ export class Session {
   readonly key: RunKey
   readonly folders: RunFolders
   readonly recorder: RunRecorder
+  readonly acceptedAt = performance.now()
   /** Processes that were killed because the run was stopped. */
   readonly killedPids: number[] = []
   /** Whom commands run as, once that is decided. */

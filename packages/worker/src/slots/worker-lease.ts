@@ -130,10 +130,12 @@ export class WorkerLease implements AsyncDisposable {
   }
 
   async #renew(workerId: string): Promise<void> {
-    const { store, sessions, claiming, draining } = this.#options
+    const { store, intro, sessions, claiming, draining } = this.#options
     const expected = [...sessions].filter((session) => !session.ending)
     const wasClaiming = claiming()
-    const reply = await store.heartbeat(workerId, expected.length, draining())
+    // Some may wait for a slot.
+    const busy = Math.min(expected.length, intro.slots)
+    const reply = await store.heartbeat(workerId, busy, draining())
     this.#answered()
     if (reply.known) await this.#compare(reply, expected, wasClaiming)
     else this.#onLeaseLost()

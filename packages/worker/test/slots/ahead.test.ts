@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { ClaimedRun } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
+import { createPolledSource, type RunSource } from '../../src/slots/run-sources.ts'
+import { openHarness, type Harness } from '../harness/executors.ts'
+import { TEST_MS, bash, waitFor } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]()
+})
+
+const SHORT = 60
+/** Ends at once, without a process. */
+const short = bash('short', 'true', { pre_condition: 'false' })
+const names = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `${prefix}${n}.test`)
+
+/** Resolves when the process of its step has started. */
+const executing = (runId: number): Promise<unknown> =>
+  until(async () => (await harness.steps(runId))[0]?.status === 'running')
+
+/** Local runs; notes the number of runs of each claim. */
+const noting = (claims: number[]): RunSource =>
+  createPolledSource({
+    async claim(workerId, max): Promise<readonly ClaimedRun[]> {
+      const runs = await harness.runStore.claimLocal(workerId, max)
+      if (runs.length > 0) claims.push(runs.length)
+      return runs
+    },
+    pollMs: 20,
+  })
+
+test('Short runs are claimed in groups, ahead of a free slot, and each is executed once', async () => {
+  const runIds = await harness.submit([short], { targets: names('group', SHORT) })
+  const claims: number[] = []
+  await using _executor = harness.executor({ slots: 1, source: noting(claims) })
+  for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ attempt: 1 })
+  expect(claims.reduce((sum, one) => sum + one, 0)).toBe(SHORT)
+  expect(claims.length).toBeLessThan(SHORT / 2)
+})
+
+test('Runs that were claimed ahead are handed back when the run before them is long', async () => {
+  const shortIds = await harness.submit([short], { targets: names('before', SHORT) })
+  const longIds = await harness.submit([bash('long', waitFor('{{Output}}/open'))], {
+    targets: names('long', 4),
+  })
+  await using _executor = harness.executor({ slots: 1, source: noting([]) })
+  for (const runId of shortIds) await harness.ended(runId)
+  const [first = 0, ...others] = longIds
+  await executing(first)
+  const handedBack = await until(async () => {
+    const runs = await Promise.all(others.map((runId) => harness.run(runId)))
+    return runs.every(({ status }) => status === 'queued') && runs.some(({ attempt }) => attempt === 1)
+  })
+  expect(handedBack).toBe(true)
+  expect(await harness.run(first)).toMatchObject({ status: 'running', attempt: 1 })
+  for (const [index, runId] of longIds.entries()) {
+    await executing(runId)
+    await harness.makeFile(`long${index}.test`, 'open')
+    expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+  }
+})
