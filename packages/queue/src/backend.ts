@@ -10,19 +10,22 @@ export interface Sender {
   close(): Promise<void>
 }
 
-/** The part of a BullMQ job that this package uses. */
-export interface ReceivedJob {
-  readonly id?: string
+/** A message that a consumer holds. */
+export interface Received {
+  readonly id: string
+  /** As the sender wrote it, or its JSON. */
   readonly data: unknown
-  moveToCompleted(value: string, token: string, fetchNext: false): Promise<unknown>
-  moveToWait(token: string): Promise<unknown>
 }
 
-/** The part of a BullMQ worker that this package uses. The worker has no processor. */
+/** Receives the messages of one queue for one consumer. */
 export interface Receiver {
-  getNextJob(token: string, options: { block: false }): Promise<ReceivedJob | undefined>
-  getBackend(): { moveStalledJobsToWait(): Promise<string[]> }
-  close(force: boolean): Promise<void>
+  /** At most `max` messages, the most urgent ones first. */
+  take(max: number): Promise<Received[]>
+  /** Removes messages, or puts them back in front of their priority. Messages that it does not hold are left alone. */
+  settle(ids: readonly string[], how: 'remove' | 'return'): Promise<void>
+  /** Returns messages of dead consumers to the queue. */
+  returnAbandoned(): Promise<readonly string[]>
+  close(): Promise<void>
 }
 
 /** How soon a message of a dead consumer is redelivered. */
@@ -44,6 +47,8 @@ export interface Backend extends AsyncDisposable {
   readonly keepsOrder: boolean
   /** Throws if the connection is known to be lost, so that no call can succeed now. */
   assertConnected(): void
+  /** Several messages are taken in one call: asking how many there are first would cost as much. */
+  readonly takesGroups: boolean
   sender(queue: string): Promise<Sender>
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>
   notifier(): Notifier

@@ -42,7 +42,7 @@ export class ClassQueues {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.known.map(({ receiver }) => receiver.close(true)))
+    await Promise.all(this.known.map(({ receiver }) => receiver.close()))
     this.#open.clear()
   }
 
@@ -50,7 +50,7 @@ export class ClassQueues {
     for (const [requirementClass, { receiver }] of this.#open) {
       if (this.#serves(requirementClass)) continue
       this.#open.delete(requirementClass)
-      await receiver.close(true)
+      await receiver.close()
     }
     for (const requirementClass of new Set(['', ...(await this.#backend.classes())])) {
       if (this.#open.has(requirementClass) || !this.#serves(requirementClass)) continue

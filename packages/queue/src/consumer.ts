@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { backoffMs, pause } from '@scanfarm/platform'
 import { ClassQueues, type ClassQueue } from './class-queues.ts'
-import { delivery } from './delivery.ts'
-import type { Backend, Redelivery, Notifier } from './backend.ts'
+import { deliveries } from './delivery.ts'
+import type { Backend, Redelivery, Notifier, Receiver } from './backend.ts'
 import { planTake } from './plan-take.ts'
 import type { Consumer, Delivery, QueueLog } from './run-queue.ts'
 
@@ -25,10 +24,8 @@ export class QueueConsumer implements Consumer {
   readonly #log: QueueLog
   readonly #queues: ClassQueues
   readonly #notifier: Notifier
-  readonly #id = randomUUID()
   readonly #stop = new AbortController()
   readonly #checking: Promise<void>
-  #fetches = 0
   #failures = 0
 
   constructor(backend: Backend, options: ConsumerOptions) {
@@ -66,43 +63,25 @@ export class QueueConsumer implements Consumer {
   }
 
   async #fetch(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
-    const [only] = queues
-    return only && queues.length === 1 ? await this.#fetchFrom(only, max) : await this.#fetchBest(queues, max)
-  }
-
-  /** With one queue the first message is the most urgent one, so it is fetched without a plan. */
-  async #fetchFrom(queue: ClassQueue, max: number): Promise<Delivery[]> {
-    const reading = max > 1 ? this.#backend.heads([queue.name], max).catch(() => []) : []
-    const [first, heads] = await Promise.all([this.#fetchAll([queue], [1]), reading])
-    const more = Math.min((heads[0]?.length ?? 0) - first.length, max - 1)
-    if (more <= 0) return first
-    // An error must not lose the messages that were fetched.
-    return [...first, ...(await this.#fetchAll([queue], [more]).catch(() => []))]
-  }
-
-  async #fetchBest(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
-    return await this.#fetchAll(queues, planTake(await this.#backend.heads(namesOf(queues), max), max))
-  }
-
-  /** Rejects only if nothing was fetched. */
-  async #fetchAll(queues: readonly ClassQueue[], counts: readonly number[]): Promise<Delivery[]> {
-    const fetches = queues.flatMap((queue, index) =>
-      Array.from({ length: counts[index] ?? 0 }, () => this.#fetchOne(queue)),
+    // The first messages of a single queue are the most urgent ones, without a plan.
+    const needsNoPlan = queues.length === 1 && (this.#backend.takesGroups || max === 1)
+    const counts = needsNoPlan ? [max] : await this.#plan(queues, max)
+    const results = await Promise.allSettled(
+      queues.map(({ receiver }, index) => this.#takeFrom(receiver, counts[index] ?? 0)),
     )
-    const results = await Promise.allSettled(fetches)
-    const found = results.flatMap((result) =>
-      result.status === 'fulfilled' && result.value ? [result.value] : [],
-    )
+    const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
     const failed = results.find((result) => result.status === 'rejected')
+    // An error must not lose the messages that were fetched.
     if (found.length === 0 && failed) throw failed.reason
     return found
   }
 
-  async #fetchOne({ receiver }: ClassQueue): Promise<Delivery | undefined> {
-    this.#fetches += 1
-    const token = `${this.#id}-${this.#fetches}`
-    const job = await receiver.getNextJob(token, { block: false })
-    return job && delivery(job, token, this.#log)
+  async #plan(queues: readonly ClassQueue[], max: number): Promise<number[]> {
+    return planTake(await this.#backend.heads(namesOf(queues), max), max)
+  }
+
+  async #takeFrom(receiver: Receiver, count: number): Promise<Delivery[]> {
+    return count <= 0 ? [] : deliveries(receiver, await receiver.take(count), this.#log)
   }
 
   async #unlessStopped(found: Delivery[], stopped: AbortSignal): Promise<Delivery[]> {
@@ -117,7 +96,7 @@ export class QueueConsumer implements Consumer {
     while (!signal.aborted) {
       await pause(checkMs, signal)
       if (signal.aborted) return
-      const checks = this.#queues.known.map(({ receiver }) => receiver.getBackend().moveStalledJobsToWait())
+      const checks = this.#queues.known.map(({ receiver }) => receiver.returnAbandoned())
       for (const result of await Promise.allSettled(checks)) {
         if (result.status === 'rejected')
           this.#log.debug('the search for abandoned messages failed', { error: result.reason })

@@ -1,35 +1,45 @@
 import type { Ticket } from '@scanfarm/contracts'
-import type { ReceivedJob } from './backend.ts'
+import type { Received, Receiver } from './backend.ts'
 import { parseTicket } from './message.ts'
 import type { Delivery, QueueLog } from './run-queue.ts'
 
-/** The delivery of a job; undefined for a message that cannot be read, which is dropped. */
-export const delivery = async (
-  job: ReceivedJob,
-  token: string,
-  log: QueueLog,
-): Promise<Delivery | undefined> => {
-  const attempt = async (what: string, act: () => Promise<unknown>) => {
+/**
+ * The deliveries of messages that were taken together; messages that are acknowledged together are removed together. A
+ * message that cannot be read is dropped.
+ */
+export const deliveries = (receiver: Receiver, received: readonly Received[], log: QueueLog): Delivery[] => {
+  const settle = async (ids: readonly string[], how: 'remove' | 'return'): Promise<void> => {
     try {
-      await act()
+      await receiver.settle(ids, how)
     } catch (error) {
-      // Its lock expired, it was flushed, or the backend is unreachable. If it still exists, it is redelivered.
-      log.debug('a message could not be settled', { what, message: job.id, error })
+      // Flushed, or the backend is unreachable. A message that still exists is redelivered.
+      log.debug('messages could not be settled', { how, messages: ids, error })
     }
   }
-  const ack = () => attempt('ack', () => job.moveToCompleted('', token, false))
-  const ticket = readTicket(job.data)
-  if (!ticket) {
-    log.error('a message of another program was dropped from the queue', { message: job.id })
-    await ack()
-    return undefined
+  let acknowledged: string[] = []
+  let removing: Promise<void> | undefined
+  const ack = (id: string): Promise<void> => {
+    acknowledged.push(id)
+    return (removing ??= Promise.resolve().then(() => {
+      const ids = acknowledged
+      acknowledged = []
+      removing = undefined
+      return settle(ids, 'remove')
+    }))
   }
-  return { ...ticket, ack, release: () => attempt('release', () => job.moveToWait(token)) }
+  return received.flatMap(({ id, data }) => {
+    const ticket = readTicket(data)
+    if (ticket !== undefined)
+      return [{ ...ticket, ack: () => ack(id), release: () => settle([id], 'return') }]
+    log.error('a message of another program was dropped from the queue', { message: id })
+    void ack(id)
+    return []
+  })
 }
 
 const readTicket = (data: unknown): Ticket | undefined => {
   try {
-    return parseTicket(data)
+    return parseTicket(typeof data === 'string' ? JSON.parse(data) : data)
   } catch {
     return undefined
   }

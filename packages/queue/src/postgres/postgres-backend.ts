@@ -21,6 +21,7 @@ import type { Head } from '../plan-take.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
 import { grantWorkers } from './grant-workers.ts'
 import { PostgresNotifier } from './notifier.ts'
+import { PostgresReceiver } from './receiver.ts'
 
 const QUERY_TIMEOUT_MS = 5_000
 /** One connection to send or receive, and one for concurrent calls. */
@@ -65,6 +66,8 @@ export class PostgresBackend implements Backend {
     this.#pool.on('connect', (client) => client.on('error', () => undefined))
   }
 
+  readonly takesGroups = false
+
   /** The pool connects on demand and reports errors itself. */
   assertConnected(): void {}
 
@@ -86,7 +89,7 @@ export class PostgresBackend implements Backend {
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
     await this.#prepare()
-    const receiver = new Worker<
+    const worker = new Worker<
       Ticket,
       string,
       'run',
@@ -105,8 +108,8 @@ export class PostgresBackend implements Backend {
       },
       withoutListening,
     )
-    receiver.on('error', () => undefined)
-    return await whenReady(receiver)
+    worker.on('error', () => undefined)
+    return new PostgresReceiver(await whenReady(worker))
   }
 
   notifier(): Notifier {

@@ -8,7 +8,7 @@ import {
   type BackendFactory,
   type RedisQueueBackend,
 } from 'bullmq'
-import type { ChainableCommander, Redis } from 'ioredis'
+import type { ChainableCommander } from 'ioredis'
 import type { Backend, Receiver, Redelivery, Sender, Notifier } from '../backend.ts'
 import { runIdOf } from '../message.ts'
 import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
@@ -17,6 +17,7 @@ import type { QueueLog } from '../run-queue.ts'
 import { connect, firstAttempt, place } from './connect.ts'
 import { checkFitness, parseInfo } from './fitness.ts'
 import { RedisNotifier } from './notifier.ts'
+import { RedisReceiver, withScripts } from './receiver.ts'
 
 /** BullMQ writes each message to an event stream, which this package does not read. */
 const MAX_EVENTS = 10
@@ -34,7 +35,7 @@ export class RedisBackend implements Backend {
   readonly keepsOrder = true
   readonly #url: string
   readonly #log: QueueLog
-  readonly #client: Redis
+  readonly #client: ReturnType<typeof withScripts>
   readonly #keys = new QueueKeys(PREFIX)
   readonly #farm: string
 
@@ -42,7 +43,7 @@ export class RedisBackend implements Backend {
     this.#url = options.url
     this.#log = options.log
     this.#farm = `${PREFIX}:${options.farmId}`
-    this.#client = connect(options.url, options.log, { blocking: false })
+    this.#client = withScripts(connect(options.url, options.log, { blocking: false }))
     // Each queue adds listeners for errors and for the close.
     this.#client.setMaxListeners(MAX_LISTENERS)
   }
@@ -53,6 +54,8 @@ export class RedisBackend implements Backend {
     await firstAttempt(backend.#client)
     return backend
   }
+
+  readonly takesGroups = true
 
   assertConnected(): void {
     if (this.#client.status !== 'ready')
@@ -69,7 +72,7 @@ export class RedisBackend implements Backend {
   }
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
-    const receiver = new Worker<Ticket, string, 'run'>(
+    const worker = new Worker<Ticket, string, 'run'>(
       queue,
       null,
       {
@@ -81,8 +84,14 @@ export class RedisBackend implements Backend {
       },
       withoutBlocking,
     )
-    receiver.on('error', () => undefined)
-    return receiver
+    worker.on('error', () => undefined)
+    return new RedisReceiver({
+      client: this.#client,
+      queue,
+      keys: this.#keys,
+      lockMs: redelivery.lockMs,
+      worker,
+    })
   }
 
   notifier(): Notifier {
