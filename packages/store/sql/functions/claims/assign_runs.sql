@@ -12,6 +12,7 @@ declare
   v_cancelled bigint[] := array(
     select r.id from runs r cross join lateral (select cancel_requested_at from jobs where id = r.job_no offset 0) j
     where r.id = any(p_ids) and j.cancel_requested_at is not null);
+  v_wanted boolean := event_is_wanted('run.started');
 begin
   if cardinality(v_cancelled) > 0 then
     p_ids := array(select id from unnest(p_ids) id where id <> all(v_cancelled));
@@ -28,10 +29,9 @@ begin
                           processed, processed_at)
   select 'run.started', format('evt_%s_%s_start', replace(r.run_uuid::text, '-', ''), r.attempt), 'run.started',
          'executor', 'scan', run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
-         not e.wanted, case when e.wanted then null else now() end
+         not v_wanted, case when v_wanted then null else now() end
   from runs r
   cross join lateral (select * from jobs where id = r.job_no offset 0) j
-  cross join lateral (select event_is_wanted('run.started') as wanted) e
   where r.id = any(p_ids)
   order by r.id;
 

@@ -2,8 +2,13 @@
 -- ended.
 create or replace function tell_ended_steps() returns trigger
 language plpgsql as $$
+declare
+  v_completed_is_wanted boolean;
+  v_failed_is_wanted boolean;
 begin
   if exists (select from written where status in ('completed', 'failed')) then
+    v_completed_is_wanted := event_is_wanted('step.completed');
+    v_failed_is_wanted := event_is_wanted('step.failed');
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                             processed, processed_at)
     select e.topic, 'evt_' || replace(s.id::text, '-', ''), e.topic, 'executor', 'step',
@@ -16,8 +21,8 @@ begin
            not e.wanted, case when e.wanted then null else now() end
     from written s
     cross join lateral (select * from runs where id = s.run_id offset 0) r
-    cross join lateral (select t.topic, event_is_wanted(t.topic) as wanted
-                        from (select 'step.' || s.status as topic) t offset 0) e
+    cross join lateral (select 'step.' || s.status as topic, case s.status when 'completed' then v_completed_is_wanted
+                        else v_failed_is_wanted end as wanted) e
     where s.status in ('completed', 'failed')
     order by s.run_id, s.seq;
   end if;

@@ -1,6 +1,6 @@
 -- Ends runs. Every run ends here: its status, its open steps, its event, its outbox row and its slot, which passes
--- to the next run of the job in the same transaction. p_ends is an array of {id, status, error, pids, reported}.
--- Runs that may not move to that status are left unchanged. Returns the ids of the runs that ended.
+-- to the next run of the job in the same transaction. p_ends is an array of {id, status, error, pids, reported,
+-- total_steps, completed_steps, facts, tally}; the last four are the last progress of a run, or missing. Runs that may not move to that status are left unchanged. Returns the ids of the runs that ended.
 create or replace function end_runs(p_ends jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
@@ -13,6 +13,8 @@ declare
   v_job_no bigint;
   v_freed int;
   v_readied int := 0;
+  v_completed_is_wanted boolean := event_is_wanted('run.completed');
+  v_failed_is_wanted boolean := event_is_wanted('run.failed');
 begin
   perform 1 from runs where id = any(v_named) order by id for update;
 
@@ -22,17 +24,21 @@ begin
         completed_at = now(),
         updated_at = now(),
         current_pid = 0,
+        total_steps = coalesce(e.total_steps, r.total_steps),
+        completed_steps = least(coalesce(e.completed_steps, r.completed_steps), coalesce(e.total_steps, r.total_steps)),
+        facts = case when e.facts is null then r.facts else r.facts || e.facts end,
         error_message = coalesce(nullif(e.error, ''), r.error_message),
         killed_pids = coalesce(e.pids, '{}'),
         reported_attempt = case when e.reported then r.attempt else r.reported_attempt end,
         -- Without a last report of its worker the tally may lack steps: all their rows are counted.
-        tally = case when e.reported or r.attempt = 0 then r.tally else
+        tally = case when e.reported or r.attempt = 0 then coalesce(e.tally, r.tally) else
           coalesce(r.tally, '{}') || jsonb_build_object('failedSteps', greatest(tally_count(r.tally, 'failedSteps'), (
             select count(*) from steps s
             where s.run_id = r.id and s.attempt = r.attempt
               and (s.status = 'failed' or (s.status = 'running' and e.status <> 'cancelled'))))) end,
-        outcome = run_outcome(e.status, r.tally)
-    from jsonb_to_recordset(p_ends) as e(id bigint, status text, error text, pids int[], reported boolean)
+        outcome = run_outcome(e.status, coalesce(e.tally, r.tally))
+    from jsonb_to_recordset(p_ends) as e(id bigint, status text, error text, pids int[], reported boolean,
+      total_steps int, completed_steps int, facts jsonb, tally jsonb)
     where r.id = any(v_named) and r.id = e.id and r.status = any(run_sources(e.status))
     returning r.id
   )
@@ -55,11 +61,12 @@ begin
                           processed, processed_at)
   select e.topic, format('evt_%s_%s_end', replace(r.run_uuid::text, '-', ''), r.attempt), e.topic, 'executor', 'scan',
          run_event_data(r, j), r.workspace, r.run_uuid::text, r.workflow_name,
-         not e.wanted, case when e.wanted then null else now() end
+         not w.wanted, case when w.wanted then null else now() end
   from runs r
   cross join lateral (select * from jobs where id = r.job_no offset 0) j
-  cross join lateral (select case r.status when 'completed' then 'run.completed' else 'run.failed' end as topic) t
-  cross join lateral (select t.topic, event_is_wanted(t.topic) as wanted) e
+  cross join lateral (select case r.status when 'completed' then 'run.completed' else 'run.failed' end as topic) e
+  cross join lateral (select case r.status when 'completed' then v_completed_is_wanted else v_failed_is_wanted end
+                      as wanted) w
   where r.id = any(v_ids)
   order by r.id;
 

@@ -8,19 +8,24 @@ set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set 
 set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_ids bigint[] := apply_updates(p_updates);
+  v_ids bigint[] := lock_owned(p_updates);
   v_ends jsonb;
   v_named bigint[];
 begin
+  perform write_records(p_updates, v_ids);
   select jsonb_agg(jsonb_build_object(
     'id', r.id,
     'status', case when r.cancel_requested_at is null then e.status else 'cancelled' end,
     'error', case when e."errorMessage" = '' and r.cancel_requested_at is not null then 'cancelled on request'
                   else e."errorMessage" end,
-    'pids', e."killedPids", 'reported', true))
+    'pids', e."killedPids", 'reported', true, 'total_steps', u."totalSteps", 'completed_steps', u."completedSteps",
+    'facts', u.facts, 'tally', u.tally))
   into v_ends
   from jsonb_to_recordset(p_ends)
     as e("runId" bigint, attempt int, status text, "errorMessage" text, "killedPids" jsonb)
+  join jsonb_to_recordset(p_updates)
+    as u("runId" bigint, attempt int, "totalSteps" int, "completedSteps" int, facts jsonb, tally jsonb)
+    on u."runId" = e."runId" and u.attempt = e.attempt
   join runs r on r.id = e."runId" and r.attempt = e.attempt
   where r.id = any(v_ids);
   if v_ends is not null then
