@@ -35,8 +35,11 @@ export interface RunnersOptions {
 export interface Runners extends RunnerProvider {
   /** Removes containers whose attempt is no longer live. Resolves with their number, 0 without docker. */
   sweepContainers(isLive: IsLive): Promise<number>
-  /** Kills every process on this machine of a user that only commands run as. */
-  endUser(user: User): Promise<void>
+  /**
+   * Kills every process on this machine of a user that only commands run as. `areOurs`: all of them were started here,
+   * so that they are only killed if there may be any.
+   */
+  endUser(user: User, areOurs?: boolean): Promise<void>
 }
 
 const ALL = ['*']
@@ -56,6 +59,7 @@ export function createRunners(options: RunnersOptions): Runners {
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       const provider = providerOf(spec)
+      if (spec.type !== 'host' && context.owner !== undefined) host.noteOthers(context.owner)
       refuseForbidden(spec, options)
       if (spec.type === 'docker')
         await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? ALL, context)
@@ -64,7 +68,7 @@ export function createRunners(options: RunnersOptions): Runners {
     async sweepContainers(isLive) {
       return (await docker?.sweepContainers(isLive)) ?? 0
     },
-    endUser: (user) => host.endUser(user),
+    endUser: (user, areOurs) => host.endUser(user, areOurs),
     async [Symbol.asyncDispose]() {
       await using _ = host
       await using __ = docker

@@ -40,8 +40,13 @@ export interface HostRunnersOptions {
 export interface HostRunners extends RunnerProvider {
   /** Pid of the launcher while it runs. */
   readonly launcherPid: number | undefined
-  /** Kills every process of a user that only commands run as. Rejects if some may be left. */
-  endUser(user: User): Promise<void>
+  /**
+   * Kills every process of a user that only commands run as. Rejects if some may be left. `areOurs`: all of them were
+   * started here or noted, so that they are only killed if there may be any.
+   */
+  endUser(user: User, areOurs?: boolean): Promise<void>
+  /** Another runner starts processes of the user. */
+  noteOthers(user: User): void
 }
 
 const DEFAULT_GRACE_MS = 1_000
@@ -64,7 +69,8 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
       prepareFolder(context.folder, context.owner ?? options.user)
       return new HostRunner(options, context, tools, orphans)
     },
-    endUser: (user) => launcher.killUser(user),
+    endUser: (user, areOurs = false) => launcher.killUser(user, areOurs),
+    noteOthers: (user) => launcher.noteOthers(user),
     async [Symbol.asyncDispose]() {
       await launcher[Symbol.asyncDispose]()
       await pipes[Symbol.asyncDispose]()

@@ -31,7 +31,7 @@ const joinGroups = ({ first, last }: UidRange): void =>
 export function openUsers(
   isolation: Isolation,
   folder: string,
-  endUser: (user: Owner) => Promise<void>,
+  endUser: (user: Owner, areOurs: boolean) => Promise<void>,
   homes?: Homes,
 ): CommandUsers {
   if (isolation.kind === 'user') return sharedUser(isolation.owner, homes)

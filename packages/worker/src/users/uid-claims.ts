@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
@@ -27,9 +27,11 @@ export interface UidLease {
   release(): Promise<void>
 }
 
-/** Kills the processes of a uid and closes the folders that it used. */
-type Clean = (uid: number, folders: readonly string[]) => Promise<void>
+/** Kills the processes of a uid, all of which were started by this process or not, and closes the folders that it used. */
+type Clean = (uid: number, folders: readonly string[], areOurs: boolean) => Promise<void>
 
+/** Ends the name of a file that says that several programs have used a uid for the same workspace. */
+const SHARED = '.shared'
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
 
@@ -123,6 +125,7 @@ export class UidClaims {
     const releasing = `${path}.releasing`
     const others = (claims: readonly Claim[]): Claim[] =>
       claims.filter((claim) => (claim.uid === uid || claim.key === key) && !claim.name.startsWith(name))
+    const shared = join(group.folder, `${uid}${SHARED}`)
     const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? releasing : path
     writeFileSync(made, own.join('\0'), { mode: 0o600 })
@@ -137,28 +140,33 @@ export class UidClaims {
     if (isDirty) {
       const stale = found.filter((claim) => !claim.isLive && claim.uid === uid)
       const folders = stale.flatMap((claim) => foldersOf(join(group.folder, claim.name)))
-      if (!found.some(({ isLive }) => isLive)) await clean(uid, folders)
+      if (!found.some(({ isLive }) => isLive)) await clean(uid, folders, false)
       for (const claim of stale) rmSync(join(group.folder, claim.name), { force: true })
       renameSync(releasing, path)
     }
+    if (found.some(({ isLive }) => isLive)) writeFileSync(shared, '', { mode: 0o600 })
     return {
       uid,
       release: async () => {
         renameSync(path, releasing)
         // When cleaning fails, the uid stays claimed until this process ends; its next user cleans it.
-        if (!others(this.#claims(group)).some(({ isLive }) => isLive)) await clean(uid, own)
+        if (!others(this.#claims(group)).some(({ isLive }) => isLive)) {
+          await clean(uid, own, !existsSync(shared))
+          rmSync(shared, { force: true })
+        }
         rmSync(releasing, { force: true })
       },
     }
   }
 
   #claims({ folder }: UidGroup): Claim[] {
-    return readdirSync(folder).map((name) => {
+    return readdirSync(folder).flatMap((name) => {
+      if (name.endsWith(SHARED)) return []
       const [uid, key = '', holder = '', state] = name.split('.')
       const [pid, start, boot] = holder.split('-')
       const isLive =
         holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
-      return { name, uid: Number(uid), key, releasing: state !== undefined, isLive }
+      return [{ name, uid: Number(uid), key, releasing: state !== undefined, isLive }]
     })
   }
 }

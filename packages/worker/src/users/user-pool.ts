@@ -10,8 +10,8 @@ export interface UserPoolOptions {
   readonly range: UidRange
   /** Contains the uid claims of all programs on this machine; closed to commands. */
   readonly folder: string
-  /** Kills every process of a user. */
-  endUser(user: Owner): Promise<void>
+  /** Kills every process of a user. `areOurs`: this process has started all of them. */
+  endUser(user: Owner, areOurs: boolean): Promise<void>
   /** Homes of workspaces, opened and closed with them. */
   readonly homes?: Homes | undefined
   /** How long a run waits for a free uid; default: a minute. */
@@ -76,8 +76,8 @@ export class UserPool implements CommandUsers {
     const home = homes?.own(workspaceFolder)
     const own = [workspaceFolder, ...(home === undefined ? [] : [home])]
     const claims = (this.#claims ??= new UidClaims(folder, range, namedUids()))
-    const lease = await claims.acquire(own, waitMs, async (uid, folders) => {
-      await endUser(ownerOf(uid))
+    const lease = await claims.acquire(own, waitMs, async (uid, folders, areOurs) => {
+      await endUser(ownerOf(uid), areOurs)
       await removeLeftovers(ownerOf(uid))
       for (const one of folders) closeWorkspace(one, ownerOf(uid))
     })

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,7 +41,7 @@ asRoot('Users of commands', () => {
       homes,
       range: { first, last: first + uids - 1 },
       folder: join(folder, 'uids'),
-      endUser: (user) => runners.endUser(user),
+      endUser: (user, areOurs) => runners.endUser(user, areOurs),
       waitMs,
     })
   const workspace = (name: string): string => join(folder, 'workspaces', name)
@@ -53,6 +54,30 @@ asRoot('Users of commands', () => {
       stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
     await once(child, 'close')
     return said
+  }
+
+  /** Runs a command that leaves a process without its marker. Resolves with the pid. */
+  const escapeOf = async ({ owner }: UserLease): Promise<number> => {
+    const runner = await runners.open(
+      { type: 'host' },
+      {
+        runUuid: randomUUID(),
+        attempt: 1,
+        folder: await mkdtemp(join(folder, 'run-')),
+        marker: randomUUID(),
+        owner,
+        signal: never,
+        log: () => {},
+      },
+    )
+    const script = 'env -i setsid sh -c "sleep 300 & echo \\$! >pid" </dev/null >/dev/null 2>&1; cat pid'
+    let said = ''
+    await runner.run(
+      { argv: ['/bin/sh', '-c', script], env: { PATH: '/usr/bin:/bin' } },
+      { signal: never, onOutput: (_stream, chunk) => void (said += chunk.toString()) },
+    )
+    await runner[Symbol.asyncDispose]()
+    return Number(said)
   }
 
   test('are shared by the runs of a workspace and never by two workspaces, in all programs of the machine', async () => {
@@ -143,7 +168,7 @@ asRoot('Users of commands', () => {
   test('have no processes of a previous run when another workspace gets them', async () => {
     const users = pool(1)
     const a = await users.acquire(workspace('a'), never)
-    const pid = Number(await run(a, 'env -i setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!'))
+    const pid = await escapeOf(a)
     expect(await isAlive(pid)).toBe(true)
     const waiting = users.acquire(workspace('b'), never)
     await a.release()
@@ -151,6 +176,18 @@ asRoot('Users of commands', () => {
     // A killed process takes a moment to disappear.
     await until(async () => ((await isAlive(pid)) ? undefined : true))
     await b.release()
+  })
+
+  test('have no processes of another program that shared them', async () => {
+    const [one, other] = [pool(1), pool(1)]
+    const a = await one.acquire(workspace('a'), never)
+    const joined = await other.acquire(workspace('a'), never)
+    const pid = Number(await run(joined, 'setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $!'))
+    await joined.release()
+    expect(await isAlive(pid)).toBe(true)
+    await a.release()
+    await until(async () => ((await isAlive(pid)) ? undefined : true))
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
 
   test('have no processes and open folders of a crashed program when another workspace gets them', async () => {

@@ -45,17 +45,20 @@ export type Launched =
 /** A process of the user can kill the one that kills it, but hardly so often. */
 const MOST_TRIES = 100
 
-/** The commands of one marker. */
-interface Attempt {
+/** The commands of one marker, or of one user. */
+interface Commands {
   /** The launcher of its first command. */
   readonly launcher: ChildProcess | undefined
   running: number
   hasNoOrphans: boolean
+  /** Something else has started processes of the user. */
+  hasOthers: boolean
 }
 
 interface Pending {
   readonly request: LaunchRequest
-  readonly attempt: Attempt
+  /** Those of its marker and of its user. */
+  readonly peers: readonly Commands[]
   readonly launched: (launched: Launched) => void
   readonly ended: PromiseWithResolvers<LaunchEnd>
 }
@@ -71,7 +74,9 @@ export class LauncherClient implements AsyncDisposable {
   readonly #programs: LauncherProgram[]
   readonly #pipeFolder: string
   readonly #pending = new Map<number, Pending>()
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #attempts = new Map<string, Commands>()
+  /** The commands of each uid since its processes were last known to be dead. */
+  readonly #users = new Map<number, Commands>()
   readonly #killing = new Map<number, (code: number) => void>()
   readonly #heldBack: Buffer[] = []
   readonly #unsent: Buffer[] = []
@@ -102,9 +107,10 @@ export class LauncherClient implements AsyncDisposable {
     const { promise, resolve: launched } = Promise.withResolvers<Launched>()
     const id = ++this.#lastId
     this.start()
-    const attempt = this.#attemptOf(request.marker)
-    attempt.running += 1
-    this.#pending.set(id, { request, attempt, launched, ended: Promise.withResolvers() })
+    const peers = [this.#commandsOf(this.#attempts, request.marker)]
+    if (request.uid !== undefined) peers.push(this.#commandsOf(this.#users, request.uid))
+    for (const commands of peers) commands.running += 1
+    this.#pending.set(id, { request, peers, launched, ended: Promise.withResolvers() })
     this.#send(...this.#heldBack.splice(0), launchMessage(id, request))
     return promise
   }
@@ -122,8 +128,22 @@ export class LauncherClient implements AsyncDisposable {
     if (this.#heldBack.length >= MOST_HELD_BACK) this.#send(...this.#heldBack.splice(0))
   }
 
-  /** Kills every process of a user that only commands run as. Rejects if some may be left. */
-  async killUser(user: User): Promise<void> {
+  /** Processes of the user may exist that are not known here. */
+  noteOthers({ uid }: User): void {
+    this.#commandsOf(this.#users, uid).hasOthers = true
+  }
+
+  /**
+   * Kills every process of a user that only commands run as. Rejects if some may be left. `areOurs`: all of them were
+   * started or noted here, so that they are only killed if there may be any.
+   */
+  async killUser(user: User, areOurs: boolean): Promise<void> {
+    const { running = 0, hasNoOrphans = true, hasOthers = false } = this.#users.get(user.uid) ?? {}
+    if (!areOurs || running > 0 || !hasNoOrphans || hasOthers) await this.#killUser(user)
+    this.#users.delete(user.uid)
+  }
+
+  async #killUser(user: User): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await this.#tryKillUser(user)) return
     throw new Error(`the processes of user ${user.uid} could not be killed in ${MOST_TRIES} tries`)
   }
@@ -170,12 +190,12 @@ export class LauncherClient implements AsyncDisposable {
     return launcher
   }
 
-  #attemptOf(marker: string): Attempt {
-    const known = this.#attempts.get(marker)
+  #commandsOf<K>(all: Map<K, Commands>, key: K): Commands {
+    const known = all.get(key)
     if (known !== undefined) return known
-    const attempt = { launcher: this.#launcher, running: 0, hasNoOrphans: true }
-    this.#attempts.set(marker, attempt)
-    return attempt
+    const commands = { launcher: this.#launcher, running: 0, hasNoOrphans: true, hasOthers: false }
+    all.set(key, commands)
+    return commands
   }
 
   /** Messages of the same turn of the event loop are sent together. */
@@ -196,15 +216,17 @@ export class LauncherClient implements AsyncDisposable {
       return pending.launched({ kind: 'started', pid: Number(first), ended })
     }
     this.#pending.delete(Number(id))
-    const { attempt } = pending
-    attempt.running -= 1
+    const { peers } = pending
+    for (const commands of peers) commands.running -= 1
     if (kind === 'failed') {
       const failed = failure(Number(first))
       pending.launched(failed)
       return pending.ended.resolve({ end: failed, mayHaveOrphans: false })
     }
     const mayHaveOrphans = orphans !== '0'
-    attempt.hasNoOrphans = !mayHaveOrphans && attempt.running === 0 && attempt.launcher === this.#launcher
+    for (const commands of peers)
+      commands.hasNoOrphans =
+        !mayHaveOrphans && commands.running === 0 && commands.launcher === this.#launcher
     pending.ended.resolve({ end: endOf(Number(first), Number(second)), mayHaveOrphans })
   }
 
