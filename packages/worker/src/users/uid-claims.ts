@@ -57,11 +57,18 @@ export class UidClaims {
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
   readonly #groups = new Map<number, UidGroup>()
+  /** Files of ended claims for new ones: renaming costs a part of making and removing a file. */
+  readonly #spareFolder: string
+  readonly #spares: string[] = []
+  #made = 0
 
   constructor(folder: string, range: UidRange, skipped: ReadonlySet<number>) {
     this.#folder = folder
     this.#range = range
     this.#skipped = skipped
+    this.#spareFolder = `${folder}-spare`
+    mkdirSync(this.#spareFolder, { recursive: true, mode: 0o700 })
+    this.#removeSparesOfDeadPrograms()
   }
 
   /** How many uids a workspace can choose from. */
@@ -128,13 +135,13 @@ export class UidClaims {
     const shared = join(group.folder, `${uid}${SHARED}`)
     const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? releasing : path
-    writeFileSync(made, own.join('\0'), { mode: 0o600 })
+    this.#makeClaim(made, own)
     const found = others(this.#claims(group))
     // A program that crashed just now has left a claim which `before` shows as live.
     const conflicts = (claim: Claim): boolean =>
       claim.isLive ? claim.releasing || claim.uid !== uid || claim.key !== key : claim.uid === uid && !isDirty
     if (found.some(conflicts)) {
-      rmSync(made, { force: true })
+      this.#removeClaim(made)
       return undefined
     }
     if (isDirty) {
@@ -154,20 +161,56 @@ export class UidClaims {
           await clean(uid, own, !existsSync(shared))
           rmSync(shared, { force: true })
         }
-        rmSync(releasing, { force: true })
+        this.#removeClaim(releasing)
       },
     }
+  }
+
+  #makeClaim(path: string, own: readonly string[]): void {
+    const content = own.join('\0')
+    try {
+      const spare = this.#spares.pop() ?? this.#newSpare()
+      writeFileSync(spare, content, { mode: 0o600 })
+      renameSync(spare, path)
+    } catch {
+      // An operator has deleted the folder of spares.
+      writeFileSync(path, content, { mode: 0o600 })
+    }
+  }
+
+  #removeClaim(path: string): void {
+    const spare = this.#newSpare()
+    try {
+      renameSync(path, spare)
+      this.#spares.push(spare)
+    } catch {
+      rmSync(path, { force: true })
+    }
+  }
+
+  #newSpare(): string {
+    return join(this.#spareFolder, `${this.#self}-${(this.#made += 1)}`)
+  }
+
+  #removeSparesOfDeadPrograms(): void {
+    for (const name of readdirSync(this.#spareFolder))
+      if (!this.#isLive(name)) rmSync(join(this.#spareFolder, name), { force: true })
   }
 
   #claims({ folder }: UidGroup): Claim[] {
     return readdirSync(folder).flatMap((name) => {
       if (name.endsWith(SHARED)) return []
       const [uid, key = '', holder = '', state] = name.split('.')
-      const [pid, start, boot] = holder.split('-')
-      const isLive =
-        holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
-      return [{ name, uid: Number(uid), key, releasing: state !== undefined, isLive }]
+      return [
+        { name, uid: Number(uid), key, releasing: state !== undefined, isLive: this.#isLive(holder) },
+      ]
     })
+  }
+
+  #isLive(holder: string): boolean {
+    if (holder.startsWith(this.#self)) return true
+    const [pid, start, boot] = holder.split('-')
+    return boot === this.#boot && isSameProcess(Number(pid), Number(start))
   }
 }
 

@@ -1,5 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
@@ -23,15 +32,18 @@ const keyOf = (workspace: string): string => createHash('sha256').update(workspa
  */
 export class WorkspaceUses {
   /** A folder for each kind: a run reads only the marks of removals, which are few. */
-  readonly #folders: Readonly<Record<Kind, string>>
+  readonly #folders: Readonly<Record<Kind | 'own', string>>
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
   #count = 0
 
   /** `base`: the work folder. */
   constructor(base: string) {
-    this.#folders = { run: join(base, 'workspace-uses'), removal: join(base, 'workspace-removals') }
-    for (const folder of Object.values(this.#folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.#folders = {
+      run: join(base, 'workspace-uses'),
+      removal: join(base, 'workspace-removals'),
+      own: join(base, 'workspace-users'),
+    }
   }
 
   /** Call it before a run accesses the folder of its workspace. Call the returned function to end the use. */
@@ -61,21 +73,27 @@ export class WorkspaceUses {
     for (const kind of KINDS)
       for (const name of this.#names(kind)) {
         const path = join(this.#folders[kind], name)
-        if (this.#isProcess(name)) renew(path)
+        if (this.#isProcess(holderOf(name))) renewIfExists(path)
         else if (!this.#isLive(name, kind)) rmSync(path, { force: true })
       }
+    // A mark that is left keeps the file.
+    for (const holder of namesIn(this.#folders.own))
+      if (!this.#isProcess(holder)) rmSync(join(this.#folders.own, holder), { force: true })
   }
 
+  /** A mark is a link to the file of this process: a file of its own would cost several times as much. */
   #mark(workspace: string, kind: Kind): () => void {
     this.#count += 1
     const path = join(this.#folders[kind], [keyOf(workspace), this.#self, this.#count, kind].join('.'))
+    const own = join(this.#folders.own, this.#self)
     try {
-      writeFileSync(path, '', { mode: 0o600 })
-    } catch (error) {
-      if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
-      // An operator has deleted the folder.
-      mkdirSync(this.#folders[kind], { recursive: true, mode: 0o700 })
-      writeFileSync(path, '', { mode: 0o600 })
+      renew(own)
+      linkSync(own, path)
+    } catch {
+      // The first mark, or the folders were deleted by an operator.
+      for (const folder of Object.values(this.#folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+      writeFileSync(own, '', { mode: 0o600 })
+      linkSync(own, path)
     }
     return () => rmSync(path, { force: true })
   }
@@ -86,30 +104,37 @@ export class WorkspaceUses {
   }
 
   #names(kind: Kind): string[] {
-    try {
-      return readdirSync(this.#folders[kind])
-    } catch {
-      return []
-    }
+    return namesIn(this.#folders[kind])
   }
 
-  #isProcess(name: string): boolean {
-    const [, holder = ''] = name.split('.')
+  #isProcess(holder: string): boolean {
     const [pid, start, boot] = holder.split('-')
     return holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
   }
 
   #isLive(name: string, kind: Kind): boolean {
-    if (this.#isProcess(name)) return true
+    if (this.#isProcess(holderOf(name))) return true
     const path = join(this.#folders[kind], name)
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     return Date.now() - mtimeMs < UNKNOWN_MS[kind]
   }
 }
 
-const renew = (path: string): void => {
+const holderOf = (mark: string): string => mark.split('.')[1] ?? ''
+
+const namesIn = (folder: string): string[] => {
   try {
-    utimesSync(path, new Date(), new Date())
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+const renew = (path: string): void => utimesSync(path, new Date(), new Date())
+
+const renewIfExists = (path: string): void => {
+  try {
+    renew(path)
   } catch {
     // The run has ended meanwhile.
   }
