@@ -14,16 +14,35 @@ export const runFolderMode = (): number => (privileges().passesAll ? 0o700 : 0o7
 
 /** Gives the folder of a workspace, and the files of its previous user in it, to the user of its runs. */
 export async function openWorkspace(folder: string, owner: Owner): Promise<void> {
-  mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
-  mkdirSync(folder, { recursive: true, mode: CLOSED })
-  const { uid, gid } = lstatSync(folder)
-  if (uid === owner.uid) return
-  // The group of a closed folder is that of its previous user.
-  const before = uid === 0 ? gid : uid
+  if (!makeNew(folder)) {
+    const { uid, gid } = lstatSync(folder)
+    if (uid === owner.uid) return
+    // The group of a closed folder is that of its previous user.
+    await takeOver(folder, uid === 0 ? gid : uid, owner)
+  }
+  chownSync(folder, owner.uid, owner.gid)
+}
+
+/** False if the folder exists. */
+function makeNew(folder: string): boolean {
+  try {
+    mkdirSync(folder, CLOSED)
+  } catch (error) {
+    const code = Error.isError(error) && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST') return false
+    if (code !== 'ENOENT') throw error
+    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
+    mkdirSync(folder, { recursive: true, mode: CLOSED })
+  }
+  if (runFolderMode() !== CLOSED) chmodSync(folder, runFolderMode())
+  return true
+}
+
+/** `before`: the previous user, or root. */
+async function takeOver(folder: string, before: number, owner: Owner): Promise<void> {
   if (before !== 0 && before !== owner.uid) await giveContent(folder, before, owner)
   chownSync(folder, process.getuid?.() ?? 0, owner.gid)
   chmodSync(folder, runFolderMode())
-  chownSync(folder, owner.uid, owner.gid)
 }
 
 /** Closes the folder to all users but root, so that the next user of the uid cannot read its content. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { chmod, lchown, lstat, opendir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
@@ -86,7 +86,7 @@ export class WorkFolders implements AsyncDisposable {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
     if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
-    makeFolder(folders.workspace)
+    if (!existsSync(folders.workspace)) makeFolder(folders.workspace)
     if (owner === undefined) return
     if (runFolderMode() !== PRIVATE) chmodSync(folders.attempt, runFolderMode())
     for (const folder of [folders.attempt, folders.workspace]) chownSync(folder, owner.uid, owner.gid)
