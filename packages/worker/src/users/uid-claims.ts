@@ -32,6 +32,8 @@ type Clean = (uid: number, folders: readonly string[], areOurs: boolean) => Prom
 
 /** Ends the name of a file that says that several programs have used a uid for the same workspace. */
 const SHARED = '.shared'
+/** Ends the folders in a claim, whose file may hold the rest of an earlier one. */
+const END = '\0\0'
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
 
@@ -167,11 +169,13 @@ export class UidClaims {
   }
 
   #makeClaim(path: string, own: readonly string[]): void {
-    const content = own.join('\0')
+    const content = `${own.join('\0')}${END}`
     try {
-      const spare = this.#spares.pop() ?? this.#newSpare()
-      writeFileSync(spare, content, { mode: 0o600 })
-      renameSync(spare, path)
+      const spare = this.#spares.pop()
+      const file = spare ?? this.#newSpare()
+      // Not truncated: file systems write truncated files to the disk when they are closed.
+      writeFileSync(file, content, { mode: 0o600, flag: spare === undefined ? 'w' : 'r+' })
+      renameSync(file, path)
     } catch {
       // An operator has deleted the folder of spares.
       writeFileSync(path, content, { mode: 0o600 })
@@ -217,7 +221,7 @@ export class UidClaims {
 /** Empty when another process has removed the claim meanwhile. */
 const foldersOf = (claim: string): string[] => {
   try {
-    return readFileSync(claim, 'utf8').split('\0')
+    return (readFileSync(claim, 'utf8').split(END)[0] ?? '').split('\0')
   } catch {
     return []
   }
