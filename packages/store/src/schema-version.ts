@@ -7,6 +7,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0005-findings',
   '0006-triggers',
   '0007-names',
+  '0008-submitting',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -89,14 +89,7 @@ export class PostgresBackend implements Backend {
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
     await this.#prepare()
-    const worker = new Worker<
-      Ticket,
-      string,
-      'run',
-      PostgresQueueBackend,
-      number,
-      PostgresConnectionOptions
-    >(
+    const worker = new Worker<Ticket, string, 'run', PostgresQueueBackend, number, PostgresConnectionOptions>(
       queue,
       null,
       {

@@ -77,7 +77,9 @@ const searched = ({ folders, runner }: Config): string => `${folders.binaries}:$
 /** The tools that commands of runs can execute. */
 const toolsFound = async (config: Config): Promise<string[]> => {
   await using runners = openRunners(config, 'doctor')
-  const users = openUsers(demandIsolation(config), config.worker.folder, (user, areOurs) => runners.endUser(user, areOurs))
+  const users = openUsers(demandIsolation(config), config.worker.folder, (user, areOurs) =>
+    runners.endUser(user, areOurs),
+  )
   const places = { runners, users, workFolder: workFolderOf(config), path: searched(config) }
   return await usableTools(places, TOOLS)
 }

@@ -98,7 +98,8 @@ export class UidClaims {
 
   #groupOf(hash: number): UidGroup {
     const { first, last } = this.#range
-    const number = last - first < DIVIDED ? 0 : Math.floor(hash / GROUP) % Math.floor((last - first + 1) / GROUP)
+    const number =
+      last - first < DIVIDED ? 0 : Math.floor(hash / GROUP) % Math.floor((last - first + 1) / GROUP)
     const known = this.#groups.get(number)
     if (known !== undefined) return known
     const folder =
@@ -205,9 +206,7 @@ export class UidClaims {
     return readdirSync(folder).flatMap((name) => {
       if (name.endsWith(SHARED)) return []
       const [uid, key = '', holder = '', state] = name.split('.')
-      return [
-        { name, uid: Number(uid), key, releasing: state !== undefined, isLive: this.#isLive(holder) },
-      ]
+      return [{ name, uid: Number(uid), key, releasing: state !== undefined, isLive: this.#isLive(holder) }]
     })
   }
 

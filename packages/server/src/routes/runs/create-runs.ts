@@ -23,7 +23,7 @@ const ACCEPTED = 202
 /** Enough for hundreds of thousands of targets; a file can have more. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 /** The runs of larger requests are created after the answer. */
-const RUNS_AT_ONCE = 1_000
+const RUNS_AT_ONCE = 5_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
 
@@ -34,7 +34,7 @@ export const createRuns = route(
     tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:
-      'One run is created for each target; all runs of the request share one job. With more than 1,000 targets, the job counts all of them as pending at once, and their runs appear in it and in lists within seconds. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',
+      'One run is created for each target; all runs of the request share one job. With more than 5,000 targets, the job counts all of them as pending at once, and their runs appear in it and in lists within seconds. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',
     role: 'operator',
     body: CreateRuns,
     bodyBytes: MAX_BODY_BYTES,

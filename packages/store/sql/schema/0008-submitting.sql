@@ -1,0 +1,2 @@
+-- submit_job, insert_runs, fill_outbox and expand_chunk have new parameters. Older programs cannot call them: this file
+-- makes them refuse the database.
