@@ -47,6 +47,12 @@ const LOGGED_CHARS = 1_000
 /** Time after the deadline of a drain for killing commands and handing runs back. */
 const KILL_MS = 5_000
 
+/** Runs that have ended wait for others. */
+interface Gathering {
+  readonly enough: AbortController
+  readonly ended: Promise<void>
+}
+
 /** The most urgent run first, then the oldest. */
 const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
   PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
@@ -65,7 +71,7 @@ export class Executor implements AsyncDisposable {
   readonly #waiting: Session[] = []
   /** When the most recent runs ended, oldest first. */
   #ended: number[] = []
-  #gathering: Promise<void> | undefined
+  #gathering: Gathering | undefined
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
   readonly #writer: RunWriter
@@ -272,10 +278,20 @@ export class Executor implements AsyncDisposable {
     this.#changed()
   }
 
-  #gather(): Promise<void> {
-    return (this.#gathering ??= pause(GATHER_MS, this.#stopTaking.signal).then(() => {
+  /** Waits for the ends of other runs while some are executing. */
+  async #gather(): Promise<void> {
+    if (this.#working() === 0) this.#gathering?.enough.abort()
+    else this.#gathering ??= this.#startGathering()
+    await this.#gathering?.ended
+  }
+
+  #startGathering(): Gathering {
+    const enough = new AbortController()
+    const signal = AbortSignal.any([enough.signal, this.#stopTaking.signal])
+    const ended = pause(GATHER_MS, signal).then(() => {
       this.#gathering = undefined
-    }))
+    })
+    return { enough, ended }
   }
 
   /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
@@ -354,7 +370,7 @@ export class Executor implements AsyncDisposable {
     const outcome = await this.#performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
     this.#freeSlot(session)
-    if (this.#working() > 0) await this.#gather()
+    await this.#gather()
     if (session.stopped !== 'drain' && session.stopped !== 'lost')
       await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (session.stopped === 'drain') await this.#writer.handBack([session.key])
