@@ -209,11 +209,13 @@ export class Executor implements AsyncDisposable {
         await this.#change.promise
         continue
       }
+      // A change during the call counts: it may have freed every slot.
+      const change = this.#change.promise
       try {
         const isSlotFree = this.#working() < this.#options.intro.slots
         const runs = await source.next(workerId, () => this.#room(), signal, isSlotFree)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
-        if (runs.length === 0 && !isSlotFree) await this.#change.promise
+        if (runs.length === 0 && !isSlotFree) await change
         failures = 0
         if (this.#cancelDuringClaim) this.#lease.recheckSoon()
         this.#cancelDuringClaim = false

@@ -66,3 +66,21 @@ test('Runs that were claimed ahead are handed back when the run before them is l
     expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
   }
 })
+
+test('Slots that become free while runs are claimed ahead take runs again', async () => {
+  const runIds = await harness.submit([short], { targets: names('slow', SHORT) })
+  let aheads = 0
+  const source: RunSource = {
+    claiming: false,
+    async next(workerId, room, _signal, wait = true) {
+      if (wait) return await harness.runStore.claimLocal(workerId, room())
+      // Like a queue that cannot be reached for a while.
+      aheads += 1
+      await until(() => executor.status.busy === 0)
+      return []
+    },
+  }
+  await using executor = harness.executor({ slots: 1, source })
+  for (const runId of runIds) await harness.ended(runId)
+  expect(aheads).toBeGreaterThan(0)
+})
