@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Worker, type QueueKeys } from 'bullmq'
+import type { QueueKeys, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Received, Receiver } from '../backend.ts'
 
