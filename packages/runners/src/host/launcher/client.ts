@@ -153,7 +153,8 @@ export class LauncherClient implements AsyncDisposable {
     const launcher = this.#launcher
     if (launcher === undefined) return
     const exited = once(launcher, 'exit')
-    launcher.stdin?.end()
+    // It searches all processes for those of attempts that it believes to be running.
+    launcher.stdin?.end(Buffer.concat([...this.#unsent.splice(0), ...this.#heldBack.splice(0)]))
     await exited
   }
 
