@@ -6,15 +6,14 @@ import {
   type RunnerProvider,
   type RunnerSpec,
 } from '@scanfarm/contracts'
-import { createDockerRunners, type DockerRunnersOptions } from './docker/docker-runners.ts'
-import type { EngineAddress } from './docker/engine-address.ts'
-import { isEngineUp } from './docker/engine.ts'
+import type { DockerRunners, DockerRunnersOptions } from './docker/docker-runners.ts'
+import { parseEngine, type EngineAddress } from './docker/engine-address.ts'
 import type { IsLive } from './docker/sweep.ts'
 import { refuseVolumes } from './docker/volumes.ts'
 import type { User } from './host/launcher/protocol.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 import { matchesAny } from './wildcards.ts'
-import { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
+import type { SshRunnersOptions } from './ssh/ssh-runners.ts'
 
 export interface RunnersOptions {
   readonly host?: HostRunnersOptions
@@ -44,21 +43,46 @@ export interface Runners extends RunnerProvider {
 
 const ALL = ['*']
 
-/** All runners that the operator allows. Close the opened runners before this provider. */
+/** Docker and ssh have much code, which most programs never need. */
+const whenNeeded = <O, P extends AsyncDisposable>(
+  options: O | undefined,
+  create: (options: O) => Promise<P>,
+): { get(): Promise<P | undefined>; readonly got: Promise<P> | undefined } => {
+  let got: Promise<P> | undefined
+  return {
+    get: async () => (options === undefined ? undefined : await (got ??= create(options))),
+    get got() {
+      return got
+    },
+  }
+}
+
+const dockerRunners = async (options: DockerRunnersOptions): Promise<DockerRunners> => {
+  const { createDockerRunners } = await import('./docker/docker-runners.ts')
+  return createDockerRunners(options)
+}
+
+const sshRunners = async (options: SshRunnersOptions): Promise<RunnerProvider> => {
+  const { createSshRunners } = await import('./ssh/ssh-runners.ts')
+  return createSshRunners(options)
+}
+
+/** All runners that the operator allows. Throws if the address of the docker engine is invalid. Close the opened runners before this provider. */
 export function createRunners(options: RunnersOptions): Runners {
   const host = createHostRunners(options.host)
-  const docker = options.docker && createDockerRunners(options.docker)
-  const ssh = options.ssh && createSshRunners(options.ssh)
-  const providerOf = (spec: RunnerSpec): RunnerProvider => {
+  if (options.docker !== undefined) parseEngine(options.docker.engine)
+  const docker = whenNeeded(options.docker, dockerRunners)
+  const ssh = whenNeeded(options.ssh, sshRunners)
+  const providerOf = async (spec: RunnerSpec): Promise<RunnerProvider> => {
     if (spec.type === 'host') return host
-    const provider = spec.type === 'docker' ? docker : ssh
+    const provider = await (spec.type === 'docker' ? docker : ssh).get()
     if (provider === undefined)
       throw new RunnerUnavailableError(`${spec.type} commands are switched off here`)
     return provider
   }
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
-      const provider = providerOf(spec)
+      const provider = await providerOf(spec)
       if (spec.type !== 'host' && context.owner !== undefined) host.noteOthers(context.owner)
       refuseForbidden(spec, options)
       if (spec.type === 'docker')
@@ -66,13 +90,13 @@ export function createRunners(options: RunnersOptions): Runners {
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {
-      return (await docker?.sweepContainers(isLive)) ?? 0
+      return (await (await docker.get())?.sweepContainers(isLive)) ?? 0
     },
     endUser: (user, areOurs) => host.endUser(user, areOurs),
     async [Symbol.asyncDispose]() {
       await using _ = host
-      await using __ = docker
-      await ssh?.[Symbol.asyncDispose]()
+      await using __ = await docker.got
+      await (await ssh.got)?.[Symbol.asyncDispose]()
     },
   }
 }
@@ -101,12 +125,17 @@ export interface CapabilityQuestions {
   readonly docker?: EngineAddress
 }
 
+const isUp = async (address: EngineAddress): Promise<boolean> => {
+  const { isEngineUp } = await import('./docker/engine.ts')
+  return await isEngineUp(address)
+}
+
 /**
  * The capabilities of this machine, sorted: `tool:NAME` for each program, `docker` if the engine answers, and the
  * operator's labels.
  */
 export async function detectCapabilities(questions: CapabilityQuestions): Promise<string[]> {
   const tools = questions.tools.map((tool) => `tool:${tool}`)
-  const docker = questions.docker !== undefined && (await isEngineUp(questions.docker)) ? ['docker'] : []
+  const docker = questions.docker !== undefined && (await isUp(questions.docker)) ? ['docker'] : []
   return [...new Set([...tools, ...docker, ...(questions.labels ?? [])])].sort()
 }
