@@ -12,8 +12,13 @@ const exec = async (terminal: Terminal, name: string | undefined, options: ExecO
   const space = spaceOf(options)
   const problem = space === undefined ? undefined : workspaceProblem(space)
   if (problem !== undefined) throw new CliError(EXIT.usage, problem)
+  const { loadSettings } = await import('../settings.ts')
+  const { config } = loadSettings(terminal, options.config)
+  // The launcher starts while the rest of the code is loaded.
+  const { createOwnRunners } = await import('../workflows/own-environment.ts')
+  await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'], options.dryRun !== true)
   const { execAll } = await import('../exec/exec-all.ts')
-  await execAll(terminal, choices, options)
+  await execAll(terminal, choices, options, { config, runners })
 }
 
 export const execCommand = (terminal: Terminal): Command =>

@@ -7,14 +7,14 @@ import { NO_STEP_WAS_DUE } from '../client/check-work.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { readParams } from '../scan/params.ts'
 import { spaceOf, type Choice, type ScanOptions } from '../scan/scan-options.ts'
-import { loadSettings, type Config } from '../settings.ts'
+import type { Config } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { findWorkflow, folderOfFile } from '../workflows/find-workflow.ts'
-import { createOwnRunners } from '../workflows/own-environment.ts'
 import { gatherTargets, namedTargets } from './gather-targets.ts'
 import type { EndedRun, ExecTarget, PlannedRun } from './planned.ts'
 import { documentReporter, linesReporter, textReporter } from './reporters.ts'
 import { runAll } from './run-all.ts'
+import type { ExecContext } from './perform.ts'
 import { incompleteRuns, runsNotCompleted, reasonOf } from './summary.ts'
 
 export interface ExecOptions extends ScanOptions {
@@ -114,8 +114,8 @@ export const execAll = async (
   terminal: Terminal,
   choices: readonly Choice[],
   options: ExecOptions,
+  { config, runners }: Pick<ExecContext, 'config' | 'runners'>,
 ): Promise<void> => {
-  const { config } = loadSettings(terminal, options.config)
   const named = await namedTargets(terminal, options)
   const workflows = await findAll(config, choices)
   const { targetFile, dryRun = false, skipValidation = false } = options
@@ -133,7 +133,6 @@ export const execAll = async (
   const reporter = create(terminal, scale)
   using interrupted = untilInterrupted()
   await using engine = new Engine()
-  await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
   const ended = await runAll(planned, options.concurrency ?? 1, reporter, {
     terminal,
     config,

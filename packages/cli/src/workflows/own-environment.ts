@@ -66,10 +66,14 @@ const ALL = ['*']
  * The runners of a run: commands on this machine run as the user, and ssh uses the agent of the user. The limits for
  * workers do not apply.
  */
-export const createOwnRunners = ({ runner, runs }: Config, agent: string | undefined): RunnerProvider => {
+export const createOwnRunners = (
+  { runner, runs }: Config,
+  agent: string | undefined,
+  startNow = false,
+): RunnerProvider => {
   const graceMs = runs.cancelGraceMs
   return createRunners({
-    host: { graceMs },
+    host: { graceMs, startNow },
     docker: {
       ...dockerOptions({ ...runner, dockerImages: ALL, dockerVolumes: ALL, dockerNetworks: ALL }),
       owner: `exec-${process.pid}`,

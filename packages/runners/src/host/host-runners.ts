@@ -25,6 +25,8 @@ import { errorText } from '@scanfarm/platform'
 export interface HostRunnersOptions {
   /** Time between TERM and KILL where a command names none; default 1000. */
   readonly graceMs?: number
+  /** Commands will run soon: what they need is started with the runners. */
+  readonly startNow?: boolean
   /** Insists on one program of the launcher; default: Perl if the system has it, else Node. */
   readonly launcher?: 'perl' | 'node'
   /** The user of commands whose run names none, if this program is root; default: the user of this program. */
@@ -58,6 +60,10 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
   const launcher = new LauncherClient(programs, pipes.folder)
   const tools = { launcher, pipes, groups: new Set<number>() }
   const orphans = new OrphanFinder()
+  if (options.startNow === true) {
+    launcher.start()
+    pipes.start()
+  }
   return {
     get launcherPid() {
       return launcher.pid

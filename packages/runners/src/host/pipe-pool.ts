@@ -27,6 +27,12 @@ export class PipePool implements AsyncDisposable {
   #made = 0
   #making: Promise<void> | undefined
 
+  /** Makes the first pipes; called early, it saves the first command the wait. */
+  start(): void {
+    // The first command tries again, and reports the reason.
+    void (this.#making ??= this.#make()).catch(() => {})
+  }
+
   /** The caller closes the descriptor and releases the pipe. Rejects when the process has no free descriptors. */
   async open(): Promise<OutputPipe> {
     // A pipe that was just made may be deleted as well, but hardly twice.
