@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { basename } from 'node:path'
-import { parse } from 'tldts'
+import type { parse as Parse } from 'tldts'
+
+/** Loaded when it is needed: it contains the whole public suffix list. */
+const suffixList = (): { readonly parse: typeof Parse } =>
+  (list ??= createRequire(import.meta.url)('tldts') as { parse: typeof Parse })
+let list: { readonly parse: typeof Parse } | undefined
 
 const MAX_SPACE = 128
 const HASH_CHARS = 12
@@ -30,7 +36,9 @@ export interface DomainParts {
 
 /** The registered domain of a host name by the public suffix list, or the name itself if there is none. */
 export const domainParts = (host: string): DomainParts => {
-  const { domain, publicSuffix, domainWithoutSuffix } = parse(host, { allowPrivateDomains: false })
+  const { domain, publicSuffix, domainWithoutSuffix } = suffixList().parse(host, {
+    allowPrivateDomains: false,
+  })
   return {
     root: domain ?? host.toLowerCase(),
     tld: publicSuffix ?? '',
@@ -66,7 +74,7 @@ const isUrl = (target: string): boolean => {
 
 /** Whether a name ends in a suffix under which domains can be registered: `list.txt` does not. */
 export const isKnownDomain = (name: string): boolean => {
-  const { isIcann, domain } = parse(name, { allowPrivateDomains: false })
+  const { isIcann, domain } = suffixList().parse(name, { allowPrivateDomains: false })
   return isIcann === true && domain !== null
 }
 
