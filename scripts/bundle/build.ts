@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
-import { bundlesOf, stateOf, type BundleSources } from './current.ts'
+import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
 /** Libraries that find files beside their own. */
 const FINDS_FILES = /^(?:web-tree-sitter|jq-wasm)$/
@@ -172,8 +172,18 @@ const apart = (folder: string): esbuild.Plugin => ({
   },
 })
 
+/** Paths of the sources that the entry points load, also through other files of the bundle. */
+const loadedBy = ({ outputs }: esbuild.Metafile, entries: ReadonlySet<string>): Set<string> => {
+  const files = new Set(Object.keys(outputs).filter((file) => entries.has(outputs[file]?.entryPoint ?? '')))
+  for (const file of files) for (const { path } of outputs[file]?.imports ?? []) files.add(path)
+  return new Set([...files].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {})))
+}
+
 /** CommonJS libraries require built-in modules. */
 const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
+
+const START = 'scripts/bundle/start.ts'
+const EXEC = 'packages/cli/src/exec-main.ts'
 
 /** Builds the bundle and makes it the current one. `sealed`: the sources of this checkout never change. */
 export const buildBundle = async (root: string, { sealed = false } = {}): Promise<string> => {
@@ -196,22 +206,28 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
     external: ['*.node', 'cpu-features'],
     plugins: [apart(folder), ownSources(root, folder, states), builtins],
   } as const satisfies esbuild.BuildOptions
+  const entryPoints = await entriesOf(root)
   const [start, modules, script] = await Promise.all([
-    esbuild.build({ ...options, entryPoints: { start: join(root, 'scripts/bundle/start.ts') } }),
+    esbuild.build({ ...options, entryPoints: { start: join(root, START) } }),
     esbuild.build({
       ...options,
-      entryPoints: await entriesOf(root),
+      entryPoints,
       splitting: true,
       banner: { js: REQUIRE },
     }),
     esbuild.build({
       ...options,
-      entryPoints: { exec: join(root, 'packages/cli/src/exec-main.ts') },
+      entryPoints: { exec: join(root, EXEC) },
       define: { 'import.meta.url': 'bundleUrl' },
       banner: { js: '(async (bundleUrl, require) => {' },
       footer: { js: '})' },
     }),
   ])
+  const { main: _, ...threads } = entryPoints
+  const ofExec = new Set([START, EXEC, ...Object.values(threads).map((path) => relative(root, path))])
+  const ofServers = new Set(states.keys())
+  for (const { metafile } of [start, modules, script])
+    for (const path of loadedBy(metafile, ofExec)) ofServers.delete(path)
   for (const path of ['pnpm-lock.yaml', 'node_modules/.scanfarm-lock', ...MANIFESTS(root)])
     states.set(path, stateOf(join(root, path)) ?? '')
   const sources: BundleSources = sealed ? [] : [...states]
@@ -221,6 +237,7 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
   return write(root, hash.digest('hex').slice(0, 16), [
     ...outputFiles.map(({ path, contents }) => [relative(folder, path), contents] as const),
     ['sources.json', JSON.stringify(sources)],
+    [EXEC_SOURCES, JSON.stringify(sources.filter(([path]) => !ofServers.has(path)))],
     [
       'inputs.json',
       JSON.stringify({ ...start.metafile.outputs, ...modules.metafile.outputs, ...script.metafile.outputs }),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { currentBundle, stateOf } from './current.ts'
+import { currentBundle, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCANFARM = join(ROOT, 'scripts/scanfarm')
@@ -39,6 +39,21 @@ test('the version and exec load none of the libraries of servers, and nothing el
   expect([...start, ...exec].filter((path) => HEAVY.test(path))).toEqual([])
   expect(start.filter((path) => path.includes('node_modules'))).toEqual([])
   expect(start.length).toBeLessThan(20)
+})
+
+test('exec is built again after changes of all sources that it can load, also in threads, and of no others', () => {
+  scanfarm(['--version'], '/')
+  const bundle = currentBundle(ROOT) ?? ''
+  const sources = JSON.parse(readFileSync(join(bundle, EXEC_SOURCES), 'utf8')) as BundleSources
+  const paths = sources.map(([path]) => path)
+  const own = [...loaded(bundle, 'start.js'), ...loaded(bundle, 'exec.js')]
+  expect(paths).toEqual(
+    expect.arrayContaining(own.filter((path) => /^(?:packages|scripts)\/.*\.ts$/.test(path))),
+  )
+  expect(paths).toEqual(
+    expect.arrayContaining(['pnpm-lock.yaml', 'packages/engine/src/expression/thread.ts']),
+  )
+  expect(paths).not.toContain('packages/server/src/start-server.ts')
 })
 
 test('exec runs from the bundle in any folder', () => {

@@ -18,11 +18,14 @@ export const stateOf = (path: string): string | undefined => {
   return `${facts.ino}:${facts.size}:${facts.mtimeMs}:${facts.ctimeMs}`
 }
 
-/** The folder of the newest bundle, if its sources have not changed since. */
-export const currentBundle = (root: string): string | undefined => {
+/** Those that `exec` can load. */
+export const EXEC_SOURCES = 'exec-sources.json'
+
+/** The folder of the newest bundle, if its sources, or those in `list`, have not changed since. */
+export const currentBundle = (root: string, list = 'sources.json'): string | undefined => {
   try {
     const folder = join(bundlesOf(root), readFileSync(join(bundlesOf(root), 'current'), 'utf8').trim())
-    const sources = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8')) as BundleSources
+    const sources = JSON.parse(readFileSync(join(folder, list), 'utf8')) as BundleSources
     return sources.every(([path, state]) => stateOf(`${root}/${path}`) === state) ? folder : undefined
   } catch {
     return undefined

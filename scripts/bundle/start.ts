@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import packageJson from '../../packages/cli/package.json' with { type: 'json' }
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
-import { currentBundle } from './current.ts'
+import { currentBundle, EXEC_SOURCES } from './current.ts'
 import { runScript } from './run-script.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -23,9 +23,15 @@ const run = ([command = '', ...args]: readonly string[]) =>
     .spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
 
 const start = async (): Promise<unknown> => {
-  const bundle = currentBundle(ROOT) ?? build()
+  const isExec = process.argv[2] === 'exec'
+  const bundle = currentBundle(ROOT, isExec ? EXEC_SOURCES : undefined) ?? build()
   if (bundle === undefined) return await import(join(ROOT, 'packages/cli/src/main.ts'))
-  return process.argv[2] === 'exec' ? await runScript(bundle) : await import(join(bundle, 'main.js'))
+  if (!isExec) return await import(join(bundle, 'main.js'))
+  await runScript(bundle)
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise((resolve) => void stream.write('', resolve))
+  // Otherwise the whole heap is released first.
+  process.exit()
 }
 
 const [, , option, ...more] = process.argv
