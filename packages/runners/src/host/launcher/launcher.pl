@@ -8,7 +8,7 @@
 use strict;
 
 my $READ_BYTES = 65536;
-# A command that ends just before `select` is noticed after this time.
+# A command that ends within the last microsecond before `select` is noticed after this time.
 my $POLL_S = 0.05;
 # The start of a command is reported after at most this time, or together with other replies.
 my $START_S = 0.01;
@@ -42,13 +42,15 @@ my $input = '';
 my $output = '';
 my $started = '';    # replies that wait for others
 my %id_of;           # pid => id of each command that runs
+my $has_ended = 0;   # a process has ended since the last call of reap
 my %markers;         # of the attempts that have not ended
 my %variables;       # NAME=VALUE of each variable in %ENV
 %ENV = ();
 
 # The program decides when its commands end: signals to the whole process group or service have no effect here.
 # Handlers, unlike ignored signals, are not inherited by commands.
-$SIG{$_} = sub { } for qw(TERM INT HUP QUIT PIPE CHLD);
+$SIG{$_} = sub { } for qw(TERM INT HUP QUIT PIPE);
+$SIG{CHLD} = sub { $has_ended = 1 };
 # Orphans become children of this process, which therefore knows whether there are any.
 my $adopts = $children && syscall($PRCTL, $PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 my $watched = '';
@@ -56,7 +58,8 @@ vec($watched, fileno $requests, 1) = 1;
 syswrite $replies, "ready\n";
 while (1) {
     my $ready = $watched;
-    my $count = select $ready, undef, undef, $started ne '' ? $START_S : %id_of ? $POLL_S : undef;
+    my $wait_s = $started ne '' ? $START_S : %id_of ? $POLL_S : undef;
+    my $count = select $ready, undef, undef, $has_ended ? 0 : $wait_s;
     report_started();
     read_requests() if $count > 0;
     reap();
@@ -166,6 +169,7 @@ sub report_started {
 
 sub reap {
     my @ended;
+    $has_ended = 0;
     while ((my $pid = waitpid -1, $WNOHANG) > 0) {
         my $id = delete $id_of{$pid};
         push @ended, join ' ', 'ended', $id, $? >> 8, $? & 127 if defined $id;
