@@ -35,7 +35,7 @@ export const makeOutbox = (db: Kysely<unknown>) => ({
    * priority.
    */
   take: (options: TakeOptions): Promise<OutboxRow[]> => take(db, options),
-  /** Deletes rows whose messages are in the queue. */
+  /** Deletes rows whose messages are in the queue, unless a claim has put them back since. */
   remove: (rows: readonly { runId: number; epoch: number }[]): Promise<void> => remove(db, rows),
   /** Classes with outbox rows, and their counts. */
   classes: () => classes(db),
@@ -76,7 +76,7 @@ const remove = async (
       select o.run_id from outbox o
       join unnest(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[]) as t(run_id, epoch)
         on o.run_id = t.run_id and o.epoch = t.epoch
-      where o.sent_at is not null
+      where o.sent_at is not null and not o.delayed
       order by o.run_id for update of o)
   `.execute(db)
 }

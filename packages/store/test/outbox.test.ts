@@ -47,6 +47,17 @@ describe('taking from the outbox', () => {
     expect(await take(db.store, { limit: 0 })).toEqual([])
   })
 
+  test('A row that a claim has put back since it was sent is not removed, and is sent again', async () => {
+    const { runIds } = await submitted(db.store, {}, targets(2))
+    const rows = await take(db.store)
+    await sql(`select delay_runs('{${runIds[0]}}', interval '11 s')`)
+    await db.store.outbox.remove(rows)
+    const again = await take(db.store, { staleMs: 10_000 })
+    expect(ids(again)).toEqual([runIds[0]])
+    await db.store.outbox.remove(again)
+    expect(await db.store.outbox.classes()).toEqual([])
+  })
+
   test('Rows of classes that no live worker serves are not taken', async () => {
     await submitted(db.store, { requirementClass: 'tool:nmap' }, targets(3))
     await submitted(db.store, { concurrency: 1 }, targets(2))

@@ -8,7 +8,7 @@ declare
   v_rows int;
 begin
   return query
-    update outbox set sent_at = now()
+    update outbox set sent_at = now(), delayed = false
     where run_id in (
       select run_id from outbox
       where sent_at < now() - p_stale_ms * interval '1 ms' and class = any(p_classes) and run_mode = 'distributed'
@@ -27,7 +27,7 @@ begin
         ) o
         order by o.run_id limit least(v_left, p_room[v_rank])
       ),
-      marked as (update outbox set sent_at = now() where run_id in (select run_id from next) returning *)
+      marked as (update outbox set sent_at = now(), delayed = false where run_id in (select run_id from next) returning *)
       select * from marked order by run_id;
     get diagnostics v_rows = row_count;
     v_left := v_left - v_rows;

@@ -42,7 +42,7 @@ begin
   where r.id = any(v_ids)
   order by r.id
   on conflict (run_id) do update
-  set epoch = excluded.epoch, ready = true, sent_at = null, instance_no = excluded.instance_no;
+  set epoch = excluded.epoch, ready = true, sent_at = null, delayed = false, instance_no = excluded.instance_no;
   perform notify_masters();
   if exists (select from runs where id = any(v_ids) and run_mode || '' = 'cloud') then
     perform mark_infras_of_runs_due(v_ids);
