@@ -1,7 +1,8 @@
-// Writes the generated parts of documents; with --check it only reports which are out of date (exit code 1).
+// Writes the generated files and the generated parts of documents; with --check it only reports which are out of date (exit code 1).
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SECTIONS, type Section } from './sections.ts'
+import { FILES, SECTIONS, type Section } from './sections.ts'
 
 const root = join(import.meta.dirname, '../..')
 const END = '<!-- /generated -->'
@@ -14,19 +15,29 @@ const replaceSection = (text: string, { file, mark }: Section, content: string):
   return `${text.slice(0, from + begin.length)}\n\n${content.trim()}\n\n${text.slice(to)}`
 }
 
-const refresh = async (section: Section, check: boolean): Promise<boolean> => {
-  const path = join(root, section.file)
-  const text = await readFile(path, 'utf8')
-  const fresh = replaceSection(text, section, await section.render())
+/** Whether `file` is up to date afterwards. */
+const refresh = async (
+  file: string,
+  what: string,
+  check: boolean,
+  render: (text: string) => Promise<string>,
+): Promise<boolean> => {
+  const path = join(root, file)
+  const text = existsSync(path) ? await readFile(path, 'utf8') : ''
+  const fresh = await render(text)
   if (fresh === text) return true
-  if (check) console.error(`${section.file}: the part ${section.mark} is out of date: npm run generate`)
+  if (check) console.error(`${file}: ${what} is out of date: npm run generate`)
   else await writeFile(path, fresh)
   return !check
 }
 
 const check = process.argv.includes('--check')
 let upToDate = true
-for (const section of SECTIONS) upToDate = (await refresh(section, check)) && upToDate
+for (const { file, render } of FILES) upToDate = (await refresh(file, 'it', check, render)) && upToDate
+for (const section of SECTIONS) {
+  const render = async (text: string) => replaceSection(text, section, await section.render())
+  upToDate = (await refresh(section.file, `the part ${section.mark}`, check, render)) && upToDate
+}
 // A test of the engine compares the reference of the language with its code.
 if (!check) await import('../../packages/engine/test/library/write-docs-program.ts')
 process.exitCode = upToDate ? 0 : 1

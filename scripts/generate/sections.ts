@@ -1,5 +1,6 @@
 import { SETTINGS } from '@scanfarm/cli/settings'
 import { settingsMarkdown } from '@scanfarm/platform'
+import { clientSchema } from './client-schema.ts'
 import { commandReference } from './command-reference.ts'
 import { compatibilityTable } from './compatibility.ts'
 import { databaseDiagrams } from './database-diagram.ts'
@@ -17,4 +18,15 @@ export const SECTIONS: readonly Section[] = [
   { file: 'docs/commands.md', mark: 'commands', render: commandReference },
   { file: 'docs/database.md', mark: 'tables', render: databaseDiagrams },
   { file: 'docs/migrating.md', mark: 'endpoints', render: compatibilityTable },
+]
+
+/** A file that is generated as a whole. */
+export interface GeneratedFile {
+  /** From the root of the workspace. */
+  readonly file: string
+  render(): Promise<string>
+}
+
+export const FILES: readonly GeneratedFile[] = [
+  { file: 'packages/client/src/schema.ts', render: clientSchema },
 ]

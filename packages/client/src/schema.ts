@@ -1,0 +1,11871 @@
+// Generated from the OpenAPI document by `npm run generate`.
+export interface paths {
+    "/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getRuns"];
+        put?: never;
+        /**
+         * Start a workflow for one target, many targets or a file of targets
+         * @description One run is created for each target; all runs of the request share one job. With more than 5,000 targets, the job counts all of them as pending at once, and their runs appear in it and in lists within seconds. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one run
+         * @description Requires the role viewer.
+         */
+        get: operations["getRunsId"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a run and terminate its processes
+         * @description Waits up to 5 seconds for the owner of the run to report the terminated processes. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.
+         *
+         *     Requires the role operator.
+         */
+        delete: operations["deleteRunsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of the latest attempt, in order
+         * @description Requires the role viewer.
+         */
+        get: operations["getRunsIdSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/steps/{step_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the whole output of a step
+         * @description While the step runs, or if no log was kept: the last 16 KiB of its output.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdStepsStepIdLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/diff/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the findings of two runs
+         * @description Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdDiffOther"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the artifacts
+         * @description Requires the role viewer.
+         */
+        get: operations["getRunsIdArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/artifacts/{artifact_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an artifact
+         * @description Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdArtifactsArtifactIdContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy a run with the same configuration
+         * @description The copy is a new job with one run, which is pending until it is started.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postRunsIdDuplicate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a pending run
+         * @description Requires the role operator.
+         */
+        post: operations["postRunsIdStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/step-results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of several runs
+         * @description Newest runs first, with the steps of the latest attempt in order. Only the newest 10000 runs that match workspace and run are read.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getStepResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upload-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file of targets
+         * @description Send the returned `path` as `target_file` to POST /runs, on any master.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postUploadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest distributed runs as tasks
+         * @description A task is a distributed run. The newest 100 of each status are listed; GET /runs lists all.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getTasks"];
+        put?: never;
+        /**
+         * Start a distributed run
+         * @description Like POST /runs with `run_mode: distributed`, with the same validation.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one run as a task
+         * @description Requires the role viewer.
+         */
+        get: operations["getTasksId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the status of all runs of one request
+         * @description Requires the role viewer.
+         */
+        get: operations["getJobsJobId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel all runs of a job that have not ended
+         * @description Waiting runs no longer start and are cancelled immediately; those of a large job are cancelled within seconds. Running ones are asked to stop and are cancelled seconds later: poll the job.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postJobsJobIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List infrastructures with their machines, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getCloudInstances"];
+        put?: never;
+        /**
+         * Create machines at a cloud provider
+         * @description Runs use them with `cloud_reuse_infra`. They are destroyed by DELETE, when their time is over, and with `auto_destroy` after the last run of all jobs that use them.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postCloudInstances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/instances/{infra_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an infrastructure and its machines
+         * @description Requires the role viewer.
+         */
+        get: operations["getCloudInstancesInfraId"];
+        put?: never;
+        post?: never;
+        /**
+         * Destroy the machines of an infrastructure
+         * @description Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.
+         *
+         *     Requires the role admin.
+         */
+        delete: operations["deleteCloudInstancesInfraId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/instances/{infra_id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the progress of the machines of an infrastructure
+         * @description Requires the role viewer.
+         */
+        get: operations["getCloudInstancesInfraIdStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the cloud providers, and whether they accept the credentials
+         * @description Requires the role viewer.
+         */
+        get: operations["getCloudProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/providers/{name}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the credentials of a cloud provider now
+         * @description Requires the role operator.
+         */
+        post: operations["postCloudProvidersNameValidate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cloud/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimate the cost of machines
+         * @description Creates nothing. Traffic, disks and taxes are not included.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postCloudEstimate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workflows that can be started by name
+         * @description Requires the role viewer.
+         */
+        get: operations["getWorkflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tags of all listed workflows
+         * @description Requires the role viewer.
+         */
+        get: operations["getWorkflowsTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check now for new, changed and removed workflow files
+         * @description Changes are also found by the next request that needs a workflow. The counts are relative to the previous call on this server, or to its start.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postWorkflowsRefresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/lint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a workflow file without adding it
+         * @description The file is the body, or the field `file` of a form. It is checked on its own, like an upload: workflows that it refers to are not loaded. The first 1000 problems are returned, and one more that counts the rest.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postWorkflowsLint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflows/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one workflow as YAML text, or as JSON with json=true
+         * @description Requires the role viewer.
+         */
+        get: operations["getWorkflowsName"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflow-upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a workflow, or replace the uploaded one with the same kind and name
+         * @description The file is checked first and refused if it has errors. All masters then serve it.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postWorkflowUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workflow.schema.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the JSON Schema of the workflow language, for editors
+         * @description Needs no token.
+         */
+        get: operations["getWorkflowSchemaJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/functions/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the functions of the workflow language
+         * @description Requires the role viewer.
+         */
+        get: operations["getFunctionsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/functions/eval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Evaluate an expression of the workflow language
+         * @description The expression is JavaScript in a sandbox. `target` and the params are variables, also in `{{…}}`. Pure functions can be called, and functions that read files below the folders of the setting target_file.folders. All others would act on the server and are refused: use them in a step of a workflow. Limits: 5 s, 32 MiB, 262144 characters for each value.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postFunctionsEval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List vulnerabilities, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getVulnerabilities"];
+        put?: never;
+        /**
+         * Add a vulnerability
+         * @description Always creates a new record; use the import to update known ones.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postVulnerabilities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count open vulnerabilities by severity; state=gone counts those that are gone, state=open,gone both
+         * @description Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export vulnerabilities as a file
+         * @description All records that match the filters are exported.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the vulnerabilities of a workspace that appeared, disappeared or changed in a period
+         * @description Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/diffs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stored comparisons of vulnerabilities
+         * @description Always empty: `GET /vulnerabilities/diff` computes a comparison on request from the history of the records.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesDiffs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import the findings of a scanner
+         * @description The file is the body, or the field `file` of a form. Known records are updated, not duplicated; importing the same file again only changes when they were seen. Records are saved in batches: those before an error are kept.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postVulnerabilitiesImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one vulnerability
+         * @description Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesId"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete one vulnerability
+         * @description Requires the role operator.
+         */
+        delete: operations["deleteVulnerabilitiesId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List assets, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getAssets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the assets of a workspace that appeared, disappeared or changed in a period
+         * @description Requires the role viewer.
+         */
+        get: operations["getAssetsDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets/diffs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stored comparisons of assets
+         * @description Always empty: `GET /assets/diff` computes a comparison on request from the history of the records.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getAssetsDiffs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one asset
+         * @description Requires the role viewer.
+         */
+        get: operations["getAssetsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/asset-stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the technologies, sources, remarks and types of assets
+         * @description Requires the role viewer.
+         */
+        get: operations["getAssetStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workspaces by name, with counts of their records
+         * @description A workspace is a name used by runs, assets, vulnerabilities or an organisation. Records that are gone are counted too.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getWorkspaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspace-names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the names of the workspaces, at most 10000, as a plain array
+         * @description Requires the role viewer.
+         */
+        get: operations["getWorkspaceNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the artifacts of several runs, newest runs first
+         * @description Artifacts of the latest attempts. Only the newest 10000 runs that match workspace and run are read.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/artifacts/{workspace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the newest artifact with the given path in a workspace
+         * @description Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile. A folder is sent as a tar file.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getArtifactsWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ws/{key}/{workspace}/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the newest artifact with the given path in a workspace through a link
+         * @description Requires a key in the setting `http.files_key`; otherwise the answer is always 404. The path may have several segments. Folders are not listed. The content is always an attachment, because it may be hostile.
+         *
+         *     Needs no token.
+         */
+        get: operations["getWsKeyWorkspacePath"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stored snapshots
+         * @description Always empty: a snapshot is created for each download and not stored.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Download all records and files of a workspace as a zip file
+         * @description Created while it is sent: `runs.jsonl`, `assets.jsonl` and `vulnerabilities.jsonl` with all records, the newest artifact of each path below `files/`, and `snapshot.json` with the counts.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postSnapshotsExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a snapshot (not supported)
+         * @description snapshots cannot be imported: runs belong to the farm that executed them; import findings with POST /vulnerabilities/import
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postSnapshotsImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshots/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a stored snapshot
+         * @description Always 404, because no snapshot is stored.
+         *
+         *     Requires the role operator.
+         */
+        delete: operations["deleteSnapshotsName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/snapshot-download/{workspace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download all records and files of a workspace as a zip file
+         * @description Created while it is sent: `runs.jsonl`, `assets.jsonl` and `vulnerabilities.jsonl` with all records, the newest artifact of each path below `files/`, and `snapshot.json` with the counts.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getSnapshotDownloadWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the organisations with counts of their records
+         * @description An organisation is a named set of workspaces; there are at most 1000. The default one has all workspaces without another organisation. Counts above 10,000 may be a few seconds old; the first 100 workspaces of each are listed.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getOrgs"];
+        put?: never;
+        /**
+         * Create an organisation
+         * @description Requires the role admin.
+         */
+        post: operations["postOrgs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orgs/{org}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one organisation
+         * @description Requires the role viewer.
+         */
+        get: operations["getOrgsOrg"];
+        /**
+         * Change an organisation, or assign workspaces to it
+         * @description Missing and empty fields are not changed. `workspaces` are moved from their current organisations; assigning them to the default one removes them from theirs.
+         *
+         *     Requires the role admin.
+         */
+        put: operations["putOrgsOrg"];
+        post?: never;
+        /**
+         * Delete an organisation
+         * @description Its workspaces move to the default organisation; their records are kept.
+         *
+         *     Requires the role admin.
+         */
+        delete: operations["deleteOrgsOrg"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orgs/{org}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the records of an organisation
+         * @description The first 10,000 workspaces are listed.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getOrgsOrgStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/event-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the event log, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getEventLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/emit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Emit an event and start the workflows that it triggers
+         * @description Filters and dedupe windows are evaluated before the answer: `triggered_workflows` lists the workflows that got runs.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postEventsEmit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the event log as server-sent events
+         * @description Each event is an entry of the event log. A client that reconnects sends the id of the last received event as `Last-Event-ID` (browsers do so automatically) and continues without a gap. Without it the stream begins with new events. A reader that is too slow receives an event `cut` with the id to continue from, and the stream ends.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getEventsStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/event-receiver/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of the event receiver
+         * @description Requires the role viewer.
+         */
+        get: operations["getEventReceiverStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/event-receiver/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workflows that have triggers
+         * @description Requires the role viewer.
+         */
+        get: operations["getEventReceiverWorkflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schedules, newest first
+         * @description Requires the role viewer.
+         */
+        get: operations["getSchedules"];
+        put?: never;
+        /**
+         * Start a workflow on a schedule, on events or on file changes
+         * @description The same triggers as in workflow files. The default of `trigger_type` is cron; cron requires `schedule`, event `event_topic` and watch `watch_path`. Forms of existing clients are accepted: fields that are null count as missing, target and params may be in `input_config`, and fields that have no effect are reported in `warnings`.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postSchedules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one schedule
+         * @description Requires the role viewer.
+         */
+        get: operations["getSchedulesId"];
+        /**
+         * Change fields of a schedule; takes effect immediately
+         * @description Requires the role admin.
+         */
+        put: operations["putSchedulesId"];
+        post?: never;
+        /**
+         * Delete a schedule; its runs are kept
+         * @description Requires the role admin.
+         */
+        delete: operations["deleteSchedulesId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a schedule from now on
+         * @description Requires the role admin.
+         */
+        post: operations["postSchedulesIdEnable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a schedule
+         * @description Requires the role admin.
+         */
+        post: operations["postSchedulesIdDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a schedule now, even if it is disabled
+         * @description Requires the role operator.
+         */
+        post: operations["postSchedulesIdTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a signed request as the event webhook.received
+         * @description Requires a signature instead of a token: `X-Scanfarm-Signature: sha256=HEX`, the HMAC-SHA256 of `TIMESTAMP.BODY` with the secret of the webhook, and `X-Scanfarm-Timestamp` in seconds, at most five minutes from the current time. A repeated request is refused.
+         *
+         *     Needs no token.
+         */
+        post: operations["postWebhooksName"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incoming-webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the incoming webhooks
+         * @description Requires the role admin.
+         */
+        get: operations["getIncomingWebhooks"];
+        put?: never;
+        /**
+         * Create an incoming webhook
+         * @description The secret is returned only in this answer.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postIncomingWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/incoming-webhooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an incoming webhook
+         * @description Requires the role admin.
+         */
+        delete: operations["deleteIncomingWebhooksName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions
+         * @description Requires the role admin.
+         */
+        get: operations["getWebhookSubscriptions"];
+        put?: never;
+        /**
+         * Subscribe a URL to events
+         * @description Requests are signed like incoming ones. Private addresses are refused when a request is sent, unless the settings allow them. The secret is returned only in this answer.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postWebhookSubscriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a subscription and its deliveries
+         * @description Requires the role admin.
+         */
+        delete: operations["deleteWebhookSubscriptionsId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a subscription
+         * @description Requires the role admin.
+         */
+        patch: operations["patchWebhookSubscriptionsId"];
+        trace?: never;
+    };
+    "/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries, newest first; failed ones have the status dead
+         * @description Requires the role admin.
+         */
+        get: operations["getWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description Requires the role admin.
+         */
+        post: operations["postWebhookDeliveriesIdRedeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-runs/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs that wait for a webhook
+         * @description Always empty: an incoming webhook emits an event, and a trigger on `webhook.received` starts the workflow.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getWebhookRunsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhook-runs/{uuid}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Start a run that waits for a webhook
+         * @description Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.
+         *
+         *     Requires the role operator.
+         */
+        get: operations["getWebhookRunsUuidTrigger"];
+        put?: never;
+        /**
+         * Start a run that waits for a webhook
+         * @description Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postWebhookRunsUuidTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workers and the local slots of servers
+         * @description Of the programs that a worker has, only those that a workflow requires are listed; GET /workers/{id} lists all.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one worker
+         * @description The fields of the worker are returned beside `data` too, as Osmedeus clients expect.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getWorkersId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with user name and password
+         * @description Send the token as `Authorization: Bearer`, like an API token, until it expires.
+         *
+         *     Needs no token.
+         */
+        post: operations["postLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete the login cookie of the browser
+         * @description Deletes the cookie `osmedeus_session`. The client keeps the login token and must discard it; the token is valid until it expires or the password of its user changes.
+         *
+         *     Needs no token.
+         */
+        post: operations["postLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the API tokens, without the tokens themselves
+         * @description Requires the role admin.
+         */
+        get: operations["getTokens"];
+        put?: never;
+        /**
+         * Create an API token
+         * @description The token is returned only in this answer: only its hash is stored.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API token
+         * @description The token stops working immediately on the master that handles the request, and within 2 seconds on all others.
+         *
+         *     Requires the role admin.
+         */
+        delete: operations["deleteTokensId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users
+         * @description Requires the role admin.
+         */
+        get: operations["getUsers"];
+        put?: never;
+        /**
+         * Create a user
+         * @description Requires the role admin.
+         */
+        post: operations["postUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one user
+         * @description Requires the role admin.
+         */
+        get: operations["getUsersId"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a user
+         * @description Logins of the user stop working immediately on the master that handles the request, and soon on all others.
+         *
+         *     Requires the role admin.
+         */
+        delete: operations["deleteUsersId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role or the password of a user
+         * @description Logins with the old password stop working immediately on the master that handles the request, and soon on all others.
+         *
+         *     Requires the role admin.
+         */
+        patch: operations["patchUsersId"];
+        trace?: never;
+    };
+    "/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the records of the farm
+         * @description Counts above 10,000 may be a few seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether the server is alive
+         * @description Needs no token.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether the server can work: database, queue and artifact store
+         * @description Needs no token.
+         */
+        get: operations["getHealthReady"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/server-info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the version and capabilities of the server
+         * @description Also at `/status` and `/info`. Clients call it before they have a token.
+         *
+         *     Needs no token.
+         */
+        get: operations["getServerInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read metrics in the Prometheus text format
+         * @description Requires the role viewer.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the effective settings of this server, with masked secrets
+         * @description Requires the role admin.
+         */
+        get: operations["getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the effective settings of this server as YAML, with masked secrets
+         * @description All settings with a value, including defaults and environment variables. A masked value is `***`.
+         *
+         *     Requires the role admin.
+         */
+        get: operations["getSettingsYaml"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read which settings file is used and what a restart would change
+         * @description Requires the role admin.
+         */
+        get: operations["getSettingsStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/settings/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reload the workflows and report settings that require a restart
+         * @description The settings file is read and checked, but a server keeps the settings of its start: changed ones are listed in `restart_required`. Workflow files are reloaded immediately.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postSettingsReload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry-info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the programs that workflows require, and whether a worker has them
+         * @description There is no registry: programs are part of the machine or image of a worker. Clients need `registry_mode` to read `binaries`.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRegistryInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry-install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install programs or workflows (not supported)
+         * @description a server does not install anything on the machines of a farm: put programs into the machine or image of the workers (GET /registry-info lists what they have), and add workflows with POST /workflow-upload
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postRegistryInstall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/database/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tables of runs and findings with their number of records
+         * @description Requires the role viewer.
+         */
+        get: operations["getDatabaseTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/database/tables/{table}/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete all records of a table (not supported)
+         * @description records that refer to each other cannot be deleted by table: the settings retention.run_days and retention.event_days delete ended runs, with their steps and artifacts, and the event log by age; DELETE /vulnerabilities/{id} deletes one finding
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postDatabaseTablesTableClear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/llm/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the configured language model
+         * @description The request is forwarded to `llm.base_url` with the configured key. The answer is that of the endpoint; `content`, `finish_reason` and `tool_calls` of its first choice are added. Answers are not streamed. Without a configured model: 501.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postLlmV1ChatCompletions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/llm/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Convert texts to vectors with the configured language model
+         * @description Like POST /llm/v1/chat/completions; the vectors in the endpoint's `data` are also returned as `embeddings`.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postLlmV1Embeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat with an agent program on the server (not supported)
+         * @description a server does not start agent programs: run a workflow with a step of type agent, or ask the model with POST /llm/v1/chat/completions
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postAgentChatCompletions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read this API as an OpenAPI 3.1 document
+         * @description Needs no token.
+         */
+        get: operations["getOpenapiJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read this API as an HTML page
+         * @description Needs no token.
+         */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        ErrorBody: {
+            /** @constant */
+            error: true;
+            message: string;
+            code: string;
+            request_id: string;
+            details: {
+                path: string;
+                message: string;
+            }[];
+        };
+        CreateRuns: {
+            flow?: string;
+            module?: string;
+            target?: string;
+            targets?: string[];
+            target_file?: string;
+            params?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            priority?: "low" | "normal" | "medium" | "high" | "critical";
+            /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
+            timeout?: number | string;
+            concurrency?: number;
+            /** @enum {unknown} */
+            runner_type?: "host" | "docker" | "ssh";
+            docker_image?: string;
+            /** @description Network of the docker runner; host and container:NAME require the role admin */
+            docker_network?: string;
+            ssh_host?: string;
+            workspace?: string;
+            /** @enum {unknown} */
+            run_mode?: "local" | "distributed" | "cloud";
+            /** @enum {unknown} */
+            cloud_provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+            cloud_instances?: number;
+            cloud_instance_type?: string;
+            cloud_region?: string;
+            cloud_auto_destroy?: boolean;
+            cloud_reuse_infra?: string;
+            cloud_use_spot?: boolean;
+            /** @description Becomes the param threads_hold; 0: not set */
+            threads_hold?: number;
+            /**
+             * @description Becomes the param heuristics_check
+             * @enum {unknown}
+             */
+            heuristics_check?: "none" | "basic" | "advanced";
+            /** @description Run without a target */
+            empty_target?: boolean;
+            /** @description Also creates a schedule that repeats the request; requires the role admin */
+            repeat?: boolean;
+            /** @description Time between two starts, for example 2h; default 1m */
+            repeat_wait_time?: string;
+            /** @description Cron expression: also creates a schedule for the request; requires the role admin */
+            schedule?: string;
+            /** @description Whether the schedule is enabled; default true */
+            schedule_enabled?: boolean;
+            /** @description Not supported; causes a warning. Use webhooks */
+            notify_on_complete?: boolean;
+            /** @description Not supported; causes a warning. Targets and params are always checked */
+            skip_validation?: boolean;
+        };
+        RunsCreated: {
+            message: string;
+            workflow: string;
+            /** @enum {unknown} */
+            kind: "flow" | "module";
+            target?: string;
+            target_count: number;
+            targets?: string[];
+            concurrency?: number;
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "critical";
+            /** @enum {unknown} */
+            run_mode: "local" | "distributed" | "cloud";
+            job_id: string;
+            /** Format: uuid */
+            run_uuid?: string;
+            /** @constant */
+            status: "queued";
+            poll_url: string;
+            /** @enum {unknown} */
+            runner_type?: "host" | "docker" | "ssh";
+            timeout?: number;
+            duplicates_dropped?: number;
+            infra_id?: string;
+            infra_status_url?: string;
+            /** @enum {unknown} */
+            cloud_provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+            cloud_instances?: number;
+            threads_hold?: number;
+            heuristics_check?: string;
+            /** @constant */
+            empty_target?: true;
+            /** @constant */
+            repeat?: true;
+            repeat_wait_time?: string;
+            schedule?: string;
+            schedule_enabled?: boolean;
+            /** @description Of the schedule that repeat or schedule asked for */
+            schedule_id?: string;
+            /** @description Fields that were ignored or changed */
+            warnings?: {
+                field: string;
+                message: string;
+            }[];
+        };
+        Run: {
+            id: number;
+            /** Format: uuid */
+            run_uuid: string;
+            workflow_name: string;
+            /** @enum {unknown} */
+            workflow_kind: "flow" | "module";
+            target: string;
+            params: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+            /**
+             * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
+             * @enum {unknown}
+             */
+            outcome: "clean" | "partial" | "nothing_done" | "";
+            /** @description Failed steps, including those with on_error: continue */
+            failed_steps: number;
+            /** @description Modules that were due and could not start */
+            left_out_modules: number;
+            /** @description Steps of started modules that were due but not reached */
+            left_out_steps: number;
+            /** @description The first reasons why something failed or was left out */
+            outcome_reasons: string[];
+            workspace: string;
+            started_at: string | null;
+            completed_at: string | null;
+            total_steps: number;
+            completed_steps: number;
+            /** @enum {unknown} */
+            trigger_type: "manual" | "cron" | "event" | "watch";
+            /** @description The job id of the request that created the run */
+            run_group_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "critical";
+            /** @enum {unknown} */
+            run_priority: "low" | "normal" | "high" | "critical";
+            /** @enum {unknown} */
+            run_mode: "local" | "distributed" | "cloud";
+            /** @enum {unknown} */
+            runner_type: "host" | "docker" | "ssh";
+            attempt: number;
+            /** @description Worker that executes or last executed it, or "" */
+            worker_id: string;
+            /** @description Why a queued run waits, or "" */
+            waiting_reason: string;
+            error_message: string;
+            /** @description Running process; 0 if none */
+            current_pid: number;
+        };
+        Pagination: {
+            total: number;
+            offset: number;
+            limit: number;
+            /** @description Pass as cursor to get the next page */
+            next_cursor?: string;
+            /**
+             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
+             * @constant
+             */
+            truncated?: true;
+        };
+        Step: {
+            /** Format: uuid */
+            id: string;
+            run_id: number;
+            step_name: string;
+            step_type: string;
+            /** @description Module of a flow, or "" */
+            module: string;
+            /** @enum {unknown} */
+            status: "pending" | "running" | "completed" | "failed" | "skipped" | "cancelled";
+            command: string;
+            /** @description The last 16 KiB; the whole output is in log_file */
+            output: string;
+            error_message: string;
+            /** @description Same as error_message */
+            error: string;
+            exports: {
+                [key: string]: string;
+            };
+            exit_code: number | null;
+            duration_ms: number;
+            /** @description Path below the API root that serves the whole log, or "" */
+            log_file: string;
+            attempt: number;
+            started_at: string | null;
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        Artifact: {
+            /** Format: uuid */
+            id: string;
+            run_id: number;
+            workspace: string;
+            name: string;
+            artifact_path: string;
+            /** @enum {unknown} */
+            artifact_type: "report" | "state_file" | "output" | "screenshot";
+            /** @enum {unknown} */
+            content_type: "json" | "jsonl" | "yaml" | "html" | "md" | "log" | "pdf" | "png" | "txt" | "zip" | "folder" | "unknown";
+            size_bytes: number;
+            line_count: number;
+            description: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        StepResult: {
+            /** Format: uuid */
+            id: string;
+            run_id: number;
+            step_name: string;
+            step_type: string;
+            /** @description Module of a flow, or "" */
+            module: string;
+            /** @enum {unknown} */
+            status: "pending" | "running" | "completed" | "failed" | "skipped" | "cancelled";
+            command: string;
+            /** @description The last 16 KiB; the whole output is in log_file */
+            output: string;
+            error_message: string;
+            /** @description Same as error_message */
+            error: string;
+            exports: {
+                [key: string]: string;
+            };
+            exit_code: number | null;
+            duration_ms: number;
+            /** @description Path below the API root that serves the whole log, or "" */
+            log_file: string;
+            attempt: number;
+            started_at: string | null;
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** Format: uuid */
+            run_uuid: string;
+        };
+        Task: {
+            /** @description `run_uuid` of the run */
+            id: string;
+            /** @description The same */
+            task_id: string;
+            /** @description The same */
+            scan_id: string;
+            workflow_name: string;
+            /** @enum {unknown} */
+            workflow_kind: "flow" | "module";
+            target: string;
+            params: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+            started_at: string | null;
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description Worker that executes or last executed it, or "" */
+            worker_id: string;
+        };
+        CreateInfra: {
+            /** @enum {unknown} */
+            provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+            instances?: number;
+            instance_count?: number;
+            instance_type?: string;
+            region?: string;
+            use_spot?: boolean;
+            /** @description Time after which the machines are destroyed in any case */
+            hours?: number;
+            auto_destroy?: boolean;
+            /** @description Programs that a machine must have before it takes runs */
+            tools?: string[];
+        };
+        CloudInfra: {
+            /** @description 16 lower-case hex characters */
+            infra_id: string;
+            /** @enum {unknown} */
+            status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
+            /** @enum {unknown} */
+            provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+            region: string;
+            instance_type: string;
+            use_spot: boolean;
+            auto_destroy: boolean;
+            /** @description Requested machines */
+            instances: number;
+            ready_count: number;
+            total_count: number;
+            message: string;
+            hourly_cost: number | null;
+            estimated_cost: number | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: date-time */
+            created_at: string;
+            ready_at: string | null;
+            destroyed_at: string | null;
+            details: components["schemas"]["CloudInstance"][];
+        };
+        CloudInstance: {
+            /** @description The provider's id, or "" before there is one */
+            resource_id: string;
+            name: string;
+            /** @enum {unknown} */
+            status: "requested" | "booting" | "ready" | "destroying" | "destroyed" | "failed";
+            /** @description The reason for the status, if possible in the words of the provider */
+            message: string;
+            address: string;
+            running_runs: number;
+            /** Format: date-time */
+            created_at: string;
+            ready_at: string | null;
+            destroyed_at: string | null;
+        };
+        EstimateCost: {
+            /** @enum {unknown} */
+            provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+            instances?: number;
+            instance_count?: number;
+            instance_type?: string;
+            region?: string;
+            use_spot?: boolean;
+            /** @description Time after which the machines are destroyed in any case */
+            hours?: number;
+        };
+        WorkflowSummary: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "flow" | "module";
+            description: string;
+            tags: string[];
+            hidden: boolean;
+            /** @description Path within the source */
+            file_path: string;
+            /** @description `uploaded`, or a folder on the server */
+            source: string;
+            params: {
+                name: string;
+                /** @description `string`, `int`, `bool`, `choice`, `path` or `args` */
+                type: string;
+                default: unknown;
+                required: boolean;
+                /** @description For an `int` */
+                min?: number;
+                /** @description For an `int` */
+                max?: number;
+                /** @description Of a `choice` */
+                choices?: string[];
+                /** @description A `choice` may have several of the choices, separated by commas */
+                multiple?: boolean;
+                description: string;
+            }[];
+            required_params: string[];
+            step_count: number;
+            module_count: number;
+            hook_count: number;
+            /** @description `params` as JSON text, as Osmedeus clients read it */
+            params_json: string;
+            /** @description SHA-256 of the file in hex */
+            checksum: string;
+            /** @description False: the workflow has errors and cannot be started */
+            valid: boolean;
+        };
+        WorkflowProblem: {
+            /** @description Name of the file in the form, or `workflow.yaml` */
+            file: string;
+            /** @description From 1; 0: unknown */
+            line: number;
+            /** @description From 1; 0: unknown */
+            column: number;
+            /** @description Stable name of the rule, for example `unknown-key` */
+            rule: string;
+            /** @enum {unknown} */
+            severity: "error" | "warning" | "info";
+            message: string;
+            /** @description How to fix it, or empty */
+            hint: string;
+        };
+        ListedFunction: {
+            /** @description With its parameters: `trim(text)` */
+            name: string;
+            /** @description The name only */
+            function: string;
+            parameters: string;
+            description: string;
+            return_type: string;
+            example: string;
+            /** @description Its group */
+            tags: string[];
+            /** @description Other names of the function */
+            aliases: string[];
+            /** @description POST /functions/eval can evaluate it */
+            eval: boolean;
+        };
+        Vulnerability: {
+            id: number;
+            workspace: string;
+            /** @description CVE or other identifier */
+            vuln_info: string;
+            /** @description Title */
+            vuln_title: string;
+            /** @description Description */
+            vuln_desc: string;
+            /** @description Proof of concept */
+            vuln_poc: string;
+            /** @enum {unknown} */
+            severity: "critical" | "high" | "medium" | "low" | "info";
+            /** @enum {unknown} */
+            confidence: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
+            /** @description For example web, api, network */
+            asset_type: string;
+            /** @description URL or other identifier of what is affected */
+            asset_value: string;
+            tags: string[];
+            /** @description Raw HTTP request */
+            detail_http_request: string;
+            /** @description Raw HTTP response */
+            detail_http_response: string;
+            /** @description Raw scanner output, as JSON text */
+            raw_vuln_json: string;
+            /** @description Identity in hex; "" when what or where is missing */
+            finding_hash: string;
+            /** @enum {unknown} */
+            state: "open" | "gone";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_seen: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_seen: string;
+            /**
+             * Format: date-time
+             * @description Same as last_seen
+             */
+            last_seen_at: string;
+            /** @description Runs and imports that found it */
+            times_seen: number;
+            gone_at: string | null;
+            /** @description Run that found it first, or "" */
+            first_run_uuid: string;
+            /** @description Run that found it last, or "" */
+            run_uuid: string;
+            /** @description Origin: api, workflow, or the format of the import */
+            source: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change of its content or state
+             */
+            updated_at: string;
+        };
+        Asset: {
+            id: number;
+            workspace: string;
+            /** @description http, dns, url, subdomain, ip, port, technology, file… */
+            asset_type: string;
+            /** @description Host, address, host:port, path… */
+            asset_value: string;
+            url: string;
+            host_ip: string;
+            scheme: string;
+            /** @description 0: unknown */
+            status_code: number;
+            title: string;
+            content_type: string;
+            technologies: string[];
+            open_ports: string[];
+            dns_records: string[];
+            remarks: string[];
+            /** @description Output of the tool as JSON text, or "" */
+            raw_json_data: string;
+            /** @description Same as technologies */
+            tech: string[];
+            /** @description 0: unknown */
+            content_length: number;
+            /** @description 0: unknown */
+            words: number;
+            /** @description 0: unknown */
+            lines: number;
+            /** @description Version of TLS, or "" */
+            tls: string;
+            /** @description Time of the response, or "" */
+            time: string;
+            method: string;
+            input: string;
+            /** @description Path of the URL, or "" */
+            path: string;
+            /** @enum {unknown} */
+            state: "open" | "gone";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_seen: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_seen: string;
+            /**
+             * Format: date-time
+             * @description Same as last_seen
+             */
+            last_seen_at: string;
+            /** @description Runs and imports that found it */
+            times_seen: number;
+            gone_at: string | null;
+            /** @description Run that found it first, or "" */
+            first_run_uuid: string;
+            /** @description Run that found it last, or "" */
+            run_uuid: string;
+            /** @description Origin: api, workflow, or the format of the import */
+            source: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change of its content or state
+             */
+            updated_at: string;
+        };
+        Workspace: {
+            /** @description A number derived from the name */
+            id: number;
+            name: string;
+            /** Format: uuid */
+            org_uuid: string;
+            /** @description Always "": files are kept as artifacts */
+            local_path: string;
+            /** @enum {unknown} */
+            data_source: "local" | "cloud" | "imported";
+            total_runs: number;
+            total_assets: number;
+            /** @description Assets of the type subdomain */
+            total_subdomains: number;
+            /** @description Assets of the types url, http and web */
+            total_urls: number;
+            total_ips: number;
+            total_links: number;
+            total_content: number;
+            total_archive: number;
+            total_vulns: number;
+            vuln_critical: number;
+            vuln_high: number;
+            vuln_medium: number;
+            vuln_low: number;
+            /** @description Findings of severity info */
+            vuln_potential: number;
+            /** @description By the worst severity: critical 10, high 7.5, medium 5, low 2.5, none 0 */
+            risk_score: number;
+            tags: string[];
+            /** @description Start of the newest run */
+            last_run: string | null;
+            /** @description Workflow of the newest run, or "" */
+            run_workflow: string;
+            created_at: string | null;
+            updated_at: string | null;
+        };
+        OrgStats: {
+            /** Format: uuid */
+            org_uuid: string;
+            org_name: string;
+            total_workspaces: number;
+            total_assets: number;
+            total_vulns: number;
+            total_runs: number;
+            /** @description The first of their names */
+            workspaces: string[];
+        };
+        Org: {
+            /** Format: uuid */
+            uuid: string;
+            name: string;
+            description: string;
+            tags: string[];
+            /** @description It has all workspaces that belong to no other */
+            is_default: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        EventLogEntry: {
+            id: number;
+            topic: string;
+            event_id: string;
+            name: string;
+            source: string;
+            data_type: string;
+            /** @description JSON text */
+            data: string;
+            workspace: string;
+            /** @description run_uuid, or "" */
+            run_id: string;
+            workflow_name: string;
+            processed: boolean;
+            processed_at: string | null;
+            error: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        EmitEvent: {
+            /** @description letters, digits and . _ : / -, for example custom.build */
+            topic: string;
+            /** @description Data for the triggered workflows */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Default: the topic */
+            name?: string;
+            /** @description Where the event comes from, for example the name of a tool; default api. executor and scheduler are reserved for events of the farm */
+            source?: string;
+            /** @description Default: derived from the topic */
+            data_type?: string;
+        };
+        EventEmitted: {
+            message: string;
+            topic: string;
+            event_id: string;
+            triggered_workflows: string[];
+            /** @constant */
+            success: true;
+            /** @description Only when no workflow was triggered */
+            note?: string;
+        };
+        EventReceiverStatus: {
+            enabled: boolean;
+            running: boolean;
+            triggers: {
+                cron: number;
+                event: number;
+                watch: number;
+            };
+            workflows_loaded: number;
+            /** @description Same as workflows_loaded */
+            workflow_count: number;
+            /** @description Triggers of all types */
+            trigger_count: number;
+            last_event_at: string | null;
+        };
+        ReceiverWorkflow: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "flow" | "module";
+            triggers: components["schemas"]["ReceiverTrigger"][];
+        };
+        ReceiverTrigger: {
+            name: string;
+            /** @enum {unknown} */
+            type: "cron" | "event" | "watch";
+            enabled: boolean;
+            schedule?: string;
+            timezone?: string;
+            next_run?: string | null;
+            topic?: string;
+            path?: string;
+            /** @description Set if the trigger is a schedule */
+            schedule_id?: string;
+            /** @description The reason why it does not work, or why its runs would wait */
+            problem?: string;
+        };
+        Schedule: {
+            id: string;
+            name: string;
+            workflow_name: string;
+            /** @enum {unknown} */
+            workflow_kind: "flow" | "module";
+            target: string;
+            targets?: string[];
+            workspace: string;
+            params: {
+                [key: string]: string;
+            };
+            input_config: {
+                [key: string]: string;
+            };
+            trigger_name: string;
+            /** @enum {unknown} */
+            trigger_type: "cron" | "event" | "watch";
+            schedule: string;
+            timezone: string;
+            event_topic: string;
+            watch_path: string;
+            /** @enum {unknown} */
+            missed: "skip" | "once" | "all";
+            missed_window: string;
+            /** @enum {unknown} */
+            overlap: "allow" | "skip" | "queue" | "cancel-previous";
+            filters: string[];
+            dedupe_key: string;
+            dedupe_window: string;
+            debounce: string;
+            input: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            run_mode?: "local" | "distributed" | "cloud";
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "critical";
+            /** @enum {unknown} */
+            runner_type?: "host" | "docker" | "ssh";
+            docker_image?: string;
+            docker_network?: string;
+            ssh_host?: string;
+            /** @description minutes */
+            timeout?: number;
+            concurrency?: number;
+            is_enabled: boolean;
+            last_run: string | null;
+            next_run: string | null;
+            run_count: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        CreateSchedule: {
+            name: string;
+            workflow_name: string;
+            /** @enum {unknown} */
+            workflow_kind?: "flow" | "module";
+            /**
+             * @description Default: cron. manual is a disabled cron that only POST /schedules/{id}/trigger fires
+             * @enum {unknown}
+             */
+            trigger_type?: "cron" | "event" | "watch" | "manual";
+            /** @description Cron expression of five fields, @daily or @every 2h; for cron */
+            schedule?: string;
+            /** @description For cron; default UTC */
+            timezone?: string;
+            /** @enum {unknown} */
+            missed?: "skip" | "once" | "all";
+            /** @description For example 30s, 5m or 1h30m */
+            missed_window?: string;
+            /** @description Topic or shell glob; for event */
+            event_topic?: string;
+            filters?: string[];
+            dedupe_key?: string;
+            /** @description For example 30s, 5m or 1h30m */
+            dedupe_window?: string;
+            /** @description Absolute path or glob on the server; for watch */
+            watch_path?: string;
+            /** @description For example 30s, 5m or 1h30m */
+            debounce?: string;
+            /** @enum {unknown} */
+            overlap?: "allow" | "skip" | "queue" | "cancel-previous";
+            /** @description "" for a workflow that needs no target */
+            target?: string;
+            /** @description Several targets instead of target */
+            targets?: string[];
+            workspace?: string;
+            params?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            runner_type?: "host" | "docker" | "ssh";
+            docker_image?: string;
+            /** @description Network of the docker runner; host and container:NAME require the role admin */
+            docker_network?: string;
+            ssh_host?: string;
+            /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
+            timeout?: number | string;
+            concurrency?: number;
+            input?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            run_mode?: "local" | "distributed";
+            /** @enum {unknown} */
+            priority?: "low" | "normal" | "medium" | "high" | "critical";
+            /** @description Alias: is_enabled */
+            enabled?: boolean;
+            /** @description Target and params combined; used only if neither target nor params is given */
+            input_config?: {
+                [key: string]: unknown;
+            };
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            id?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            trigger_name?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            last_run?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            next_run?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            run_count?: number;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            created_at?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            updated_at?: string;
+        };
+        ChangeSchedule: {
+            name?: string;
+            workflow_name?: string;
+            /** @enum {unknown} */
+            workflow_kind?: "flow" | "module";
+            /**
+             * @description Default: cron. manual is a disabled cron that only POST /schedules/{id}/trigger fires
+             * @enum {unknown}
+             */
+            trigger_type?: "cron" | "event" | "watch" | "manual";
+            /** @description Cron expression of five fields, @daily or @every 2h; for cron */
+            schedule?: string;
+            /** @description For cron; default UTC */
+            timezone?: string;
+            /** @enum {unknown} */
+            missed?: "skip" | "once" | "all";
+            /** @description For example 30s, 5m or 1h30m */
+            missed_window?: string;
+            /** @description Topic or shell glob; for event */
+            event_topic?: string;
+            filters?: string[];
+            dedupe_key?: string;
+            /** @description For example 30s, 5m or 1h30m */
+            dedupe_window?: string;
+            /** @description Absolute path or glob on the server; for watch */
+            watch_path?: string;
+            /** @description For example 30s, 5m or 1h30m */
+            debounce?: string;
+            /** @enum {unknown} */
+            overlap?: "allow" | "skip" | "queue" | "cancel-previous";
+            /** @description "" for a workflow that needs no target */
+            target?: string;
+            /** @description Several targets instead of target */
+            targets?: string[];
+            workspace?: string;
+            params?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            runner_type?: "host" | "docker" | "ssh";
+            docker_image?: string;
+            /** @description Network of the docker runner; host and container:NAME require the role admin */
+            docker_network?: string;
+            ssh_host?: string;
+            /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
+            timeout?: number | string;
+            concurrency?: number;
+            input?: {
+                [key: string]: string;
+            };
+            /** @enum {unknown} */
+            run_mode?: "local" | "distributed";
+            /** @enum {unknown} */
+            priority?: "low" | "normal" | "medium" | "high" | "critical";
+            /** @description Alias: is_enabled */
+            enabled?: boolean;
+            /** @description Target and params combined; used only if neither target nor params is given */
+            input_config?: {
+                [key: string]: unknown;
+            };
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            id?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            trigger_name?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            last_run?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            next_run?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            run_count?: number;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            created_at?: string;
+            /** @description Read-only; accepted so that a schedule can be sent back unchanged */
+            updated_at?: string;
+        };
+        WebhookSubscription: {
+            id: number;
+            name: string;
+            url: string;
+            topics: string[];
+            filters: string[];
+            /** @enum {unknown} */
+            format: "json" | "slack" | "discord";
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        WebhookDelivery: {
+            id: number;
+            subscription_id: number;
+            event_id: string;
+            topic: string;
+            /** @enum {unknown} */
+            status: "pending" | "delivered" | "dead";
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            next_at: string;
+            /** @description HTTP status of the last answer; 0 if there was none */
+            last_status: number;
+            last_error: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            delivered_at: string | null;
+        };
+        Worker: {
+            id: string;
+            name: string;
+            hostname: string;
+            pid: number;
+            version: string;
+            /** @enum {unknown} */
+            kind: "worker" | "server";
+            /** @enum {unknown} */
+            status: "idle" | "busy" | "draining" | "lost";
+            slots: number;
+            busy_slots: number;
+            capabilities: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_heartbeat: string;
+            current_runs: string[];
+            /** @description The first of current_runs, or "" */
+            current_task: string;
+            /** @description Completed runs among the newest 10,000 of the farm */
+            tasks_complete: number;
+            /** @description Failed runs among the newest 10,000 of the farm */
+            tasks_failed: number;
+        };
+        ApiToken: {
+            id: number;
+            name: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "admin";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            expires_at: string | null;
+            last_used_at: string | null;
+        };
+        User: {
+            id: number;
+            username: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "admin";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getRuns: {
+        parameters: {
+            query?: {
+                status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                /** @description Of ended runs: clean, partial, nothing_done; separated by commas */
+                outcome?: string;
+                workflow_name?: string;
+                /** @description Alias of workflow_name */
+                workflow?: string;
+                /** @description Exact */
+                target?: string;
+                workspace?: string;
+                run_mode?: "local" | "distributed" | "cloud";
+                job_id?: string;
+                /** @description Alias of job_id */
+                run_group_id?: string;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postRuns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated key with the same body returns the first answer and starts nothing */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRuns"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunsCreated"];
+                };
+            };
+            /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json, invalid_target, invalid_workflow, local_disabled, master_required */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found, workflow_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict, idempotency_conflict, wrong_state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsId: {
+        parameters: {
+            query?: {
+                /** @description Add the steps as `steps` */
+                include_steps?: boolean;
+                /** @description Add the artifacts as `artifacts` */
+                include_artifacts?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            id: number;
+                            /** Format: uuid */
+                            run_uuid: string;
+                            workflow_name: string;
+                            /** @enum {unknown} */
+                            workflow_kind: "flow" | "module";
+                            target: string;
+                            params: {
+                                [key: string]: string;
+                            };
+                            /** @enum {unknown} */
+                            status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                            /**
+                             * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
+                             * @enum {unknown}
+                             */
+                            outcome: "clean" | "partial" | "nothing_done" | "";
+                            /** @description Failed steps, including those with on_error: continue */
+                            failed_steps: number;
+                            /** @description Modules that were due and could not start */
+                            left_out_modules: number;
+                            /** @description Steps of started modules that were due but not reached */
+                            left_out_steps: number;
+                            /** @description The first reasons why something failed or was left out */
+                            outcome_reasons: string[];
+                            workspace: string;
+                            started_at: string | null;
+                            completed_at: string | null;
+                            total_steps: number;
+                            completed_steps: number;
+                            /** @enum {unknown} */
+                            trigger_type: "manual" | "cron" | "event" | "watch";
+                            /** @description The job id of the request that created the run */
+                            run_group_id: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            updated_at: string;
+                            /** @enum {unknown} */
+                            priority: "low" | "normal" | "high" | "critical";
+                            /** @enum {unknown} */
+                            run_priority: "low" | "normal" | "high" | "critical";
+                            /** @enum {unknown} */
+                            run_mode: "local" | "distributed" | "cloud";
+                            /** @enum {unknown} */
+                            runner_type: "host" | "docker" | "ssh";
+                            attempt: number;
+                            /** @description Worker that executes or last executed it, or "" */
+                            worker_id: string;
+                            /** @description Why a queued run waits, or "" */
+                            waiting_reason: string;
+                            error_message: string;
+                            schedule_id: string;
+                            trigger_name: string;
+                            timeout: number | null;
+                            docker_image: string;
+                            /** @description Network that the caller requested, or "" */
+                            docker_network: string;
+                            ssh_host: string;
+                            facts: {
+                                [key: string]: string;
+                            };
+                            killed_pids: number[];
+                            /** @description Infrastructure of a cloud run, or "" */
+                            infra_id: string;
+                            /** @description Machine that a cloud run is bound to, by name, or "" */
+                            cloud_instance: string;
+                            steps?: components["schemas"]["Step"][];
+                            artifacts?: components["schemas"]["Artifact"][];
+                            /**
+                             * @description The list reached its size limit: GET /runs/{id}/steps has all
+                             * @constant
+                             */
+                            steps_truncated?: true;
+                            /**
+                             * @description The list reached its size limit: GET /runs/{id}/artifacts has all
+                             * @constant
+                             */
+                            artifacts_truncated?: true;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteRunsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                        /** Format: uuid */
+                        run_uuid: string;
+                        /** @description Only if processes were terminated */
+                        killed_pids?: number[];
+                        processes_terminated?: number;
+                        /** @enum {unknown} */
+                        kill_method?: "registry" | "database_pid";
+                        /** @description Only if no active process was found, or processes have not ended yet */
+                        note?: string;
+                        /** @enum {unknown} */
+                        status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsIdSteps: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Step"][];
+                        /** @description Only if the list is too large for one answer: pass next_cursor as cursor */
+                        pagination?: {
+                            total: number;
+                            offset: number;
+                            limit: number;
+                            /** @description Pass as cursor to get the next page */
+                            next_cursor?: string;
+                            /**
+                             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
+                             * @constant
+                             */
+                            truncated?: true;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsIdStepsStepIdLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+                /** @description id of the step */
+                step_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The unchanged output */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsIdDiffOther: {
+        parameters: {
+            query?: {
+                /** @description Maximum records in each list; the totals count all */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            from: {
+                                id: number;
+                                run_uuid: string;
+                                workflow_name: string;
+                                target: string;
+                                workspace: string;
+                                status: string;
+                            };
+                            to: {
+                                id: number;
+                                run_uuid: string;
+                                workflow_name: string;
+                                target: string;
+                                workspace: string;
+                                status: string;
+                            };
+                            vulnerabilities: {
+                                new: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                gone: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                changed: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                total_new: number;
+                                total_gone: number;
+                                total_changed: number;
+                            };
+                            assets: {
+                                new: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                gone: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                changed: {
+                                    id: number;
+                                    before: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                    after: {
+                                        [key: string]: unknown;
+                                    } | null;
+                                }[];
+                                total_new: number;
+                                total_gone: number;
+                                total_changed: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsIdArtifacts: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Artifact"][];
+                        /** @description Only if the list is too large for one answer: pass next_cursor as cursor */
+                        pagination?: {
+                            total: number;
+                            offset: number;
+                            limit: number;
+                            /** @description Pass as cursor to get the next page */
+                            next_cursor?: string;
+                            /**
+                             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
+                             * @constant
+                             */
+                            truncated?: true;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRunsIdArtifactsArtifactIdContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+                /** @description id of the artifact */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The requested `Range` */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: range_not_satisfiable */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postRunsIdDuplicate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /**
+                         * Format: uuid
+                         * @description run_uuid of the source
+                         */
+                        original_run_id: string;
+                        /** Format: uuid */
+                        new_run_uuid: string;
+                        /** @constant */
+                        status: "pending";
+                        job_id: string;
+                        /**
+                         * Format: uuid
+                         * @description Same as original_run_id
+                         */
+                        original_run_uuid: string;
+                        /**
+                         * Format: uuid
+                         * @description Same as new_run_uuid
+                         */
+                        run_uuid: string;
+                        workflow: string;
+                        target: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postRunsIdStart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /** Format: uuid */
+                        run_uuid: string;
+                        /** @constant */
+                        status: "running";
+                        workflow: string;
+                        /** @enum {unknown} */
+                        kind: "flow" | "module";
+                        target: string;
+                    };
+                };
+            };
+            /** @description Refused: bad_request, cloud_credentials, cloud_disabled, cloud_limit, local_disabled, master_required */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: wrong_state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getStepResults: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description One or more of pending, running, completed, success, failed, skipped, cancelled; success is an alias of completed */
+                status?: string;
+                /** @description Exact types, for example bash, separated by commas */
+                step_type?: string;
+                /** @description Number or run_uuid of the run */
+                run_uuid?: string;
+                /** @description Alias of run_uuid */
+                run_id?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["StepResult"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postUploadFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file, one target per line
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /** @description The name under which the file was stored */
+                        filename: string;
+                        /** @description For target_file */
+                        path: string;
+                        /** @description Bytes */
+                        size: number;
+                        lines: number;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pending: components["schemas"]["Task"][];
+                        running: components["schemas"]["Task"][];
+                        /** @description Ended tasks: completed, failed, cancelled */
+                        completed: components["schemas"]["Task"][];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    workflow_name: string;
+                    /**
+                     * @description Missing: the kind of the workflow
+                     * @enum {unknown}
+                     */
+                    workflow_kind?: "flow" | "module" | "";
+                    target: string;
+                    params?: {
+                        [key: string]: string | number | boolean;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        task_id: string;
+                        /** @description The same */
+                        run_uuid: string;
+                        job_id: string;
+                    };
+                };
+            };
+            /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json, invalid_target, invalid_workflow, local_disabled, master_required */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found, workflow_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict, idempotency_conflict, wrong_state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getTasksId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description `run_uuid` of the run */
+                        id: string;
+                        /** @description The same */
+                        task_id: string;
+                        /** @description The same */
+                        scan_id: string;
+                        workflow_name: string;
+                        /** @enum {unknown} */
+                        workflow_kind: "flow" | "module";
+                        target: string;
+                        params: {
+                            [key: string]: string;
+                        };
+                        /** @enum {unknown} */
+                        status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                        started_at: string | null;
+                        completed_at: string | null;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         */
+                        created_at: string;
+                        /** @description Worker that executes or last executed it, or "" */
+                        worker_id: string;
+                        error: string;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getJobsJobId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_id: string;
+                        total_runs: number;
+                        completed: number;
+                        running: number;
+                        failed: number;
+                        /** @description Pending and queued runs */
+                        pending: number;
+                        cancelled: number;
+                        /** @description Ended runs by their outcome */
+                        outcomes: {
+                            clean: number;
+                            partial: number;
+                            nothing_done: number;
+                        };
+                        runs: {
+                            run_uuid: string;
+                            target: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                            /**
+                             * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
+                             * @enum {unknown}
+                             */
+                            outcome: "clean" | "partial" | "nothing_done" | "";
+                        }[];
+                        /** @description Same as job_id */
+                        run_group_id: string;
+                        /**
+                         * @description completed, failed or cancelled if all runs ended so; partial if they ended differently
+                         * @enum {unknown}
+                         */
+                        status: "pending" | "running" | "completed" | "failed" | "cancelled" | "partial";
+                        /** @description The counters again, where Osmedeus clients expect them */
+                        progress: {
+                            total: number;
+                            pending: number;
+                            running: number;
+                            completed: number;
+                            failed: number;
+                            cancelled: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postJobsJobIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        job_id: string;
+                        /** @description Waiting runs that were cancelled */
+                        cancelled: number;
+                        /** @description Running runs that were asked to stop */
+                        stopping: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getCloudInstances: {
+        parameters: {
+            query?: {
+                status?: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
+                provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CloudInfra"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled, invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postCloudInstances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInfra"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        infra_id: string;
+                        /** @enum {unknown} */
+                        status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
+                        /** @enum {unknown} */
+                        provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+                        instances: number;
+                        infra_status_url: string;
+                        /** @description Same as infra_status_url */
+                        poll_url: string;
+                    };
+                };
+            };
+            /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getCloudInstancesInfraId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                infra_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CloudInfra"];
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteCloudInstancesInfraId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                infra_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        infra_id: string;
+                        /** @enum {unknown} */
+                        status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getCloudInstancesInfraIdStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                infra_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        infra_id: string;
+                        /** @enum {unknown} */
+                        status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
+                        message: string;
+                        ready_count: number;
+                        total_count: number;
+                        /** Format: date-time */
+                        expires_at: string;
+                        details: components["schemas"]["CloudInstance"][];
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getCloudProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        providers: {
+                            /** @enum {unknown} */
+                            name: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+                            is_default: boolean;
+                            configured: boolean;
+                            /** @enum {unknown} */
+                            status: "valid" | "invalid" | "not_configured";
+                            message?: string;
+                        }[];
+                        /** @description The provider of requests that name none, or "" */
+                        default_provider: string;
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postCloudProvidersNameValidate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+                        valid: boolean;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused: cloud_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postCloudEstimate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EstimateCost"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
+                        region: string;
+                        instance_type: string;
+                        use_spot: boolean;
+                        instance_count: number;
+                        hours: number;
+                        /** @description US dollars; null: not known */
+                        hourly_cost: number | null;
+                        /** @description US dollars; null: not known */
+                        daily_cost: number | null;
+                        /** @description US dollars; null: not known */
+                        estimated_cost: number | null;
+                        /** @constant */
+                        currency: "USD";
+                        breakdown: {
+                            resource: string;
+                            count: number;
+                            /** @description US dollars; null: not known */
+                            unit_hourly_cost: number | null;
+                            /** @description US dollars; null: not known */
+                            hourly_cost: number | null;
+                        }[];
+                        notes: string[];
+                    };
+                };
+            };
+            /** @description Refused: cloud_credentials, cloud_disabled, invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkflows: {
+        parameters: {
+            query?: {
+                /** @description Both list the same workflows, because there is no separate index. With `filesystem` all of them are returned unless `limit` is set */
+                source?: "db" | "filesystem";
+                kind?: "flow" | "module";
+                /** @description Substring of the name or the description */
+                search?: string;
+                /** @description Workflows with one of these tags, separated by commas */
+                tags?: string;
+                /** @description Include hidden workflows */
+                hidden?: boolean;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return, 50 by default; values above 10000 are lowered to 10000 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WorkflowSummary"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @description Same as pagination.total */
+                        count: number;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkflowsTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        tags: string[];
+                        count: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWorkflowsRefresh: {
+        parameters: {
+            query?: {
+                /** @description Has no effect: every file is always checked */
+                force?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        added: number;
+                        updated: number;
+                        removed: number;
+                        /** @description Files that cannot be started, with their first problem; at most 100 */
+                        errors: string[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWorkflowsLint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A workflow in YAML, at most 1 MiB
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description False: the file has errors, and an upload would be refused */
+                        valid: boolean;
+                        problems: components["schemas"]["WorkflowProblem"][];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_workflow */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkflowsName: {
+        parameters: {
+            query?: {
+                json?: boolean;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": unknown;
+                    "application/json": {
+                        name: string;
+                        /** @enum {unknown} */
+                        kind: "flow" | "module";
+                        description: string;
+                        tags: string[];
+                        hidden: boolean;
+                        /** @description Path within the source */
+                        file_path: string;
+                        /** @description `uploaded`, or a folder on the server */
+                        source: string;
+                        params: {
+                            name: string;
+                            /** @description `string`, `int`, `bool`, `choice`, `path` or `args` */
+                            type: string;
+                            default: unknown;
+                            required: boolean;
+                            /** @description For an `int` */
+                            min?: number;
+                            /** @description For an `int` */
+                            max?: number;
+                            /** @description Of a `choice` */
+                            choices?: string[];
+                            /** @description A `choice` may have several of the choices, separated by commas */
+                            multiple?: boolean;
+                            description: string;
+                        }[];
+                        required_params: string[];
+                        step_count: number;
+                        module_count: number;
+                        hook_count: number;
+                        /** @description `params` as JSON text, as Osmedeus clients read it */
+                        params_json: string;
+                        /** @description SHA-256 of the file in hex */
+                        checksum: string;
+                        /** @description False: the workflow has errors and cannot be started */
+                        valid: boolean;
+                        steps: unknown[];
+                        modules: unknown[];
+                        triggers: unknown[];
+                        dependencies: unknown;
+                        problems: {
+                            line: number;
+                            column: number;
+                            rule: string;
+                            /** @enum {unknown} */
+                            severity: "error" | "warning" | "info";
+                            message: string;
+                            hint: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: workflow_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWorkflowUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description A workflow in YAML, at most 1 MiB
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        name: string;
+                        /** @enum {unknown} */
+                        kind: "flow" | "module";
+                        description: string;
+                        path: string;
+                        warnings: string[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_workflow */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkflowSchemaJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": unknown;
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getFunctionsList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        functions: components["schemas"]["ListedFunction"][];
+                        total: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postFunctionsEval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    script: string;
+                    target?: string;
+                    params?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        result: unknown;
+                        /** @description The expression with its values inserted, for display */
+                        rendered_script: string;
+                        /** @description The printed output */
+                        output: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilities: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                severity?: string;
+                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                confidence?: string;
+                /** @description Exact types, separated by commas */
+                asset_type?: string;
+                /** @description Substring of the value, ignoring case */
+                asset_value?: string;
+                /** @description open or gone */
+                state?: string;
+                source?: string;
+                /** @description run_uuid of the run that last saw it */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Vulnerability"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postVulnerabilities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    workspace: string;
+                    /** @description CVE or other identifier */
+                    vuln_info?: string;
+                    /** @description Title */
+                    vuln_title?: string;
+                    /** @description Description */
+                    vuln_desc?: string;
+                    /** @description Proof of concept */
+                    vuln_poc?: string;
+                    /** @enum {unknown} */
+                    severity?: "critical" | "high" | "medium" | "low" | "info";
+                    /** @enum {unknown} */
+                    confidence?: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
+                    /** @description For example web, api, network */
+                    asset_type?: string;
+                    /** @description URL or other identifier of what is affected */
+                    asset_value?: string;
+                    tags?: string[];
+                    /** @description Raw HTTP request */
+                    detail_http_request?: string;
+                    /** @description Raw HTTP response */
+                    detail_http_response?: string;
+                    /** @description Raw scanner output, as JSON text */
+                    raw_vuln_json?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Vulnerability"];
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilitiesSummary: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description open or gone */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            by_severity: {
+                                critical: number;
+                                high: number;
+                                medium: number;
+                                low: number;
+                                info: number;
+                            };
+                            total: number;
+                            /** @description As requested, or "" */
+                            workspace: string;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilitiesExport: {
+        parameters: {
+            query: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                severity?: string;
+                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                confidence?: string;
+                /** @description Exact types, separated by commas */
+                asset_type?: string;
+                /** @description Substring of the value, ignoring case */
+                asset_value?: string;
+                /** @description open or gone */
+                state?: string;
+                source?: string;
+                /** @description run_uuid of the run that last saw it */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                /** @description sarif (2.1.0), csv, jsonl, defectdojo (generic findings) */
+                format: "sarif" | "csv" | "jsonl" | "defectdojo";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/sarif+json": unknown;
+                    "text/csv; charset=utf-8": string;
+                    "application/x-ndjson": unknown;
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilitiesDiff: {
+        parameters: {
+            query: {
+                workspace: string;
+                /** @description RFC 3339, or seconds since 1970 */
+                from: string;
+                /** @description Same format; now if missing */
+                to?: string;
+                /** @description Maximum records in each list; the totals count all */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            workspace: string;
+                            from: string;
+                            to: string;
+                            new: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            gone: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            changed: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            total_new: number;
+                            total_gone: number;
+                            total_changed: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilitiesDiffs: {
+        parameters: {
+            query?: {
+                workspace?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: Record<string, never>[];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postVulnerabilitiesImport: {
+        parameters: {
+            query: {
+                workspace: string;
+                /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML; hosts and ports become assets), jsonl (Scanfarm export) */
+                format: "sarif" | "nuclei" | "nmap" | "jsonl";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file, at most 256 MiB; SARIF and XML at most 64 MiB
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        workspace: string;
+                        format: string;
+                        vulnerabilities: {
+                            new: number;
+                            /** @description Known ones whose content changed, or that came back */
+                            updated: number;
+                            unchanged: number;
+                            errors: number;
+                        };
+                        assets: {
+                            new: number;
+                            /** @description Known ones whose content changed, or that came back */
+                            updated: number;
+                            unchanged: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVulnerabilitiesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Vulnerability"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteVulnerabilitiesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAssets: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description Substring of value, URL or title, ignoring case */
+                search?: string;
+                /** @description Exact types, separated by commas */
+                asset_type?: string;
+                /** @description HTTP statuses, separated by commas */
+                status_code?: string;
+                technology?: string;
+                /** @description Has one of these technologies, separated by commas */
+                tech?: string;
+                /** @description Has one of these remarks, separated by commas */
+                remarks?: string;
+                /** @description Substrings, ignoring case, separated by commas */
+                content_type?: string;
+                /** @description Substring of value, URL or address, ignoring case */
+                location?: string;
+                /** @description TLS version as the tool reported it, for example tls13 */
+                tls?: string;
+                /** @description Bytes; assets of unknown size have 0 */
+                min_content_length?: number;
+                /** @description Bytes; assets of unknown size have 0 */
+                max_content_length?: number;
+                port?: string;
+                /** @description Exact names, separated by commas */
+                source?: string;
+                /** @description open or gone */
+                state?: string;
+                /** @description run_uuid of the run that last saw it */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Asset"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAssetsDiff: {
+        parameters: {
+            query: {
+                workspace: string;
+                /** @description RFC 3339, or seconds since 1970 */
+                from: string;
+                /** @description Same format; now if missing */
+                to?: string;
+                /** @description Maximum records in each list; the totals count all */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            workspace: string;
+                            from: string;
+                            to: string;
+                            new: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            gone: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            changed: {
+                                id: number;
+                                before: {
+                                    [key: string]: unknown;
+                                } | null;
+                                after: {
+                                    [key: string]: unknown;
+                                } | null;
+                            }[];
+                            total_new: number;
+                            total_gone: number;
+                            total_changed: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAssetsDiffs: {
+        parameters: {
+            query?: {
+                workspace?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: Record<string, never>[];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAssetsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Asset"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getAssetStats: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            technologies: string[];
+                            sources: string[];
+                            remarks: string[];
+                            asset_types: string[];
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkspaces: {
+        parameters: {
+            query?: {
+                /** @description Substring of the name, ignoring case */
+                search?: string;
+                /** @description One of local, cloud, imported, or all */
+                data_source?: string;
+                /** @description For existing clients: has no effect; `mode` is always `database` */
+                filesystem?: boolean;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Workspace"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /** @constant */
+                        mode: "database";
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkspaceNames: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getArtifacts: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description One or more of report, state_file, output, screenshot, separated by commas */
+                artifact_type?: string;
+                /** @description Substring of name, path or description, ignoring case */
+                search?: string;
+                /** @description Number or run_uuid of the run */
+                run_uuid?: string;
+                /** @description Alias of run_uuid */
+                run_id?: string;
+                /** @description Leave out artifacts whose content no longer exists; a limit above 1000 is lowered to 1000 */
+                verify_exist?: boolean;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            id: string;
+                            run_id: number;
+                            workspace: string;
+                            name: string;
+                            artifact_path: string;
+                            /** @enum {unknown} */
+                            artifact_type: "report" | "state_file" | "output" | "screenshot";
+                            /** @enum {unknown} */
+                            content_type: "json" | "jsonl" | "yaml" | "html" | "md" | "log" | "pdf" | "png" | "txt" | "zip" | "folder" | "unknown";
+                            size_bytes: number;
+                            line_count: number;
+                            description: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /** @description Only with verify_exist */
+                            path_exists?: boolean;
+                            /** @description Only with verify_exist */
+                            path_is_dir?: boolean;
+                        }[];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getArtifactsWorkspace: {
+        parameters: {
+            query: {
+                /** @description The part of `artifact_path` after `/<workspace>/` */
+                artifact_path: string;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The requested `Range` */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: range_not_satisfiable */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWsKeyWorkspacePath: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key in `http.files_key` */
+                key: string;
+                workspace: string;
+                path: string | string[];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole content */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The requested `Range` */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: range_not_satisfiable */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSnapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: Record<string, never>[];
+                        count: number;
+                        /** @constant */
+                        path: "";
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSnapshotsExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    workspace: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The snapshot */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSnapshotsImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteSnapshotsName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSnapshotDownloadWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshot */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOrgs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** Format: uuid */
+                            uuid: string;
+                            name: string;
+                            description: string;
+                            tags: string[];
+                            /** @description It has all workspaces that belong to no other */
+                            is_default: boolean;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            updated_at: string;
+                            stats: components["schemas"]["OrgStats"];
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postOrgs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    uuid?: string | "";
+                    description?: string;
+                    tags?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Org"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOrgsOrg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid or name */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Org"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    putOrgsOrg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid or name */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string | "";
+                    description?: string;
+                    tags?: string[];
+                    workspaces?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Org"];
+                        assigned?: {
+                            /** @description Number of workspaces whose organisation changed */
+                            workspaces: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteOrgsOrg: {
+        parameters: {
+            query?: {
+                /** @description Only false: an organisation is deleted without its records */
+                purge?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description uuid or name */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        uuid: string;
+                        name: string;
+                        /** @constant */
+                        purged: false;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOrgsOrgStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description uuid or name */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OrgStats"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getEventLogs: {
+        parameters: {
+            query?: {
+                /** @description A topic or a shell glob, for example run.* */
+                topic?: string;
+                name?: string;
+                source?: string;
+                workspace?: string;
+                /** @description run_uuid */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                workflow_name?: string;
+                /** @description Alias of workflow_name */
+                workflow?: string;
+                processed?: boolean;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EventLogEntry"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postEventsEmit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmitEvent"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventEmitted"];
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getEventsStream: {
+        parameters: {
+            query?: {
+                /** @description A topic or a shell glob, for example run.* */
+                topic?: string;
+                workspace?: string;
+                /** @description run_uuid */
+                run_id?: string;
+                workflow_name?: string;
+                /** @description For clients that cannot set the header; the header takes precedence */
+                last_event_id?: string;
+            };
+            header?: {
+                /** @description Continue after this event */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An endless stream of events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: too_many_requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getEventReceiverStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventReceiverStatus"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getEventReceiverWorkflows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ReceiverWorkflow"][];
+                        count: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSchedules: {
+        parameters: {
+            query?: {
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSchedule"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["Schedule"];
+                        /** @description Fields that were ignored or changed */
+                        warnings?: {
+                            field: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json, local_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: workflow_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSchedulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Schedule"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    putSchedulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSchedule"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["Schedule"];
+                        /** @description Fields that were ignored or changed */
+                        warnings?: {
+                            field: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json, local_disabled */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found, workflow_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteSchedulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: string;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSchedulesIdEnable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["Schedule"];
+                        /** @description Fields that were ignored or changed */
+                        warnings?: {
+                            field: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSchedulesIdDisable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["Schedule"];
+                        /** @description Fields that were ignored or changed */
+                        warnings?: {
+                            field: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSchedulesIdTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        schedule: string;
+                        workflow: string;
+                        job_id: string;
+                        poll_url: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: wrong_state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWebhooksName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description sha256=HEX */
+                "X-Scanfarm-Signature"?: string;
+                /** @description Seconds since 1970 */
+                "X-Scanfarm-Timestamp"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        event_id: string;
+                        topic: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getIncomingWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                            path: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postIncomingWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    secret?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        name: string;
+                        path: string;
+                        secret: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteIncomingWebhooksName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        name: string;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWebhookSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookSubscription"][];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWebhookSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @description http or https */
+                    url: string;
+                    /** @description Topics or shell globs */
+                    topics: string[];
+                    filters?: string[];
+                    /** @enum {unknown} */
+                    format?: "json" | "slack" | "discord";
+                    secret?: string;
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["WebhookSubscription"];
+                        secret: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteWebhookSubscriptionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    patchWebhookSubscriptionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description http or https */
+                    url?: string;
+                    /** @description Topics or shell globs */
+                    topics?: string[];
+                    filters?: string[];
+                    /** @enum {unknown} */
+                    format?: "json" | "slack" | "discord";
+                    secret?: string;
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["WebhookSubscription"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWebhookDeliveries: {
+        parameters: {
+            query?: {
+                status?: "pending" | "delivered" | "dead";
+                subscription_id?: number;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWebhookDeliveriesIdRedeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWebhookRunsList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: Record<string, never>[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWebhookRunsUuidTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postWebhookRunsUuidTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkers: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Worker"][];
+                        /** @description Only if the list is too large for one answer: pass next_cursor as cursor */
+                        pagination?: {
+                            total: number;
+                            offset: number;
+                            limit: number;
+                            /** @description Pass as cursor to get the next page */
+                            next_cursor?: string;
+                            /**
+                             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
+                             * @constant
+                             */
+                            truncated?: true;
+                        };
+                        count: number;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getWorkersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        name: string;
+                        hostname: string;
+                        pid: number;
+                        version: string;
+                        /** @enum {unknown} */
+                        kind: "worker" | "server";
+                        /** @enum {unknown} */
+                        status: "idle" | "busy" | "draining" | "lost";
+                        slots: number;
+                        busy_slots: number;
+                        capabilities: string[];
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         */
+                        joined_at: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         */
+                        last_heartbeat: string;
+                        current_runs: string[];
+                        /** @description The first of current_runs, or "" */
+                        current_task: string;
+                        /** @description Completed runs among the newest 10,000 of the farm */
+                        tasks_complete: number;
+                        /** @description Failed runs among the newest 10,000 of the farm */
+                        tasks_failed: number;
+                        data: components["schemas"]["Worker"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    username: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        token: string;
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: too_many_requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postLogout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getTokens: {
+        parameters: {
+            query?: {
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ApiToken"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @enum {unknown} */
+                    role: "viewer" | "operator" | "admin";
+                    /**
+                     * Format: date-time
+                     * @description Missing: the token never expires
+                     */
+                    expires_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        token: string;
+                        data: components["schemas"]["ApiToken"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteTokensId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getUsers: {
+        parameters: {
+            query?: {
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["User"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    username: string;
+                    password: string;
+                    /** @enum {unknown} */
+                    role: "viewer" | "operator" | "admin";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["User"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getUsersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["User"];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteUsersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    patchUsersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    role?: "viewer" | "operator" | "admin";
+                    password?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["User"];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        workflows: {
+                            total: number;
+                            flows: number;
+                            modules: number;
+                        };
+                        runs: {
+                            total: number;
+                            completed: number;
+                            running: number;
+                            failed: number;
+                            /** @description pending and queued together */
+                            pending: number;
+                            cancelled: number;
+                        };
+                        /** @description Same as runs */
+                        scans: {
+                            total: number;
+                            completed: number;
+                            running: number;
+                            failed: number;
+                            /** @description pending and queued together */
+                            pending: number;
+                            cancelled: number;
+                        };
+                        workspaces: {
+                            total: number;
+                        };
+                        assets: {
+                            total: number;
+                        };
+                        subdomains: {
+                            total: number;
+                        };
+                        vulnerabilities: {
+                            total: number;
+                            critical: number;
+                            high: number;
+                            medium: number;
+                            low: number;
+                            info: number;
+                        };
+                        schedules: {
+                            total: number;
+                            enabled: number;
+                        };
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getHealthReady: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        status: "ready" | "unavailable";
+                        /** @description By component: ok or unavailable */
+                        checks: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description Done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        status: "ready" | "unavailable";
+                        /** @description By component: ok or unavailable */
+                        checks: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getServerInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        name: string;
+                        version: string;
+                        license: string;
+                        /** @description Path of the documentation of this API */
+                        docs: string;
+                        repo: string;
+                        author: string;
+                        build: string;
+                        commit: string;
+                        master: boolean;
+                        /** @description local: this server has local slots */
+                        run_modes: ("local" | "distributed" | "cloud")[];
+                        /** @description redis or postgres; "" without --master */
+                        queue: string;
+                    };
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metrics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            key: string;
+                            value: unknown;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSettingsYaml: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/yaml": unknown;
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSettingsStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Settings are read only when a server starts
+                         * @constant
+                         */
+                        hot_reload_enabled: false;
+                        /** @constant */
+                        watcher_running: false;
+                        /** @description The settings file, or "" */
+                        config_path: string;
+                        /** @description Settings whose value has changed; a restart applies them */
+                        restart_required: string[];
+                        /** @description Why a restart would reject the settings */
+                        problems: string[];
+                        version: string;
+                        server_version: string;
+                        /** @description `data_dir` */
+                        base_folder: string;
+                        server_port: number;
+                        /** @constant */
+                        database_engine: "postgresql";
+                        redis_configured: boolean;
+                        storage_configured: boolean;
+                        llm_configured: boolean;
+                        telegram_configured: boolean;
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postSettingsReload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        version: string;
+                        reload_time: string;
+                        reloaded: string[];
+                        restart_required: string[];
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRegistryInfo: {
+        parameters: {
+            query?: {
+                /** @description Has no effect */
+                registry_mode?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        registry_mode: "direct-fetch";
+                        /** @constant */
+                        registry_url: "";
+                        /** @constant */
+                        nix_installed: false;
+                        binaries: {
+                            [key: string]: {
+                                /** @description The workflows that require it */
+                                desc: string;
+                                /** @description A worker or server that is not lost has it */
+                                installed: boolean;
+                                /** @constant */
+                                optional: false;
+                                /** @description How many have it, including local slots of servers */
+                                workers: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description Refused: invalid_input */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postRegistryInstall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getDatabaseTables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                            row_count: number;
+                            /** @description True if there are more than 10,000 records, which are not counted */
+                            estimated: boolean;
+                        }[];
+                        valid_tables: string[];
+                    };
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postDatabaseTablesTableClear: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postLlmV1ChatCompletions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    messages: ({
+                        role: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                    /** @description Default: `llm.model` */
+                    model?: string;
+                    max_tokens?: number;
+                    temperature?: number;
+                    top_p?: number;
+                    top_k?: number;
+                    n?: number;
+                    stop?: string | string[];
+                    /**
+                     * @description Answers are not streamed
+                     * @constant
+                     */
+                    stream?: false;
+                    tools?: ({
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                    tool_choice?: unknown;
+                    response_format?: {
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        model: string;
+                        /** @description Of the first choice; null with tool calls */
+                        content: unknown;
+                        finish_reason: string;
+                        tool_calls?: unknown[];
+                        choices?: unknown;
+                        usage: {
+                            prompt_tokens: number;
+                            completion_tokens: number;
+                            total_tokens: number;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Refused: bad_request, invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postLlmV1Embeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    input: string | string[];
+                    /** @description Default: `llm.model` */
+                    model?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        model: string;
+                        embeddings: unknown[];
+                        usage: {
+                            prompt_tokens: number;
+                            completion_tokens: number;
+                            total_tokens: number;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Refused: bad_request, invalid_input, invalid_json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: payload_too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postAgentChatCompletions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refused: unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused: not_implemented */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOpenapiJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+}
