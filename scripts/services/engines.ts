@@ -20,12 +20,18 @@ const openSshd = async (): Promise<Engine> => {
   return { value: findProgram('sshd') ?? '', async [Symbol.asyncDispose]() {} }
 }
 
+const openChromium = async (): Promise<Engine> => {
+  ensurePrograms([PROGRAMS.chromium])
+  return { value: findProgram('chromium') ?? '', async [Symbol.asyncDispose]() {} }
+}
+
 /** Every engine by the variable under which tests find it; one that is set already is used as it is. */
 const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
   SCANFARM_TEST_DATABASE_URL: openPostgres,
   SCANFARM_TEST_REDIS_URL: openRedis,
   SCANFARM_TEST_DOCKER: openDocker,
   SCANFARM_TEST_SSHD: openSshd,
+  SCANFARM_TEST_CHROMIUM: openChromium,
 }
 
 /** The variables that these test files, or what they import, mention: a test says by them what it needs. */

@@ -16,6 +16,7 @@ export const PROGRAMS = {
   bash: { name: 'bash', debianPackage: 'bash' },
   curl: { name: 'curl', debianPackage: 'curl' },
   openssl: { name: 'openssl', debianPackage: 'openssl' },
+  chromium: { name: 'chromium', debianPackage: 'chromium' },
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
 } as const satisfies Record<string, Program>
 
