@@ -13,6 +13,10 @@ interface Part {
 const node = process.execPath
 const PARTS: readonly Part[] = [
   { name: 'types', command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'tsconfig.json'] },
+  {
+    name: 'types of the console',
+    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'packages/web/tsconfig.json'],
+  },
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'] },
   {
     name: 'format',

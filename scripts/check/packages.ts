@@ -27,6 +27,7 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store'],
   pg: ['platform', 'store', 'queue'],
   commander: ['cli'],
+  react: ['web'],
   dockerode: ['runners', 'cloud'],
   ssh2: ['runners', 'cloud'],
   winston: ['platform'],
@@ -60,7 +61,7 @@ const checkManifest = (name: string): string[] => {
 
 const sourcesOf = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile() && file.name.endsWith('.ts') && !file.parentPath.includes('node_modules'))
+    .filter((file) => file.isFile() && /\.tsx?$/.test(file.name) && !file.parentPath.includes('node_modules'))
     .map((file) => join(file.parentPath, file.name))
 
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g

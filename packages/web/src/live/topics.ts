@@ -1,0 +1,23 @@
+import type { QueryKey } from '@tanstack/react-query'
+
+/**
+ * Which queries an event concerns, by the first part of its topic. A query follows the events if its key begins with one
+ * of these names: `['runs', filters]`, `['run', id, 'steps']`.
+ */
+const CONCERNED: Readonly<Record<string, readonly string[]>> = {
+  run: ['runs', 'run', 'jobs', 'job', 'queue', 'workers', 'worker', 'overview', 'events'],
+  step: ['run', 'events'],
+  job: ['jobs', 'job', 'overview'],
+  asset: ['assets', 'overview', 'events'],
+  vuln: ['findings', 'finding', 'overview', 'events'],
+  schedule: ['triggers', 'events'],
+  webhook: ['webhooks', 'events'],
+  worker: ['workers', 'worker', 'overview'],
+}
+const OTHER = ['events']
+
+export const keysOf = (topic: string): readonly QueryKey[] => {
+  const dot = topic.indexOf('.')
+  const names = CONCERNED[dot < 0 ? topic : topic.slice(0, dot)] ?? OTHER
+  return names.map((name) => [name])
+}

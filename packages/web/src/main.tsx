@@ -1,0 +1,39 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/ui.css'
+import './styles/shell.css'
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { makeQueryClient } from './api/query-client.ts'
+import { makeRouter } from './router.tsx'
+import { applyTheme } from './shell/theme.ts'
+import { ToastRegion } from './ui/toast.tsx'
+
+applyTheme()
+
+/** To the login page, and back to where one was. */
+const toLogin = () => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/login') return
+  queries.removeQueries({ queryKey: ['session'] })
+  void router.navigate({ href: `/login?to=${encodeURIComponent(href)}` })
+}
+
+const queries = makeQueryClient(toLogin)
+const router = makeRouter(queries)
+
+const element = document.getElementById('root')
+if (element)
+  createRoot(element).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+          <ToastRegion />
+        </QueryClientProvider>
+      </CSPProvider>
+    </StrictMode>,
+  )

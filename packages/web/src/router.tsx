@@ -1,0 +1,63 @@
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import type { QueryClient } from '@tanstack/react-query'
+import { ApiError } from './api/client.ts'
+import { sessionQuery } from './api/session.ts'
+import { ROUTES } from './routes.ts'
+import { LoginScreen } from './screens/login/screen.tsx'
+import { NotFound, RouteError, Shell } from './shell/shell.tsx'
+
+interface Context {
+  readonly queries: QueryClient
+}
+
+/** The search part of the URL as plain text: `?status=failed&job=12`. */
+export type Search = Readonly<Record<string, string>>
+
+const root = createRootRouteWithContext<Context>()({ notFoundComponent: NotFound })
+
+const login = createRoute({ getParentRoute: () => root, path: '/login', component: LoginScreen })
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.queries.ensureQueryData(sessionQuery)
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401)
+        throw redirect({ to: '/login', search: { to: location.href } as never })
+      throw error
+    }
+  },
+  errorComponent: RouteError,
+})
+
+const screens = ROUTES.map(({ path, load }) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    component: lazyRouteComponent(load, 'Screen'),
+    errorComponent: RouteError,
+  }),
+)
+
+export const makeRouter = (queries: QueryClient) =>
+  createRouter({
+    routeTree: root.addChildren([login, shell.addChildren(screens)]),
+    context: { queries },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const filled = Object.entries(search).filter(([, value]) => typeof value === 'string' && value !== '')
+      const text = new URLSearchParams(filled as [string, string][]).toString()
+      return text === '' ? '' : `?${text}`
+    },
+  })

@@ -1,0 +1,68 @@
+import type { ComponentType } from 'react'
+
+/** A lazy file of `src/screens`. */
+interface ScreenFile {
+  readonly Screen: ComponentType
+}
+
+export interface ScreenRoute {
+  /** Path of TanStack Router: `/runs/$id`. */
+  readonly path: string
+  /** The title of the page; a screen that shows one thing sets a better one with `usePageTitle`. */
+  readonly title: string
+  /** The heading of the navigation below which a link appears; without it the screen is reached by links only. */
+  readonly group?: '' | 'Work' | 'Results' | 'Automation' | 'Farm' | 'Console'
+  readonly load: () => Promise<ScreenFile>
+}
+
+export const ROUTES: readonly ScreenRoute[] = [
+  { path: '/', title: 'Overview', group: '', load: () => import('./screens/overview/screen.tsx') },
+  { path: '/jobs', title: 'Jobs', group: 'Work', load: () => import('./screens/jobs/screen.tsx') },
+  { path: '/jobs/$id', title: 'Job', load: () => import('./screens/job/screen.tsx') },
+  { path: '/runs', title: 'Runs', group: 'Work', load: () => import('./screens/runs/screen.tsx') },
+  { path: '/runs/$id', title: 'Run', load: () => import('./screens/run/screen.tsx') },
+  { path: '/queue', title: 'Queue', group: 'Work', load: () => import('./screens/queue/screen.tsx') },
+  {
+    path: '/findings',
+    title: 'Findings',
+    group: 'Results',
+    load: () => import('./screens/findings/screen.tsx'),
+  },
+  { path: '/findings/$id', title: 'Finding', load: () => import('./screens/finding/screen.tsx') },
+  { path: '/assets', title: 'Assets', group: 'Results', load: () => import('./screens/assets/screen.tsx') },
+  {
+    path: '/workflows',
+    title: 'Workflows',
+    group: 'Automation',
+    load: () => import('./screens/workflows/screen.tsx'),
+  },
+  { path: '/workflows/$name', title: 'Workflow', load: () => import('./screens/workflow/screen.tsx') },
+  {
+    path: '/triggers',
+    title: 'Schedules & triggers',
+    group: 'Automation',
+    load: () => import('./screens/triggers/screen.tsx'),
+  },
+  {
+    path: '/events',
+    title: 'Events',
+    group: 'Automation',
+    load: () => import('./screens/events/screen.tsx'),
+  },
+  {
+    path: '/webhooks',
+    title: 'Webhooks',
+    group: 'Automation',
+    load: () => import('./screens/webhooks/screen.tsx'),
+  },
+  { path: '/workers', title: 'Workers', group: 'Farm', load: () => import('./screens/workers/screen.tsx') },
+  { path: '/workers/$id', title: 'Worker', load: () => import('./screens/worker/screen.tsx') },
+  { path: '/cloud', title: 'Cloud', group: 'Farm', load: () => import('./screens/cloud/screen.tsx') },
+  {
+    path: '/settings',
+    title: 'Settings',
+    group: 'Console',
+    load: () => import('./screens/settings/screen.tsx'),
+  },
+  { path: '/access', title: 'Access', group: 'Console', load: () => import('./screens/access/screen.tsx') },
+]

@@ -1,0 +1,181 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useRef, useState, type ReactNode } from 'react'
+import { Menu } from './menu.tsx'
+import { ErrorPanel, Skeleton } from './page.tsx'
+import { useShortcut } from './shortcuts.ts'
+
+export interface Column<T> {
+  readonly id: string
+  readonly label: string
+  /** A track of CSS grid: `120px`, `minmax(160px, 2fr)`. */
+  readonly width: string
+  readonly cell: (row: T) => ReactNode
+  /** Hidden until the user chooses it. */
+  readonly hidden?: boolean
+  readonly align?: 'end'
+}
+
+interface DataTableProps<T> {
+  /** For screen readers, and the name below which the browser remembers the columns. */
+  readonly label: string
+  readonly columns: readonly Column<T>[]
+  /** What `useList` returns. */
+  readonly list: {
+    readonly rows: readonly T[] | undefined
+    readonly total?: number
+    readonly error?: unknown
+    readonly retry?: () => void
+    readonly more?: boolean
+    readonly loading?: boolean
+    readonly loadMore?: () => void
+  }
+  readonly keyOf: (row: T) => string
+  readonly empty: ReactNode
+  /** Enter on the row under the cursor. */
+  readonly onOpen?: (row: T) => void
+  /** With it rows can be selected: the buttons for the selected rows. */
+  readonly bulk?: (rows: readonly T[], clear: () => void) => ReactNode
+}
+
+const ROW_PX = 36
+
+const storedColumns = (label: string): readonly string[] | undefined =>
+  localStorage.getItem(`columns ${label}`)?.split(' ')
+
+/** A virtual table: keys j, k and Enter move and open, x selects. */
+export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk }: DataTableProps<T>) => {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [cursor, setCursor] = useState(-1)
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [shown, setShown] = useState<readonly string[]>(
+    () => storedColumns(label) ?? columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
+  )
+  const rows = list.rows ?? []
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  })
+  const move = (by: number) => {
+    const next = Math.min(rows.length - 1, Math.max(0, cursor + by))
+    setCursor(next)
+    if (next >= 0) virtual.scrollToIndex(next)
+  }
+  const toggle = (key: string) => setSelected((before) => before.symmetricDifference(new Set([key])))
+  const clear = () => setSelected(new Set())
+  useShortcut('j', 'Next row', () => move(1))
+  useShortcut('k', 'Previous row', () => move(-1))
+  useShortcut('Enter', 'Open the row', () => {
+    const row = rows[cursor]
+    if (row === undefined || (document.activeElement ?? document.body) !== document.body) return false
+    onOpen?.(row)
+    return true
+  })
+  useShortcut('x', 'Select the row', () => {
+    const row = rows[cursor]
+    if (row !== undefined && bulk) toggle(keyOf(row))
+  })
+  if (list.error && !list.rows) return <ErrorPanel error={list.error} onRetry={list.retry} />
+  if (!list.rows) return <Skeleton lines={8} />
+  if (rows.length === 0) return <>{empty}</>
+  const visible = columns.filter(({ id }) => shown.includes(id))
+  const tracks = `${bulk ? '32px ' : ''}${visible.map(({ width }) => width).join(' ')}`
+  const chosen = rows.filter((row) => selected.has(keyOf(row)))
+  const choose = (id: string) => {
+    const next = shown.includes(id) ? shown.filter((other) => other !== id) : [...shown, id]
+    localStorage.setItem(`columns ${label}`, next.join(' '))
+    setShown(next)
+  }
+  return (
+    <div className="table-frame">
+      <div className="table-bar">
+        {chosen.length > 0 && bulk ? (
+          <>
+            <strong className="number">{chosen.length} selected</strong>
+            {bulk(chosen, clear)}
+          </>
+        ) : (
+          <span className="muted number">
+            {list.total === undefined ? `${rows.length} loaded` : `${list.total.toLocaleString()} in all`}
+          </span>
+        )}
+        <Menu
+          label="Columns"
+          items={columns.map(({ id, label: text }) => ({
+            label: text,
+            checked: shown.includes(id),
+            onSelect: () => choose(id),
+          }))}
+        >
+          Columns
+        </Menu>
+      </div>
+      <div ref={scroller} className="table-scroll">
+        <div role="table" aria-label={label} aria-rowcount={list.total ?? rows.length} className="table">
+          <div role="row" className="row row-head" style={{ gridTemplateColumns: tracks }}>
+            {bulk ? (
+              <span role="columnheader">
+                <input
+                  type="checkbox"
+                  aria-label="Select all loaded rows"
+                  checked={chosen.length === rows.length}
+                  onChange={() =>
+                    chosen.length === rows.length ? clear() : setSelected(new Set(rows.map(keyOf)))
+                  }
+                />
+              </span>
+            ) : null}
+            {visible.map(({ id, label: text, align }) => (
+              <span role="columnheader" key={id} className={align === 'end' ? 'end' : ''}>
+                {text}
+              </span>
+            ))}
+          </div>
+          <div role="rowgroup" className="rows" style={{ height: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const row = rows[index]
+              if (row === undefined) return null
+              const key = keyOf(row)
+              return (
+                <div
+                  role="row"
+                  key={key}
+                  aria-rowindex={index + 2}
+                  className={`row ${index === cursor ? 'row-cursor' : ''} ${selected.has(key) ? 'row-selected' : ''}`}
+                  style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
+                >
+                  {bulk ? (
+                    <span role="cell">
+                      <input
+                        type="checkbox"
+                        aria-label={`Select ${key}`}
+                        checked={selected.has(key)}
+                        onChange={() => toggle(key)}
+                      />
+                    </span>
+                  ) : null}
+                  {visible.map(({ id, cell, align }) => (
+                    <span role="cell" key={id} className={align === 'end' ? 'end' : ''}>
+                      {cell(row)}
+                    </span>
+                  ))}
+                </div>
+              )
+            })}
+          </div>
+        </div>
+        {list.more ? (
+          <button
+            type="button"
+            className="button button-quiet more"
+            disabled={list.loading}
+            onClick={list.loadMore}
+          >
+            {list.loading ? 'Loading' : 'Load more'}
+          </button>
+        ) : null}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,140 @@
+import { createContext, use, useId, type ComponentProps, type ReactNode } from 'react'
+import { ApiError } from '../api/client.ts'
+
+const Errors = createContext<unknown>(undefined)
+
+/** What the API says about one field: `name` or a path below it, `targets` for `targets/0` and `/targets.0`. */
+const problemOf = (error: unknown, name: string): string | undefined => {
+  if (!(error instanceof ApiError)) return undefined
+  const found = error.details.find(({ path }) => {
+    const plain = path.replace(/^\//, '').replaceAll('/', '.')
+    return plain === name || plain.startsWith(`${name}.`)
+  })
+  return found?.message
+}
+
+interface FormProps {
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => void
+  /** The error of the last call: each field shows what concerns it. */
+  readonly error?: unknown
+  readonly children: ReactNode
+}
+
+/** Calls `onSubmit` with the text of every named input. */
+export const Form = ({ onSubmit, error, children }: FormProps) => (
+  <Errors value={error}>
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const entries = [...new FormData(event.currentTarget)]
+        onSubmit(
+          Object.fromEntries(
+            entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+          ),
+        )
+      }}
+    >
+      {children}
+    </form>
+  </Errors>
+)
+
+interface FrameProps {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+}
+
+const useFrame = ({ name, hint }: FrameProps) => {
+  const id = useId()
+  const problem = problemOf(use(Errors), name)
+  const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
+    .join(' ')
+    .trim()
+  return {
+    id,
+    problem,
+    props: {
+      id,
+      name,
+      'aria-invalid': problem !== undefined,
+      'aria-describedby': about === '' ? undefined : about,
+    },
+  }
+}
+
+const Frame = ({
+  id,
+  label,
+  hint,
+  problem,
+  children,
+}: FrameProps & { id: string; problem?: string; children: ReactNode }) => (
+  <div className="field">
+    <label htmlFor={id}>{label}</label>
+    {children}
+    {hint === undefined ? null : (
+      <p id={`${id}-hint`} className="field-hint">
+        {hint}
+      </p>
+    )}
+    {problem === undefined ? null : (
+      <p id={`${id}-problem`} className="field-problem">
+        {problem}
+      </p>
+    )}
+  </div>
+)
+
+export const Field = ({ label, hint, name, ...rest }: FrameProps & Omit<ComponentProps<'input'>, 'name'>) => {
+  const { id, problem, props } = useFrame({ name, label, hint })
+  return (
+    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
+      <input className="input" {...rest} {...props} />
+    </Frame>
+  )
+}
+
+interface Option {
+  readonly value: string
+  readonly label: string
+}
+
+interface SelectProps extends FrameProps, Omit<ComponentProps<'select'>, 'name'> {
+  readonly options: readonly Option[]
+}
+
+export const SelectField = ({ label, hint, name, options, ...rest }: SelectProps) => {
+  const { id, problem, props } = useFrame({ name, label, hint })
+  return (
+    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
+      <select className="input" {...rest} {...props}>
+        {options.map(({ value, label: text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Frame>
+  )
+}
+
+interface ComboboxProps extends FrameProps, Omit<ComponentProps<'input'>, 'name'> {
+  readonly suggestions: readonly string[]
+}
+
+/** A text with suggestions; other text is allowed. */
+export const Combobox = ({ label, hint, name, suggestions, ...rest }: ComboboxProps) => {
+  const { id, problem, props } = useFrame({ name, label, hint })
+  return (
+    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
+      <input className="input" {...rest} {...props} list={`${id}-list`} />
+      <datalist id={`${id}-list`}>
+        {suggestions.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </Frame>
+  )
+}

@@ -1,0 +1,90 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'react'
+import { Button } from './button.tsx'
+import { Combobox, SelectField } from './field.tsx'
+
+export interface Filter {
+  /** The name in the URL. */
+  readonly name: string
+  readonly label: string
+  /** The values to choose from; without them the filter is a text. */
+  readonly options?: readonly string[]
+  readonly suggestions?: readonly string[]
+}
+
+type Values<N extends string> = Readonly<Partial<Record<N, string>>>
+
+/** The named parts of the URL's search, and a setter that keeps the other parts. An empty value leaves the URL. */
+export const useFilters = <N extends string>(names: readonly N[]) => {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const joined = names.join(' ')
+  const values = useMemo(
+    () =>
+      Object.fromEntries(
+        joined.split(' ').flatMap((name) => (search[name] ? [[name, search[name]]] : [])),
+      ) as Values<N>,
+    [search, joined],
+  )
+  const set = useCallback(
+    (changes: Values<N>) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, ...changes })) as never,
+        replace: true,
+      }),
+    [navigate],
+  )
+  return [values, set] as const
+}
+
+interface FilterBarProps {
+  readonly filters: readonly Filter[]
+}
+
+/** Filters bound to the URL. A text applies with Enter or when the input is left. */
+export const FilterBar = ({ filters }: FilterBarProps) => {
+  const names = filters.map(({ name }) => name)
+  const [values, set] = useFilters(names)
+  const used = names.filter((name) => values[name] !== undefined)
+  return (
+    <search className="filters">
+      {filters.map(({ name, label, options, suggestions = [] }) =>
+        options ? (
+          <SelectField
+            key={name}
+            name={name}
+            label={label}
+            value={values[name] ?? ''}
+            onChange={(event) => set({ [name]: event.currentTarget.value })}
+            options={[
+              { value: '', label: 'any' },
+              ...options.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+            ]}
+          />
+        ) : (
+          <Combobox
+            key={`${name} ${values[name]}`}
+            name={name}
+            label={label}
+            placeholder="any"
+            defaultValue={values[name] ?? ''}
+            suggestions={suggestions}
+            onBlur={(event) => {
+              const value = event.currentTarget.value.trim()
+              if (value !== (values[name] ?? '')) set({ [name]: value })
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') set({ [name]: event.currentTarget.value.trim() })
+            }}
+          />
+        ),
+      )}
+      {used.length === 0 ? null : (
+        <Button kind="quiet" onClick={() => set(Object.fromEntries(used.map((name) => [name, ''])))}>
+          Clear filters
+        </Button>
+      )}
+    </search>
+  )
+}

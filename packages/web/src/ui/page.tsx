@@ -1,0 +1,71 @@
+import { useEffect, type ReactNode } from 'react'
+import { ApiError } from '../api/client.ts'
+import { Button } from './button.tsx'
+
+export const usePageTitle = (title: string): void => {
+  useEffect(() => {
+    document.title = `${title} · Scanfarm`
+  }, [title])
+}
+
+interface PageProps {
+  readonly title: string
+  /** Shown instead of the title. */
+  readonly heading?: ReactNode
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+export const Page = ({ title, heading, actions, children }: PageProps) => {
+  usePageTitle(title)
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{heading ?? title}</h1>
+        <div className="page-actions">{actions}</div>
+      </header>
+      {children}
+    </div>
+  )
+}
+
+/** Says why there is nothing, and what to do next. */
+export const EmptyState = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="empty">
+    <p className="empty-title">{title}</p>
+    <div>{children}</div>
+  </div>
+)
+
+export const ErrorPanel = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
+  const known = error instanceof ApiError
+  return (
+    <div className="error-panel" role="alert">
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {known && error.details.length > 0 ? (
+        <ul>
+          {error.details.map(({ path, message }) => (
+            <li key={`${path} ${message}`}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      {known && error.requestId !== '' ? <p className="muted">Request {error.requestId}</p> : null}
+      {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
+    </div>
+  )
+}
+
+export const Progress = ({ value, max, label }: { value: number; max: number; label: string }) => (
+  <progress className="progress" value={value} max={Math.max(max, 1)} aria-label={label} />
+)
+
+/** Keeps the place of lines that are loading. */
+export const Skeleton = ({ lines = 3 }: { lines?: number }) => (
+  <div className="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: lines }, (_, index) => (
+      <span key={index} />
+    ))}
+  </div>
+)

@@ -1,0 +1,18 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { listQuery } from '../api/list.ts'
+
+/** The records of all pages that are loaded, and what `DataTable` needs to load more. */
+export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {
+  const result = useInfiniteQuery(query)
+  const pages = result.data?.pages
+  return {
+    rows: useMemo(() => pages?.flatMap(({ data }) => data), [pages]),
+    total: pages?.[0]?.pagination?.total,
+    error: result.error,
+    retry: () => void result.refetch(),
+    more: result.hasNextPage,
+    loading: result.isFetchingNextPage,
+    loadMore: () => void result.fetchNextPage(),
+  }
+}
