@@ -29,9 +29,10 @@ const shell = createRoute({
   component: Shell,
   beforeLoad: async ({ context, location }) => {
     try {
-      await context.queries.ensureQueryData(sessionQuery)
+      await context.queries.query({ ...sessionQuery, staleTime: 'static' })
     } catch (error) {
       if (error instanceof ApiError && error.status === 401)
+        // oxlint-disable-next-line typescript/only-throw-error -- so the router wants it
         throw redirect({ to: '/login', search: { to: location.href } as never })
       throw error
     }

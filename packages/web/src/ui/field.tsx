@@ -132,7 +132,7 @@ export const Combobox = ({ label, hint, name, suggestions, ...rest }: ComboboxPr
       <input className="input" {...rest} {...props} list={`${id}-list`} />
       <datalist id={`${id}-list`}>
         {suggestions.map((value) => (
-          <option key={value} value={value} />
+          <option key={value}>{value}</option>
         ))}
       </datalist>
     </Frame>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { logIn, type Credentials } from '../../api/session.ts'
 import { Button, ErrorPanel, Field, Form, Tabs, usePageTitle } from '../../ui/index.ts'
@@ -14,14 +14,14 @@ const destination = (): string => {
 
 export const LoginScreen = () => {
   usePageTitle('Log in')
-  const router = useRouter()
+  const navigate = useNavigate()
   const queries = useQueryClient()
   const [tab, setTab] = useState('password')
   const login = useMutation({
     mutationFn: (credentials: Credentials) => logIn(credentials),
     onSuccess: () => {
       queries.clear()
-      router.history.replace(destination())
+      void navigate({ href: destination(), replace: true })
     },
   })
   const { mutate } = login
