@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link } from './link.tsx'
 import type { ComponentProps, ReactNode } from 'react'
 
 type Kind = 'primary' | 'danger' | 'plain' | 'quiet'
@@ -35,7 +35,7 @@ export const LinkButton = ({
   kind?: Kind
   children: ReactNode
 }) => (
-  <Link to={to} className={`button button-${kind}`}>
+  <Link href={to} className={`button button-${kind}`}>
     {children}
   </Link>
 )

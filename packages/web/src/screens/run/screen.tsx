@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import {
   artifactsQuery,
   cancelRun,
@@ -20,6 +20,7 @@ import {
   ErrorPanel,
   JsonView,
   KeyValues,
+  Link,
   OutcomeBadge,
   Page,
   Skeleton,
@@ -163,7 +164,7 @@ export const Screen = () => {
           ['Created', <Time key="created" at={run.created_at} />],
           [
             'Job',
-            <Link key="job" to="/jobs/$id" params={{ id: run.run_group_id } as never}>
+            <Link key="job" href={`/jobs/${run.run_group_id}`}>
               {run.run_group_id}
             </Link>,
           ],
@@ -172,7 +173,7 @@ export const Screen = () => {
             run.worker_id === '' ? (
               ''
             ) : (
-              <Link key="worker" to="/workers/$id" params={{ id: run.worker_id } as never}>
+              <Link key="worker" href={`/workers/${encodeURIComponent(run.worker_id)}`}>
                 {run.worker_id}
               </Link>
             ),

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
 import { cancelRun, runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
@@ -9,6 +9,7 @@ import {
   Duration,
   EmptyState,
   FilterBar,
+  Link,
   OutcomeBadge,
   Page,
   StatusBadge,
@@ -43,7 +44,7 @@ const COLUMNS: readonly Column<Run>[] = [
     label: 'Target',
     width: 'minmax(160px, 2fr)',
     cell: ({ run_uuid, target, id }) => (
-      <Link to="/runs/$id" params={{ id: run_uuid } as never}>
+      <Link href={`/runs/${run_uuid}`}>
         {target || `run ${id}`}
       </Link>
     ),
@@ -136,7 +137,7 @@ export const Screen = () => {
         empty={
           <EmptyState title="No runs">
             {query === '' ? (
-              <Link to="/workflows">Start a workflow</Link>
+              <Link href="/workflows">Start a workflow</Link>
             ) : (
               'No run matches these filters. Clear a filter to see more.'
             )}
