@@ -36,6 +36,7 @@ export function openApi(routes: readonly Route[]): JsonObject {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API token, or the token of POST /login' },
         key: { type: 'apiKey', in: 'header', name: 'x-osm-api-key', description: 'An API token' },
       },
+      responses: Object.fromEntries(routes.flatMap(({ spec }) => refusalsOf(spec).map(component))),
       schemas: { ErrorBody: schemaOf(ErrorBody, components, true), ...Object.fromEntries(components) },
     },
   }
@@ -72,8 +73,10 @@ const operationId = ({ method, path }: RouteSpec): string =>
   path
     .split(/[/{}._-]+/)
     .filter((part) => part !== '')
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .map(capitalised)
     .join('')
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 const parameters = (
   schema: TSchema | undefined,
@@ -135,30 +138,46 @@ const success = (response: TSchema | MediaResponse, components: Map<string, Json
   return { description: response.description, ...(response.media.length === 0 ? {} : { content }) }
 }
 
-/** The errors of a route by status, with their codes. */
-const refusals = (spec: RouteSpec): JsonObject => {
-  const codes = new Set<ErrorCode>(spec.errors)
-  if (spec.role !== 'public') codes.add('unauthorized')
-  if (spec.role === 'operator' || spec.role === 'admin') codes.add('forbidden')
-  if (spec.query !== undefined || spec.body !== undefined) codes.add('invalid_input')
-  if (spec.body !== undefined)
-    for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const)
-      codes.add(code)
-  const byStatus = Map.groupBy(codes, (code) => String(ERROR_STATUS[code]))
-  return {
-    ...Object.fromEntries(
-      [...byStatus].map(([status, some]) => [status, refusal(`Refused: ${some.sort().join(', ')}`)]),
-    ),
-    default: refusal(
-      'Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error',
-    ),
-  }
+/** The refusals with one status. */
+interface Refusal {
+  readonly status: string
+  /** Empty: the errors of every path. */
+  readonly codes: readonly ErrorCode[]
 }
 
-const refusal = (description: string): JsonObject => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
-})
+const refusalsOf = (spec: RouteSpec): Refusal[] => {
+  const all = new Set<ErrorCode>(spec.errors)
+  if (spec.role !== 'public') all.add('unauthorized')
+  if (spec.role === 'operator' || spec.role === 'admin') all.add('forbidden')
+  if (spec.query !== undefined || spec.body !== undefined) all.add('invalid_input')
+  if (spec.body !== undefined)
+    for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(code)
+  const byStatus = Map.groupBy(all, (code) => String(ERROR_STATUS[code]))
+  return [
+    ...[...byStatus].map(([status, codes]) => ({ status, codes: codes.sort() })),
+    { status: 'default', codes: [] },
+  ]
+}
+
+/** Most refusals are those of many routes, so they are components, named after their codes. */
+const nameOf = ({ codes }: Refusal): string =>
+  codes.length === 0 ? 'AnyError' : codes.map((code) => code.split('_').map(capitalised).join('')).join('Or')
+
+const refusals = (spec: RouteSpec): JsonObject =>
+  Object.fromEntries(
+    refusalsOf(spec).map((one) => [one.status, { $ref: `#/components/responses/${nameOf(one)}` }]),
+  )
+
+const component = (refusal: Refusal): [name: string, response: JsonObject] => [
+  nameOf(refusal),
+  {
+    description:
+      refusal.codes.length > 0
+        ? `Refused: ${refusal.codes.join(', ')}`
+        : 'Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+  },
+]
 
 /** The JSON Schema of a TypeBox schema; schemas with an `$id` become components. */
 const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false): Json => {

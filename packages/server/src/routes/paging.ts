@@ -65,6 +65,7 @@ export const partBody = <T>(part: PageOf<T>, cursor?: string): { data: T[]; pagi
 }
 
 const PaginationOfPart = Type.Object(Pagination.properties, {
+  $id: 'PaginationOfPart',
   description: 'Only if the list is too large for one answer: pass next_cursor as cursor',
 })
 
