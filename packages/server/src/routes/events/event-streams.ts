@@ -93,7 +93,8 @@ export class EventStreams implements Disposable {
     closed: AbortSignal,
   ): AsyncGenerator<string | Buffer> {
     using _reading = this.#window.join()
-    yield `retry: ${RETRY_MS}\n\n`
+    // A client that loses the connection before the first event also continues without a gap.
+    yield `id: ${start}\nretry: ${RETRY_MS}\n\n`
     let after = start
     let sentAt = performance.now()
     // Undefined while the stream reads old events, which may take any time.
