@@ -1,5 +1,4 @@
-import type { ErrorBody, FieldError } from '@scanfarm/contracts'
-import { errorText, retry } from '@scanfarm/platform'
+import { ApiError, createClient, type Client, type FieldError, type RetryOptions } from '@scanfarm/client'
 import { CliError, EXIT } from '../exit.ts'
 
 export interface ApiOptions {
@@ -10,51 +9,40 @@ export interface ApiOptions {
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-const ANSWER_MS = 60_000
-const UNAVAILABLE = new Set([429, 502, 503, 504])
+/** A call of a path that is already encoded. Commands name the types of the answers. */
+type Call = (path: string, init: object) => Promise<{ data: unknown; response: Response }>
+
+type List = (path: string) => AsyncIterable<unknown>
+
 const HINTS: Readonly<Record<number, string>> = {
   401: 'set SCANFARM_TOKEN (or SCANFARM_TOKEN_FILE) to a token of this server',
   403: 'this token does not have the required role: use a token with a higher role',
 }
 
-const withQuery = (path: string, query: Query): string => {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  return search.size === 0 ? path : `${path}?${search.toString()}`
-}
-
-const readBody = async (answer: Response): Promise<Partial<ErrorBody>> => {
-  const text = await answer.text()
-  try {
-    return JSON.parse(text) as Partial<ErrorBody>
-  } catch {
-    return { message: text.slice(0, 500) }
-  }
-}
+/** Long enough for a restart of the server. */
+export const PATIENT: RetryOptions = { withinMs: 120_000, firstMs: 1_000, mostMs: 1_000 }
 
 /** Whether the message already includes this field error: it includes the first one. */
 const includesFieldError = (message: string, { path, message: what }: FieldError, count: number): boolean =>
   message.includes(`${path.slice(1)}: ${what}`) ||
   (count === 1 && (message.includes(what) || message.startsWith(`${path.slice(1)}: `)))
 
-const refusal = async (answer: Response, url: string): Promise<CliError> => {
-  const { message = answer.statusText, details = [], request_id: requestId } = await readBody(answer)
+/** The error for the user, with what to do. */
+const explained = ({ status, message, details, requestId, url }: ApiError): CliError => {
   const lines = details
     .filter((detail) => !includesFieldError(message, detail, details.length))
     .map(({ path, message: what }) => `  ${path || '/'}: ${what}`)
-  const hint = HINTS[answer.status]
-  const about = `${url} answered ${answer.status}${requestId ? ` (request ${requestId})` : ''}`
-  const broken = answer.status >= 500 || UNAVAILABLE.has(answer.status)
+  const hint = HINTS[status]
+  const about = `${url} answered ${status}${requestId ? ` (request ${requestId})` : ''}`
   return new CliError(
-    broken ? EXIT.unreachable : EXIT.refused,
+    status >= 500 || status === 429 ? EXIT.unreachable : EXIT.refused,
     [message, ...lines, ...(hint ? [`  ${hint}`] : []), `  ${about}`].join('\n'),
   )
 }
 
 /** The API of a server. Every call rejects with a `CliError` that tells the user what to do. */
 export class Api {
-  readonly url: string
-  readonly #token: string | undefined
+  readonly #client: Client
 
   constructor({ url, token }: ApiOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
@@ -62,61 +50,56 @@ export class Api {
         EXIT.usage,
         `${JSON.stringify(url)} is not the address of a server: write --url (SCANFARM_URL) as http://HOST:PORT`,
       )
-    this.url = url.replace(/\/+$/, '')
-    this.#token = token
+    this.#client = createClient({ url, token, retry: false })
   }
 
-  async get<T>(path: string, query: Query = {}): Promise<T> {
-    return (await (await this.send(withQuery(path, query))).json()) as T
+  /** `retry`: how long the server may be away; missing: it must answer. */
+  async get<T>(path: string, query: Query = {}, retry?: RetryOptions): Promise<T> {
+    const { data } = await this.with(({ GET }) => (GET as Call)(path, { params: { query }, retry }))
+    return data as T
+  }
+
+  /** A list that the server sends in parts when it is very large. */
+  async all<T>(path: string): Promise<{ data: T[] }> {
+    return await this.with(async ({ list }) => {
+      const data: T[] = []
+      for await (const record of (list as List)(path)) data.push(record as T)
+      return { data }
+    })
   }
 
   async post<T>(path: string, body?: unknown): Promise<T> {
-    const init =
-      body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-    return (await (await this.send(path, { method: 'POST', ...init })).json()) as T
+    return (await this.with(({ POST }) => (POST as Call)(path, { body }))).data as T
   }
 
   async remove<T>(path: string): Promise<T> {
-    return (await (await this.send(path, { method: 'DELETE' })).json()) as T
+    return (await this.with(({ DELETE }) => (DELETE as Call)(path, {}))).data as T
   }
 
   /** Sends the content as the multipart field `file`. There is no time limit, because the time depends on the size. */
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
     const body = new FormData()
     body.append('file', content, name)
-    return (await (await this.send(path, { method: 'POST', body, signal: null })).json()) as T
+    return (await this.with(({ POST }) => (POST as Call)(path, { body, timeoutMs: Infinity }))).data as T
   }
 
-  /** `path` is below the API root. */
-  async send(path: string, init: RequestInit = {}): Promise<Response> {
-    const url = `${this.url}/api${path}`
-    const headers = { ...init.headers, ...(this.#token ? { authorization: `Bearer ${this.#token}` } : {}) }
-    let answer: Response
+  /** An answer whose content the caller reads. */
+  async download(path: string, query: Query = {}): Promise<Response> {
+    const init = { params: { query }, parseAs: 'stream' }
+    return (await this.with(({ GET }) => (GET as Call)(path, init))).response
+  }
+
+  /** Work with the client itself. */
+  async with<T>(work: (client: Client) => Promise<T>): Promise<T> {
     try {
-      answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers })
+      return await work(this.#client)
     } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status > 0) throw explained(error)
       throw new CliError(
         EXIT.unreachable,
-        `no server answers at ${this.url}: ${errorText(error)}; start one with \`scanfarm server\`, or set SCANFARM_URL`,
+        `no server answers at ${this.#client.url}: ${error.message}; start one with \`scanfarm server\`, or set SCANFARM_URL`,
       )
     }
-    if (!answer.ok) throw await refusal(answer, url)
-    return answer
   }
-}
-
-const RETRY_BACKOFF = { firstMs: 1_000, mostMs: 1_000 }
-/** Long enough for a restart of the server. */
-const RETRY_MS = 120_000
-
-/** Repeats a request while the server cannot be reached, for two minutes. */
-export const retryUnreachable = <T>(request: () => Promise<T>): Promise<T> => {
-  const until = performance.now() + RETRY_MS
-  return retry(request, {
-    backoff: RETRY_BACKOFF,
-    shouldRetry: (error) =>
-      error instanceof CliError && error.exitCode === EXIT.unreachable && performance.now() <= until,
-  })
 }

@@ -1,7 +1,7 @@
 import type { JobStatus, Run } from '@scanfarm/contracts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
-import { retryUnreachable, type Api } from './api.ts'
+import { PATIENT, type Api } from './api.ts'
 import { plain } from './table.ts'
 
 export const WAIT_DESCRIPTION =
@@ -20,7 +20,7 @@ const explain = async (
   { job_id: jobId, outcomes }: JobStatus,
 ): Promise<void> => {
   const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: String(SHOWN) }
-  const { data } = await retryUnreachable(() => api.get<{ data: readonly Run[] }>('/runs', query))
+  const { data } = await api.get<{ data: readonly Run[] }>('/runs', query, PATIENT)
   for (const { id, target, outcome, error_message: error, outcome_reasons: reasons } of data) {
     const why = reasons.length > 0 ? reasons.join('; ') : error || NO_STEP_WAS_DUE
     const about = [`run ${id}`, target, outcome].filter(Boolean).join(' ')

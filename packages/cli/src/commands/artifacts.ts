@@ -7,7 +7,7 @@ import { clientCommand, connect, type ClientOptions } from '../client/connect.ts
 import { notWritten, saveBody } from '../client/files.ts'
 import { idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { listArtifacts, wholeList } from './lists.ts'
+import { listArtifacts } from './lists.ts'
 
 interface ArtifactsOptions extends ClientOptions {
   readonly download?: string
@@ -22,9 +22,7 @@ const fileName = ({ id, name }: Artifact): string => {
 }
 
 const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: string): Promise<string> => {
-  const answer = await api.send(`/runs/${encodeURIComponent(run)}/artifacts/${artifact.id}/content`, {
-    signal: null,
-  })
+  const answer = await api.download(`/runs/${encodeURIComponent(run)}/artifacts/${artifact.id}/content`)
   const path = join(folder, fileName(artifact))
   await saveBody(answer, path)
   return path
@@ -36,7 +34,7 @@ export const artifactsCommand = (terminal: Terminal): Command =>
     .option('-d, --download <folder>', 'download all artifacts into this folder')
     .action(async (run: string, options: ArtifactsOptions) => {
       const api = connect(terminal, options)
-      const page = await wholeList<Artifact>(api, `/runs/${encodeURIComponent(run)}/artifacts`)
+      const page = await api.all<Artifact>(`/runs/${encodeURIComponent(run)}/artifacts`)
       if (options.download === undefined) return listArtifacts(terminal, options, page)
       const folder = options.download
       await makeFolder(folder).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import type { EventEmitted } from '@scanfarm/contracts'
-import { errorText } from '@scanfarm/platform'
+import type { FarmEvent } from '@scanfarm/client'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { plain, printFields, printJson, type Column } from '../client/table.ts'
@@ -87,43 +87,22 @@ const emitCommand = (terminal: Terminal): Command =>
       else printFields(terminal, { ...answer })
     })
 
-/** The data frames of a stream of server-sent events. */
-async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of body) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
-    rest = parts.pop() ?? ''
-    for (const part of parts) {
-      const line = part.split('\n').find((one) => one.startsWith('data: '))
-      if (line !== undefined) yield line.slice('data: '.length)
-    }
-  }
-}
-
-const printFrame = (terminal: Terminal, options: ClientOptions, frame: string): void => {
-  if (wantsJson(options)) return printLine(terminal, frame)
-  const { created_at, topic, data } = JSON.parse(frame) as Entry
-  printLine(terminal, `${created_at}  ${plain(topic)}  ${plain(data)}`)
+const printEvent = (
+  terminal: Terminal,
+  options: ClientOptions,
+  { position: _, ...entry }: FarmEvent,
+): void => {
+  if (wantsJson(options)) return printLine(terminal, JSON.stringify(entry))
+  printLine(terminal, `${entry.created_at}  ${plain(entry.topic)}  ${plain(entry.data)}`)
 }
 
 const followCommand = (terminal: Terminal): Command =>
   filtered(clientCommand('follow', 'Print events as they happen, until it is interrupted.')).action(
     async (options: FilterOptions) => {
-      const query = new URLSearchParams()
-      if (options.topic) query.set('topic', options.topic)
-      if (options.workspace) query.set('workspace', options.workspace)
-      if (options.run) query.set('run_id', options.run)
-      const answer = await connect(terminal, options).send(`/events/stream?${query.toString()}`, {
-        signal: null,
+      const { topic, workspace, run: runId } = options
+      await connect(terminal, options).with(async ({ events }) => {
+        for await (const event of events({ topic, workspace, runId })) printEvent(terminal, options, event)
       })
-      try {
-        for await (const frame of framesOf(answer.body ?? new ReadableStream()))
-          printFrame(terminal, options, frame)
-      } catch (error) {
-        throw new CliError(EXIT.unreachable, `the stream was cut off: ${errorText(error)}`)
-      }
-      throw new CliError(EXIT.unreachable, 'the server ended the stream')
     },
   )
 

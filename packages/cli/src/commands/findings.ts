@@ -101,12 +101,8 @@ const exportCommand = (terminal: Terminal): Command =>
     .requiredOption('--format <format>', 'sarif, csv, jsonl or defectdojo')
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
-      const query = new URLSearchParams({ format: options.format })
-      for (const [name, value] of Object.entries(queryOf(options)))
-        if (value !== undefined) query.set(name, value)
-      const answer = await connect(terminal, options).send(`/vulnerabilities/export?${query.toString()}`, {
-        signal: null,
-      })
+      const query = { format: options.format, ...queryOf(options) }
+      const answer = await connect(terminal, options).download('/vulnerabilities/export', query)
       if (options.to === undefined) return await printBody(terminal, answer)
       await saveBody(answer, options.to)
       printLine(terminal, options.to)

@@ -1,6 +1,5 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
 import type { Command } from 'commander'
-import type { Api } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
 import { idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
@@ -30,18 +29,6 @@ export const printPage = <T>(
 export interface PageOptions {
   readonly limit?: number
   readonly offset?: number
-}
-
-/** A list that the server sends in parts when it is very large. */
-export const wholeList = async <T>(api: Api, path: string): Promise<Page<T>> => {
-  const data: T[] = []
-  let cursor: string | undefined
-  do {
-    const part = await api.get<Page<T>>(path, { cursor })
-    data.push(...part.data)
-    cursor = part.pagination?.next_cursor
-  } while (cursor !== undefined)
-  return { data }
 }
 
 export const paged = (command: Command): Command =>
@@ -104,7 +91,7 @@ export const stepsCommand = (terminal: Terminal): Command =>
     .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const path = `/runs/${encodeURIComponent(id)}/steps`
-      const page = await wholeList<Step>(connect(terminal, options), path)
+      const page = await connect(terminal, options).all<Step>(path)
       printPage(terminal, options, page, STEP_COLUMNS)
     })
 
