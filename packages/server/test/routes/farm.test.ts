@@ -316,9 +316,12 @@ describe('GET /openapi.json', () => {
     type Operations = Record<string, { responses: Record<string, unknown> }>
     for (const operations of Object.values<Operations>(body.paths))
       for (const { responses } of Object.values(operations))
-        expect(responses['default']).toMatchObject({
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
-        })
+        expect(responses['default']).toEqual({ $ref: '#/components/responses/AnyError' })
+    for (const response of Object.values(body.components.responses))
+      expect(response).toEqual({
+        description: expect.any(String),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
+      })
   })
 
   test('only text responses have the type string, not JSON, YAML or bytes', async () => {
