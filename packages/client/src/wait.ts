@@ -125,8 +125,6 @@ export const waitForJob = (transport: Transport, id: string, options: WaitOption
     },
     ({ total_runs: total, completed, failed, cancelled }) => completed + failed + cancelled === total,
     (news, _, signal) =>
-      void news.listen(transport, { topic: 'run.*', signal }, (data) =>
-        data.includes(`"job_id":${JSON.stringify(id)}`),
-      ),
+      void news.listen(transport, { topic: 'run.*', signal }, (data) => data.includes(JSON.stringify(id))),
     options,
   )

@@ -150,6 +150,18 @@ describe('waiting', () => {
     expect(looks).toBeLessThan(6)
   })
 
+  test('news of a job end a wait long before it would look by itself', async () => {
+    const gate = join(farm.folder, 'gate-of-job')
+    const { data } = await client.POST('/runs', { body: { module: 'held', target: gate } })
+    const began = performance.now()
+    const job = await client.waitForJob(data.job_id, {
+      refreshMs: 600_000,
+      onProgress: ({ running }) => (running > 0 ? writeFile(gate, '') : undefined),
+    })
+    expect(job.completed).toBe(1)
+    expect(performance.now() - began).toBeLessThan(60_000)
+  })
+
   test('waitForJob counts failed runs as ended, and reports the progress', async () => {
     const { data } = await client.POST('/runs', {
       body: { module: 'failing', targets: ['a.example', 'b.example'] },
