@@ -323,7 +323,11 @@ describe('GET /runs/{id}/steps/{step_id}/log', () => {
 
 describe('GET /runs/{id}/artifacts and their content', () => {
   const CONTENT = '<script>alert(1)</script>\n'
-  const keep = async (name: string, content: string | undefined = CONTENT) => {
+  const keep = async (
+    name: string,
+    content: string | undefined = CONTENT,
+    contentType: 'html' | 'json' | 'png' | 'zip' | 'unknown' = 'html',
+  ) => {
     const run = await running()
     const storeKey = `artifacts/${run.runUuid}/report`
     const sha256 =
@@ -335,7 +339,7 @@ describe('GET /runs/{id}/artifacts and their content', () => {
       name,
       path: `/tmp/${name}`,
       type: 'report' as const,
-      contentType: 'html' as const,
+      contentType,
       sizeBytes: 26,
       lineCount: 1,
       description: 'What was found',
@@ -411,6 +415,32 @@ describe('GET /runs/{id}/artifacts and their content', () => {
     const { path } = await keep('report.html')
     const response = await server.viewer.head(path).expect(200)
     expect(response.headers['content-length']).toBe('26')
+  })
+
+  test.each([
+    ['report.html', 'html', 'text/html; charset=utf-8'],
+    ['hosts.json', 'json', 'text/plain; charset=utf-8'],
+    ['shot.png', 'png', 'image/png'],
+    ['shot.SVG', 'unknown', 'image/svg+xml'],
+    ['shot.jpeg', 'unknown', 'image/jpeg'],
+  ] as const)('a frame can show %s, in a sandbox', async (name, contentType, type) => {
+    const { path } = await keep(name, undefined, contentType)
+    const { headers } = await server.viewer.get(`${path}?view=frame`).expect(200)
+    expect(headers).toMatchObject({
+      'content-type': type,
+      'content-disposition': 'inline',
+      'content-security-policy':
+        "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'",
+      'x-frame-options': 'SAMEORIGIN',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  test('a frame cannot show an archive', async () => {
+    const { path } = await keep('all.zip', undefined, 'zip')
+    const { body } = await server.viewer.get(`${path}?view=frame`).expect(415)
+    expect(body.message).toBe('this artifact cannot be shown: download it, without view=frame')
+    await server.viewer.get(`${path}?view=page`).expect(400)
   })
 
   test('an unknown artifact, one of another run and one without content answer 404', async () => {

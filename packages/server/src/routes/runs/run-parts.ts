@@ -75,19 +75,23 @@ export const readArtifact = route(
     tag: 'Runs',
     summary: 'Download an artifact',
     description:
-      'Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile.',
+      'Supports `Range` and `If-None-Match`. The content is an attachment, because it may be hostile. With `view=frame` texts, HTML, images and PDF can be shown in a frame of the console: a sandbox without scripts, without requests and without the cookie.',
     role: 'viewer',
     params: Type.Object({
       ...RunPath.properties,
       artifact_id: Type.String({ description: 'id of the artifact' }),
     }),
+    query: Type.Object(
+      { view: Type.Optional(Type.Enum(['frame'], { description: 'frame: to show it in a frame' })) },
+      { additionalProperties: false },
+    ),
     responses: ARTIFACT_RESPONSES,
-    errors: ['not_found', 'range_not_satisfiable'],
+    errors: ['not_found', 'range_not_satisfiable', 'unsupported_media_type'],
   },
-  async ({ store, artifacts }, { params, http }) => {
+  async ({ store, artifacts }, { params, query, http }) => {
     const artifact = await store.runs.artifact(params.id, params.artifact_id)
     if (artifact === undefined)
       throw new AppError('not_found', `this run has no artifact ${JSON.stringify(params.artifact_id)}`)
-    return sendArtifact(artifacts, artifact, http.headers)
+    return sendArtifact(artifacts, artifact, http.headers, query.view === 'frame')
   },
 )
