@@ -6,6 +6,7 @@ import type { Store } from '@scanfarm/store'
 import type { FunctionConsole, WorkflowChecker } from '@scanfarm/engine'
 import type { Authenticator } from './access/authenticator.ts'
 import type { LoginService } from './access/login-service.ts'
+import type { SessionService } from './access/session-service.ts'
 import type { LocalCancels } from './cancel.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { EventStreams } from './routes/events/event-streams.ts'
@@ -61,6 +62,7 @@ export interface ServerContext {
   readonly streams: EventStreams
   readonly access: Authenticator
   readonly logins: LoginService
+  readonly sessions: SessionService
   /** For local runs of this process. */
   readonly localCancels: LocalCancels
   /** Compare every response with its schema and answer a mismatch with an internal error. For tests. */

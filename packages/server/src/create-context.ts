@@ -16,6 +16,7 @@ import type { CheckedFile, SourceFile } from '@scanfarm/language'
 import { makeFirstToken } from './access/api-token.ts'
 import { createAuthenticator } from './access/authenticator.ts'
 import { createLoginService } from './access/login-service.ts'
+import { createSessionService } from './access/session-service.ts'
 import { LocalCancels, signalCancel } from './cancel.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
@@ -103,6 +104,7 @@ export async function createContext(
     }),
   )
   const metrics = createMetrics()
+  const logins = createLoginService(store.access, signingKey, config.auth.sessionHours)
   const context: ServerContext = {
     config,
     settings: options.settings,
@@ -128,7 +130,8 @@ export async function createContext(
     streams: scope.use(new EventStreams(store.feed, notifier)),
     localCancels,
     access: createAuthenticator(store.access, signingKey),
-    logins: createLoginService(store.access, signingKey, config.auth.sessionHours),
+    logins,
+    sessions: createSessionService(store.access, logins, config.auth.sessionHours),
     checkResponses: overrides.checkResponses ?? false,
   }
   const opened = scope.move()

@@ -86,6 +86,9 @@ const serverSettings = {
     ),
     loginWaitMs: integer('Longest delay after a failed login.', { default: 60_000, min: 100, max: HOUR_MS }),
   },
+  console: {
+    enabled: flag('Serve the web console at `/`.', { default: true }),
+  },
   scheduler: {
     enabled: flag('Execute cron triggers.', { default: true }),
   },

@@ -1,6 +1,7 @@
 import type { ApiToken, Role, User } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { makeLogins, type LoginPolicy } from './logins.ts'
+import { makeSessions } from './sessions.ts'
 import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
 import { canBeStored, storable } from './text.ts'
 
@@ -11,6 +12,7 @@ export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy) => ({
   ...tokens(db),
   ...users(db),
   ...makeLogins(db, logins),
+  ...makeSessions(db),
 })
 
 export type Access = ReturnType<typeof makeAccess>

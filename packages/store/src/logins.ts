@@ -41,6 +41,18 @@ export const makeLogins = (
     const { known = false, wait_ms: waitMs = 0, slow = false } = rows[0] ?? {}
     return { known, waitMs, slow }
   },
+  /** How long the address must wait before it may log in with a token or a code, in ms; at 0 the attempt is counted. */
+  secretAttempt: async (address: string): Promise<number> => {
+    const { rows } = await sql<{ wait_ms: number }>`
+      select * from secret_attempt(${addressOf(address)}, ${freeFailures}, ${longestWaitMs}, ${MAX_ROWS})
+    `.execute(db)
+    return rows[0]?.wait_ms ?? 0
+  },
+  /** Reverts the count of `secretAttempt`. */
+  secretSucceeded: async (address: string): Promise<void> => {
+    await sql`update login_failures set failures = greatest(0, failures - 1)
+              where key = ${`address:${addressOf(address)}`}`.execute(db)
+  },
   /** Reverts the count and stores the address as known for the user. */
   loginSucceeded: async (username: string, address: string): Promise<void> => {
     await sql`select login_succeeded(${storable(username)}, ${addressOf(address)}, ${hashOf(username)})`.execute(

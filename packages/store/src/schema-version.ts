@@ -8,6 +8,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0006-triggers',
   '0007-names',
   '0008-submitting',
+  '0010-sessions',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -27,6 +27,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   connections: 'packages/server/test/http/slow-bodies.test.ts',
   "connections of a worker's health server": 'packages/server/test/http/slow-bodies.test.ts',
   'failed logins': 'packages/server/test/access/login.test.ts',
+  'logins of the console': 'packages/server/test/access/sessions.test.ts',
   'password checks of a master': 'packages/server/test/access/login.test.ts',
   'script of `POST /functions/eval`': 'packages/server/test/routes/functions.test.ts',
   'evaluation of such a script': 'packages/server/test/routes/functions.test.ts',

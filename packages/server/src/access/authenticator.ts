@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, roleAllows, type Role } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import { passwordMark, tokenHash } from './api-token.ts'
-import { looksLikeLogin, verifyLogin } from './login-token.ts'
+import { refuseOtherSites, sessionSecretOf } from './session-cookie.ts'
+import { looksLikeLogin, verifyLogin, type LoginClaims } from './login-token.ts'
 
 /** The sender of a request: an API token or a logged-in user. */
 export interface Caller {
@@ -10,6 +11,8 @@ export interface Caller {
   readonly id: number
   readonly name: string
   readonly role: Role | undefined
+  /** When the login ends; missing for an API token in a header. */
+  readonly expiresAt?: string
 }
 
 /** The caller that handlers of public routes see. */
@@ -25,11 +28,17 @@ const MAX_TOKEN_LENGTH = 4_096
 
 export interface Authenticator {
   /**
-   * The caller that these headers identify. Throws 401 if there is none, and 403 if its role does not include `role`.
+   * The caller that the headers identify, by a token or by the cookie of the console. Throws 401 if there is none, and 403 if
+   * its role does not include `role` or the cookie may not be used.
    */
-  authenticate(headers: IncomingHttpHeaders, role: Role): Promise<Caller> | Caller
+  authenticate(request: Credentials, role: Role): Promise<Caller> | Caller
   /** Clears the cache. Called after tokens or users were changed on this master. */
   invalidate(): void
+}
+
+export interface Credentials {
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
 }
 
 interface CachedCaller {
@@ -38,16 +47,15 @@ interface CachedCaller {
 }
 
 export const createAuthenticator = (
-  access: Pick<Access, 'tokenByHash' | 'userByName'>,
+  access: Pick<Access, 'tokenByHash' | 'userByName' | 'sessionByHash'>,
   signingKey: () => Promise<Uint8Array>,
 ): Authenticator => {
   const cached = new Map<string, CachedCaller>()
-  const verify = async (secret: string): Promise<Caller> => {
-    const caller = looksLikeLogin(secret) ? await userOf(secret) : await tokenOf(secret)
-    if (caller === undefined)
-      throw new AppError('unauthorized', 'the token is unknown, has expired or was removed')
+  const verify = async ({ kind, value }: Secret): Promise<Caller> => {
+    const caller = await find[kind](value)
+    if (caller === undefined) throw new AppError('unauthorized', UNKNOWN[kind])
     if (cached.size >= MAX_CACHED) cached.clear()
-    cached.set(secret, { caller, until: performance.now() + CACHE_MS })
+    cached.set(`${kind} ${value}`, { caller, until: performance.now() + CACHE_MS })
     return caller
   }
   const tokenOf = async (secret: string): Promise<Caller | undefined> => {
@@ -59,12 +67,16 @@ export const createAuthenticator = (
     const user = claims && (await access.userByName(claims.name))
     // The name may belong to a new user by now, and the password may have changed.
     if (user?.id !== Number(claims?.sub) || passwordMark(user.passwordHash) !== claims?.mark) return undefined
-    return { kind: 'user', id: user.id, name: user.username, role: user.role }
+    return { kind: 'user', id: user.id, name: user.username, role: user.role, expiresAt: timeOf(claims) }
+  }
+  const find = {
+    token: (value: string) => (looksLikeLogin(value) ? userOf(value) : tokenOf(value)),
+    session: (value: string): Promise<Caller | undefined> => access.sessionByHash(tokenHash(value)),
   }
   return {
-    authenticate(headers, role) {
-      const secret = secretOf(headers)
-      const known = cached.get(secret)
+    authenticate(request, role) {
+      const secret = secretOf(request)
+      const known = cached.get(`${secret.kind} ${secret.value}`)
       return known !== undefined && known.until > performance.now()
         ? allowed(known.caller, role)
         : verify(secret).then((caller) => allowed(caller, role))
@@ -75,11 +87,30 @@ export const createAuthenticator = (
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
-const secretOf = (headers: IncomingHttpHeaders): string => {
+/** A session is never accepted as a token, nor a token as a session. */
+interface Secret {
+  readonly kind: 'token' | 'session'
+  readonly value: string
+}
+
+const UNKNOWN = {
+  token: 'the token is unknown, has expired or was removed',
+  session: 'the login of this browser has ended; log in again',
+}
+
+const timeOf = ({ exp }: LoginClaims): string => new Date(exp * 1000).toISOString()
+
+const secretOf = ({ method, headers }: Credentials): Secret => {
   const { authorization } = headers
   const other = headers['x-osm-api-key']
-  const secret = authorization === undefined ? other : BEARER.exec(authorization)?.[1]
-  if (typeof secret === 'string' && secret !== '' && secret.length <= MAX_TOKEN_LENGTH) return secret
+  const session = authorization === undefined && other === undefined ? sessionSecretOf(headers) : undefined
+  if (session !== undefined) {
+    refuseOtherSites(method, headers)
+    return { kind: 'session', value: session }
+  }
+  const value = authorization === undefined ? other : BEARER.exec(authorization)?.[1]
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_LENGTH)
+    return { kind: 'token', value }
   throw new AppError('unauthorized', 'send a token in the header "Authorization: Bearer <token>"')
 }
 

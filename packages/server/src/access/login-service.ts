@@ -20,7 +20,21 @@ export interface LoginService {
    * Returns a login token if name and password are correct. Throws 401 if they are not, and 429 with a waiting time
    * after too many failures.
    */
-  login(request: { username: string; password: string; ip: string }): Promise<string>
+  login(request: PasswordLogin): Promise<string>
+  /** The same without a token: returns the user. */
+  check(request: PasswordLogin): Promise<CheckedUser>
+}
+
+export interface PasswordLogin {
+  readonly username: string
+  readonly password: string
+  readonly ip: string
+}
+
+export interface CheckedUser {
+  readonly id: number
+  readonly username: string
+  readonly passwordHash: string
 }
 
 export const createLoginService = (
@@ -45,25 +59,33 @@ export const createLoginService = (
     await setTimeout(SLOW_MS)
     heldBack -= 1
   }
+  const checkUser = async ({ username, password, ip }: PasswordLogin): Promise<CheckedUser> => {
+    const address = addressGroup(ip)
+    const { known, waitMs, slow } = await access.loginAttempt(username, address)
+    if (waitMs > 0) throw tooManyFailures(waitMs)
+    if (slow) await holdBack()
+    return checks.run(known, async () => {
+      const user = await access.userByName(username)
+      if (!(await check(password, user?.passwordHash)) || user === undefined)
+        throw new AppError('unauthorized', 'the user name or the password is wrong')
+      await access.loginSucceeded(username, address)
+      return user
+    })
+  }
   return {
-    async login({ username, password, ip }) {
-      const address = addressGroup(ip)
-      const { known, waitMs, slow } = await access.loginAttempt(username, address)
-      if (waitMs > 0)
-        throw new AppError('too_many_requests', 'too many failed logins; wait before the next try', {
-          retryAfter: waitMs / 1000,
-        })
-      if (slow) await holdBack()
-      return checks.run(known, async () => {
-        const user = await access.userByName(username)
-        if (!(await check(password, user?.passwordHash)) || user === undefined)
-          throw new AppError('unauthorized', 'the user name or the password is wrong')
-        await access.loginSucceeded(username, address)
-        const iat = Math.floor(Date.now() / 1000)
-        const mark = passwordMark(user.passwordHash)
-        const exp = iat + sessionHours * 3600
-        return signLogin({ sub: String(user.id), name: user.username, mark, iat, exp }, await signingKey())
-      })
+    check: checkUser,
+    async login(request) {
+      const user = await checkUser(request)
+      const iat = Math.floor(Date.now() / 1000)
+      const mark = passwordMark(user.passwordHash)
+      const exp = iat + sessionHours * 3600
+      return signLogin({ sub: String(user.id), name: user.username, mark, iat, exp }, await signingKey())
     },
   }
 }
+
+/** The refusal of a login from an address or of a name with too many failures. */
+export const tooManyFailures = (waitMs: number): AppError =>
+  new AppError('too_many_requests', 'too many failed logins; wait before the next try', {
+    retryAfter: waitMs / 1000,
+  })

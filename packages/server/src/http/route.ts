@@ -73,6 +73,10 @@ export interface Exchange {
   readonly root: string
   readonly requestId: string
   readonly ip: string
+  /** Whether the client used https, to this server or to its proxy. */
+  readonly secure: boolean
+  /** Scheme and host as the client wrote them; the host is not validated. */
+  readonly origin: string
   readonly headers: IncomingHttpHeaders
   /** Reads a body without a schema, of at most `maxBytes`. */
   readBody(maxBytes: number): Promise<Buffer>

@@ -24,7 +24,7 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
   const maxBytes = Math.min(spec.bodyBytes ?? JSON_BYTES, context.config.http.jsonBytes)
   return async (request, response) => {
     refuseNul(request.originalUrl)
-    const caller = role === 'public' ? GUEST : await context.access.authenticate(request.headers, role)
+    const caller = role === 'public' ? GUEST : await context.access.authenticate(request, role)
     const account =
       role === 'public' ? { budget: publicBodies, key: addressGroup(request.ip ?? '') } : undefined
     const body = needsBody ? await readJson(request, maxBytes, account) : undefined
@@ -51,6 +51,8 @@ const exchange = (request: Request, response: Response, account: BodyAccount | u
   root: request.baseUrl,
   requestId: requestIdOf(request),
   ip: request.ip ?? '',
+  secure: request.secure,
+  origin: `${request.protocol}://${request.host}`,
   headers: request.headers,
   readBody: (maxBytes) => readBody(request, maxBytes, account),
   stream: request,

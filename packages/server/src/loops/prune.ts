@@ -11,6 +11,7 @@ export interface PruneParts {
   readonly store: Pick<Store, 'maintain'> & {
     readonly workers: Pick<Store['workers'], 'prune'>
     readonly idempotency: Pick<Store['idempotency'], 'prune'>
+    readonly access: Pick<Store['access'], 'pruneSessions'>
   }
   readonly log: Logger
 }
@@ -20,7 +21,8 @@ export const pruneOnce = async ({ store, log }: PruneParts): Promise<void> => {
   await store.maintain()
   const workers = await store.workers.prune(KEEP_WORKERS_MS)
   const answers = await store.idempotency.prune(KEEP_ANSWERS_MS)
-  if (workers + answers > 0) log.debug('expired rows were deleted', { workers, answers })
+  const sessions = await store.access.pruneSessions()
+  if (workers + answers + sessions > 0) log.debug('expired rows were deleted', { workers, answers, sessions })
 }
 
 /** Rows of one batch and batches of one turn. */

@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import { login, logout } from './access/login.ts'
+import { createSession, createSessionLink, endSession, readSession } from './access/sessions.ts'
 import { createToken, listTokens, removeToken } from './access/tokens.ts'
 import { changeUser, createUser, getUser, listUsers, removeUser } from './access/users.ts'
 import { listAllArtifacts, readWorkspaceArtifact } from './artifacts/artifacts.ts'
@@ -181,6 +182,10 @@ export const apiRoutes = (): Route[] => {
     getWorker,
     login,
     logout,
+    createSession,
+    readSession,
+    endSession,
+    createSessionLink,
     createToken,
     listTokens,
     removeToken,

@@ -29,11 +29,6 @@ begin
   perform count_login_failure(v_pair, p_free, p_longest_ms);
   -- Every 50th attempt or so deletes old rows, and the oldest ones beyond p_most_rows.
   if random() < 0.02 then
-    delete from login_failures f using (
-      select key from login_failures
-      where last_at < greatest(now() - interval '15 minutes',
-        (select last_at from login_failures order by last_at desc offset p_most_rows limit 1))
-      limit 10000 for update skip locked) old
-    where f.key = old.key;
+    perform drop_old_login_failures(p_most_rows);
   end if;
 end $$;

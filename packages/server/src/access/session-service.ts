@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { AppError } from '@scanfarm/contracts'
+import type { Access, SessionOwner, StoredSession } from '@scanfarm/store'
+import { addressGroup } from '../http/address-limits.ts'
+import { tokenHash } from './api-token.ts'
+import type { Caller } from './authenticator.ts'
+import { tooManyFailures, type LoginService } from './login-service.ts'
+
+const SECRET_BYTES = 32
+const HOUR_MS = 3_600_000
+
+const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url')
+
+/** How a browser proves who uses it. */
+export type Proof =
+  | { readonly username: string; readonly password: string }
+  | { readonly token: string }
+  | { readonly code: string }
+
+export interface OpenSession {
+  readonly secret: string
+  readonly session: StoredSession
+}
+
+export interface SessionService {
+  /** Starts a session. Throws 401 for a wrong proof, and 429 with a waiting time after too many failures. */
+  open(proof: Proof, ip: string): Promise<OpenSession>
+  /** A code that starts one session of the caller. */
+  addCode(caller: Caller): Promise<{ code: string; expiresAt: string }>
+  close(secret: string): Promise<void>
+}
+
+/** Sessions of browsers. Every session has a new secret, so that nobody can choose the one of another. */
+export const createSessionService = (access: Access, logins: LoginService, hours: number): SessionService => {
+  /** Counts tries of tokens and codes by address. */
+  const guarded = async (ip: string, start: () => Promise<boolean>): Promise<void> => {
+    const address = addressGroup(ip)
+    const waitMs = await access.secretAttempt(address)
+    if (waitMs > 0) throw tooManyFailures(waitMs)
+    if (await start()) await access.secretSucceeded(address)
+  }
+  const start = async (proof: Proof, ip: string, hash: string): Promise<void> => {
+    if ('username' in proof) {
+      const { id, passwordHash } = await logins.check({ ...proof, ip })
+      return access.addSession({ kind: 'user', id }, { hash, hours, passwordHash })
+    }
+    await guarded(ip, async () => {
+      if ('code' in proof) await access.redeemLoginCode(tokenHash(proof.code), { hash, hours })
+      else {
+        const token = await access.tokenByHash(tokenHash(proof.token))
+        if (token !== undefined) await access.addSession({ kind: 'token', id: token.id }, { hash, hours })
+      }
+      return (await access.sessionByHash(hash)) !== undefined
+    })
+  }
+  return {
+    async open(proof, ip) {
+      const secret = newSecret()
+      const hash = tokenHash(secret)
+      await start(proof, ip, hash)
+      const session = await access.sessionByHash(hash)
+      if (session === undefined) throw new AppError('unauthorized', refusalOf(proof))
+      return { secret, session }
+    },
+    async addCode(caller) {
+      const code = newSecret()
+      const sessionUntil = new Date(caller.expiresAt ?? Date.now() + hours * HOUR_MS)
+      const expiresAt = await access.addLoginCode(ownerOf(caller), { hash: tokenHash(code), sessionUntil })
+      if (expiresAt === undefined) throw new AppError('unauthorized', `${caller.name} was removed`)
+      return { code, expiresAt }
+    },
+    close: (secret) => access.endSession(tokenHash(secret)),
+  }
+}
+
+const refusalOf = (proof: Proof): string => {
+  if ('code' in proof)
+    return 'the login link is unknown, was used or is older than 10 minutes; create another with `scanfarm open`'
+  return 'token' in proof
+    ? 'the token is unknown, has expired or was removed'
+    : 'the user was changed during the login; log in again'
+}
+
+const ownerOf = ({ kind, id }: Caller): SessionOwner => {
+  if (kind === 'guest') throw new AppError('unauthorized', 'log in first')
+  return { kind, id }
+}
