@@ -9,6 +9,7 @@ import type { LoginService } from './access/login-service.ts'
 import type { SessionService } from './access/session-service.ts'
 import type { LocalCancels } from './cancel.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { WebConsole } from './console/web-console.ts'
 import type { EventStreams } from './routes/events/event-streams.ts'
 import type { EventReceiver } from './triggers/event-receiver.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -63,6 +64,8 @@ export interface ServerContext {
   readonly access: Authenticator
   readonly logins: LoginService
   readonly sessions: SessionService
+  /** Missing if `console.enabled` is off. */
+  readonly webConsole: WebConsole | undefined
   /** For local runs of this process. */
   readonly localCancels: LocalCancels
   /** Compare every response with its schema and answer a mismatch with an internal error. For tests. */

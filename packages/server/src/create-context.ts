@@ -18,6 +18,7 @@ import { createAuthenticator } from './access/authenticator.ts'
 import { createLoginService } from './access/login-service.ts'
 import { createSessionService } from './access/session-service.ts'
 import { LocalCancels, signalCancel } from './cancel.ts'
+import { WebConsole } from './console/web-console.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -45,6 +46,8 @@ export interface Overrides {
   readonly providers?: CloudProviders
   readonly provisioning?: Partial<ProvisioningSettings>
   readonly checkResponses?: boolean
+  /** The checkout or installation that contains the console. */
+  readonly consoleRoot?: string
   /** Receives the first administrator token, once in the life of a farm. */
   readonly announce?: (token: string, file: string) => void
 }
@@ -132,6 +135,9 @@ export async function createContext(
     access: createAuthenticator(store.access, signingKey),
     logins,
     sessions: createSessionService(store.access, logins, config.auth.sessionHours),
+    webConsole: config.console.enabled
+      ? scope.use(new WebConsole({ log, ...(overrides.consoleRoot && { root: overrides.consoleRoot }) }))
+      : undefined,
     checkResponses: overrides.checkResponses ?? false,
   }
   const opened = scope.move()

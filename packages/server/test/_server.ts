@@ -25,6 +25,8 @@ export interface TestServerOptions {
   readonly reread?: () => Config
   /** A database shared with another server; missing: a separate one. */
   readonly database?: TestDatabase
+  /** The installation whose console is served; missing: the folder of the test, which has none. */
+  readonly consoleRoot?: string
 }
 
 export interface TestServer extends AsyncDisposable {
@@ -158,6 +160,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
         store: database.store,
         queue,
         checkResponses: true,
+        consoleRoot: options.consoleRoot ?? folder,
         announce: (token) => (firstToken = token),
       },
     ),

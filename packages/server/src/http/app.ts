@@ -1,5 +1,12 @@
 import { AppError } from '@scanfarm/contracts'
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Router,
+} from 'express'
+import { opensPage, serveConsole } from '../console/serve-console.ts'
 import type { ServerContext } from '../context.ts'
 import { ByteBudget, type ConnectionLimits } from './address-limits.ts'
 import { BodyWatch } from './body-watch.ts'
@@ -43,13 +50,18 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   const publicBodies = new ByteBudget(PUBLIC_BYTES, PUBLIC_BYTES_OF_ADDRESS)
   const api = routerOf(context, routes, publicBodies)
   for (const root of API_ROOTS) app.use(root, api)
+  const isPage =
+    context.webConsole &&
+    ((request: Request) => opensPage(request.method, request.path, request.headers.accept))
   app.use(
     routerOf(
       context,
       routes.filter(({ spec }) => spec.bare),
       publicBodies,
+      isPage,
     ),
   )
+  if (context.webConsole !== undefined) app.use(serveConsole(context.webConsole))
   app.use(unknownPath)
   app.use(refuse(context))
   return app
@@ -70,7 +82,13 @@ export const connectionLimits = (
 
 const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies: ByteBudget): Router => {
+/** `isElsewhere`: requests that continue if a path has no route for their method. */
+const routerOf = (
+  context: ServerContext,
+  routes: readonly Route[],
+  publicBodies: ByteBudget,
+  isElsewhere?: (request: Request) => boolean,
+): Router => {
   // Strict: a path that ends with an empty id is not the list.
   const router = express.Router({ caseSensitive: true, strict: true })
   const byPath = Map.groupBy(
@@ -85,13 +103,23 @@ const routerOf = (context: ServerContext, routes: readonly Route[], publicBodies
   }
   // Registered last, so that a path segment which is a route for one method can be an id for another.
   for (const [path, group] of byPath)
-    router.all(path, otherMethod(group.map(({ route }) => route.spec.method.toUpperCase())))
+    router.all(
+      path,
+      otherMethod(
+        group.map(({ route }) => route.spec.method.toUpperCase()),
+        isElsewhere,
+      ),
+    )
   return router
 }
 
-const otherMethod = (methods: readonly string[]): RequestHandler => {
+const otherMethod = (
+  methods: readonly string[],
+  isElsewhere?: (request: Request) => boolean,
+): RequestHandler => {
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
-  return (request, response) => {
+  return (request, response, next) => {
+    if (isElsewhere?.(request) === true) return next()
     if (request.method === 'OPTIONS')
       return sendText(response, requestIdOf(request), 204, '', { Allow: allow })
     const refusal = new AppError(
