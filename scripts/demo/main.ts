@@ -49,7 +49,7 @@ async function demo(options: Options, folder: string): Promise<number> {
   report(problems)
   const good = problems.length === 0
   if (good && options.keep) farm.leaveRunning()
-  farewell(farm, options.keep && good)
+  farewell(farm, options.keep && good ? await newLink(client) : undefined)
   return good ? 0 : 1
 }
 
@@ -90,12 +90,19 @@ async function describeFarm(client: Client, farm: Farm): Promise<void> {
   const info = await client.get<{ version: string }>('/server-info')
   for (const line of farm.services()) say(line)
   say(`master ${info.version} at ${farm.url}`)
+  await sayConsole(client, farm)
   const workers = await client.get<{ data: { name: string; slots: number; kind: string }[] }>('/workers')
   for (const worker of workers.data.filter(({ kind }) => kind === 'worker'))
     say(`worker ${worker.name} with ${worker.slots} slots`)
   say(
     `lab: ${farm.targets.length} targets on ${farm.machines?.host ?? 'loopback'}, ${farm.targets.filter(({ open }) => !open).length} of them closed`,
   )
+}
+
+/** Its first request makes a checkout build the console, so that it is there when somebody opens it. */
+async function sayConsole(client: Client, farm: Farm): Promise<void> {
+  const { status } = await fetch(farm.url, { method: 'HEAD' })
+  if (status !== 404) say(`console: ${await newLink(client)}`)
 }
 
 function report(problems: readonly string[]): void {
@@ -107,8 +114,16 @@ function report(problems: readonly string[]): void {
   )
 }
 
-function farewell(farm: Farm, kept: boolean): void {
-  if (kept) {
+/** An address that opens the console in a browser, logged in. */
+const newLink = async (client: Client): Promise<string> =>
+  (await client.post<{ url: string }>('/session/links', {})).url
+
+/** `link`: the farm is kept. */
+function farewell(farm: Farm, link: string | undefined): void {
+  if (link !== undefined) {
+    say(
+      `\nOpen the console, logged in (once, within 10 minutes; later with scripts/scanfarm open):\n\n  ${link}`,
+    )
     say(
       '\nThe farm keeps running in the background. Use it with scripts/scanfarm or curl; stop it with: npm run demo -- --down\n',
     )

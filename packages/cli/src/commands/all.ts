@@ -15,6 +15,7 @@ export const COMMANDS: Commands = {
   doctor: async () => (await import('./operations.ts')).doctorCommand,
   'import-base': async () => (await import('./import-base.ts')).importBaseCommand,
   health: async () => (await import('./health.ts')).healthCommand,
+  open: async () => (await import('./open.ts')).openCommand,
   run: async () => (await import('./run.ts')).runCommand,
   runs: async () => (await import('./lists.ts')).runsCommand,
   job: async () => (await import('./job.ts')).jobCommand,

@@ -32,12 +32,16 @@ export const serverCommand = (terminal: Terminal): Command =>
       const log = createLogger(config.log)
       const { startServer } = await import('@scanfarm/server')
       await runMain(
-        () =>
-          startServer(
+        async () => {
+          const server = await startServer(
             config,
             { master: config.server.master, settings: { file, table: SETTINGS, read } },
             { log },
-          ),
+          )
+          if (config.console.enabled && terminal.err.isTTY === true)
+            terminal.err.write(`\nConsole: ${server.url}/  (log in with: scanfarm open)\n\n`)
+          return server
+        },
         {
           log,
           stopMs: config.server.drainMs + CLOSE_MS,
