@@ -31,11 +31,18 @@ const PUBLIC = [
   'GET /workflow.schema.json',
   'POST /login',
   'POST /logout',
+  'POST /session',
   'POST /webhooks/{name}',
 ]
 
-/** Routes other than GET that viewers may call. None of them changes anything. */
-const VIEWER_READS_BY_POST = ['POST /cloud/estimate', 'POST /snapshots/export', 'POST /workflows/lint']
+/** Routes other than GET that viewers may call. They change nothing but the caller's own login. */
+const VIEWER_READS_BY_POST = [
+  'DELETE /session',
+  'POST /session/links',
+  'POST /cloud/estimate',
+  'POST /snapshots/export',
+  'POST /workflows/lint',
+]
 
 const OPERATOR_NEVER = [
   'GET /settings',
