@@ -145,7 +145,7 @@ export interface paths {
         };
         /**
          * Download an artifact
-         * @description Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile.
+         * @description Supports `Range` and `If-None-Match`. The content is an attachment, because it may be hostile. With `view=frame` texts, HTML, images and PDF can be shown in a frame of the console: a sandbox without scripts, without requests and without the cookie.
          *
          *     Requires the role viewer.
          */
@@ -1720,6 +1720,62 @@ export interface paths {
          *     Needs no token.
          */
         post: operations["postLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who the caller is
+         * @description For the login of a browser, and for a token in a header.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Log a browser in
+         * @description Sets the cookie `scanfarm_session`, which identifies the caller of later requests. Requests with this cookie that change something need the header `X-Scanfarm-Console: 1`. Send user name and password, an API token, or the code of a login link. Failed logins are limited by address.
+         *
+         *     Needs no token.
+         */
+        post: operations["postSession"];
+        /**
+         * Log a browser out
+         * @description Ends the session of the cookie and deletes the cookie. The session ends immediately on the master that handles the request, and within 2 seconds on all others.
+         *
+         *     Requires the role viewer.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link that logs a browser in once
+         * @description The link opens the console and logs in as the caller. It works once, within 10 minutes. Its code is in the fragment of the URL, which browsers do not send to servers.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postSessionLinks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3489,6 +3545,15 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description Refused: bad_request */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description Refused: bad_request, invalid_input, invalid_json */
         BadRequestOrInvalidInputOrInvalidJson: {
             headers: {
@@ -3960,7 +4025,10 @@ export interface operations {
     };
     getRunsIdArtifactsArtifactIdContent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description frame: to show it in a frame */
+                view?: "frame";
+            };
             header?: never;
             path: {
                 /** @description Number or run_uuid of the run */
@@ -3997,8 +4065,10 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            415: components["responses"]["UnsupportedMediaType"];
             416: components["responses"]["RangeNotSatisfiable"];
             default: components["responses"]["AnyError"];
         };
@@ -7247,6 +7317,136 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        kind: "user" | "token";
+                        /** @description Name of the user or of the API token */
+                        name: string;
+                        /** @enum {unknown} */
+                        role: "viewer" | "operator" | "admin";
+                        /** @description When the login ends; null for an API token that was sent in a header */
+                        expires_at: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    username?: string;
+                    password?: string;
+                    /** @description An API token */
+                    token?: string;
+                    /** @description The code of a login link */
+                    code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        kind: "user" | "token";
+                        /** @description Name of the user or of the API token */
+                        name: string;
+                        /** @enum {unknown} */
+                        role: "viewer" | "operator" | "admin";
+                        /** @description When the login ends; null for an API token that was sent in a header */
+                        expires_at: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postSessionLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        url: string;
+                        /** Format: date-time */
+                        expires_at: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["WrongState"];
             default: components["responses"]["AnyError"];
         };
     };
