@@ -1,7 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client.ts'
 
-const RETRIES = 2
 const STALE_MS = 10_000
 
 /** `onLoggedOut` is called for every answer 401. */
@@ -16,8 +15,8 @@ export const makeQueryClient = (onLoggedOut: () => void): QueryClient => {
       queries: {
         staleTime: STALE_MS,
         refetchOnWindowFocus: false,
-        retry: (count, error) =>
-          count < RETRIES && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+        // The client repeats what is worth repeating.
+        retry: false,
       },
     },
   })

@@ -1,29 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callRoute } from './client.ts'
+import type { paths } from '@scanfarm/client'
+import { answer, api } from './client.ts'
 
-export interface Session {
-  readonly username?: string
-  readonly role?: string
-}
-
-export type Credentials =
-  | { readonly username: string; readonly password: string }
-  | { readonly token: string }
-  | { readonly code: string }
-
-const sessionOf = (answered: unknown): Session => {
-  const body = answered as { data?: Session } & Session
-  return body.data ?? body
-}
+export type Credentials = paths['/session']['post']['requestBody']['content']['application/json']
 
 /** Who is logged in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async () => sessionOf(await callRoute('GET', '/session')),
+  queryFn: () => answer(api.GET('/session')),
   staleTime: Infinity,
-  retry: false,
 })
 
-export const logIn = (credentials: Credentials): Promise<unknown> =>
-  callRoute('POST', '/session', credentials)
-export const logOut = (): Promise<unknown> => callRoute('DELETE', '/session')
+export const logIn = (credentials: Credentials) => answer(api.POST('/session', { body: credentials }))
+export const logOut = () => answer(api.DELETE('/session'))

@@ -91,7 +91,7 @@ const UserMenu = () => {
         { label: 'Log out', onSelect: () => void leave() },
       ]}
     >
-      {data?.username ?? 'token'}
+      {data?.name ?? ''}
     </Menu>
   )
 }
