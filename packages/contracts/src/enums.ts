@@ -14,6 +14,16 @@ export const PRIORITY_RANK: Readonly<Record<Priority, number>> = { critical: 1, 
 export const RunMode = Type.Enum(['local', 'distributed', 'cloud'])
 export type RunMode = Static<typeof RunMode>
 
+/**
+ * What an operator wants a worker or the slots of a server to do. `paused`: claim no runs. `stopped`: end the program
+ * after the runs under way, which cannot be taken back.
+ */
+export const Wanted = Type.Enum(['running', 'paused', 'stopped'], {
+  description:
+    'What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends',
+})
+export type Wanted = Static<typeof Wanted>
+
 export const RunnerType = Type.Enum(['host', 'docker', 'ssh'])
 export type RunnerType = Static<typeof RunnerType>
 

@@ -9,6 +9,7 @@ import {
   RunMode,
   RunnerType,
   TriggerType,
+  Wanted,
   WorkflowKind,
 } from './enums.ts'
 
@@ -173,8 +174,15 @@ export const Worker = Type.Object(
     slots: Count,
     busy_slots: Count,
     capabilities: Type.Array(Type.String()),
+    wanted: Wanted,
     joined_at: Timestamp,
     last_heartbeat: Timestamp,
+    lease_age_ms: Type.Integer({ minimum: 0, description: 'Milliseconds since last_heartbeat' }),
+    lease_until: Type.String({
+      format: 'date-time',
+      description: 'A worker that does not renew its lease until then is lost',
+    }),
+    lost_at: NullableTimestamp,
     current_runs: Type.Array(Type.String({ description: 'run_uuid' })),
     current_task: Type.String({ description: 'The first of current_runs, or ""' }),
     tasks_complete: Type.Integer({
@@ -189,6 +197,29 @@ export const Worker = Type.Object(
   { $id: 'Worker' },
 )
 export type Worker = Static<typeof Worker>
+
+export const WorkerRun = Type.Object(
+  {
+    id: Type.Integer(),
+    run_uuid: Type.String({ format: 'uuid' }),
+    job_id: Type.String(),
+    workflow_name: Type.String(),
+    target: Type.String(),
+    attempt: Count,
+    since: Type.String({ format: 'date-time', description: 'When this worker claimed it' }),
+  },
+  { $id: 'WorkerRun' },
+)
+export type WorkerRun = Static<typeof WorkerRun>
+
+export const WorkerDetail = Type.Object(
+  {
+    ...Worker.properties,
+    runs: Type.Array(WorkerRun, { description: 'What its slots execute now, oldest first; at most 1,000' }),
+  },
+  { $id: 'WorkerDetail' },
+)
+export type WorkerDetail = Static<typeof WorkerDetail>
 
 export const ApiToken = Type.Object(
   {

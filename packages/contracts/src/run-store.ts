@@ -1,6 +1,6 @@
 import type { RunnerChoice } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
-import type { ArtifactType, ContentType, Priority, RunMode, WorkflowKind } from './enums.ts'
+import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
@@ -57,6 +57,8 @@ export interface WorkerIntro {
   /** Sorted words, for example `docker`, `tool:nmap`, `label:region=eu`. */
   readonly capabilities: readonly string[]
   readonly leaseMs: number
+  /** What an operator wanted of this process under its previous id. */
+  readonly wanted?: Wanted
 }
 
 export interface HeartbeatReply {
@@ -65,6 +67,8 @@ export interface HeartbeatReply {
    * unnoticed (the database was unreachable) is renewed.
    */
   readonly known: boolean
+  /** Missing if the worker is unknown. */
+  readonly wanted?: Wanted
   /** The runs that this worker executes according to Postgres. */
   readonly runs: readonly (RunKey & { cancelRequested: boolean })[]
 }

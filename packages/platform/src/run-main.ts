@@ -49,6 +49,12 @@ const firstSignal = (log: Logger): { promise: Promise<StopSignal>; abort: AbortC
   return { promise, abort }
 }
 
+const requested = async ({ stopRequested }: Program, log: Logger): Promise<'requested'> => {
+  await (stopRequested ?? Promise.withResolvers().promise)
+  log.info('stopping', { signal: 'a request over the API' })
+  return 'requested'
+}
+
 const crashOnBug = (log: Logger): Promise<'crashed'> => {
   const { promise, resolve } = Promise.withResolvers<'crashed'>()
   const onBug = (error: unknown): void => {
@@ -60,26 +66,31 @@ const crashOnBug = (log: Logger): Promise<'crashed'> => {
   return promise
 }
 
+export interface Program extends AsyncDisposable {
+  /** Resolves when something other than a signal asks the program to end. */
+  readonly stopRequested?: Promise<unknown>
+}
+
 /**
- * Runs a long-running program: starts it, waits for SIGTERM or SIGINT, stops it in order within `stopMs`, exits. The
+ * Runs a long-running program: starts it, waits for SIGTERM, SIGINT or its `stopRequested`, stops it in order within `stopMs`, exits. The
  * signal of `start` aborts if the program is stopped while it starts. Never returns: the process exits.
  */
 export const runMain = async (
-  start: (stopping: AbortSignal) => Promise<AsyncDisposable>,
+  start: (stopping: AbortSignal) => Promise<Program>,
   options: MainOptions,
 ): Promise<never> => {
   // Signal handlers alone do not keep Node running.
   setInterval(() => undefined, KEEP_ALIVE_MS)
   const stop = firstSignal(options.log)
   const crash = crashOnBug(options.log)
-  let program: AsyncDisposable
+  let program: Program
   try {
     program = await start(stop.abort.signal)
   } catch (error) {
     if (!stop.abort.signal.aborted) options.log.error('the program could not start', { error })
     process.exit(stop.abort.signal.aborted ? 0 : 1)
   }
-  const reason = await Promise.race([stop.promise, crash])
+  const reason = await Promise.race([stop.promise, crash, requested(program, options.log)])
   const code = await stopInOrder(program, options)
   process.exit(reason === 'crashed' ? 1 : code)
 }

@@ -1,5 +1,6 @@
 import type { Ticket } from '@scanfarm/contracts'
 import type { BullMessage } from './message.ts'
+import type { Signal } from './names.ts'
 import type { Head } from './plan-take.ts'
 
 /** The part of a BullMQ queue that this package uses. */
@@ -60,7 +61,8 @@ export interface Backend extends AsyncDisposable {
   registerClass(requirementClass: string, queue: string): Promise<void>
   generation(): Promise<string>
   publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void>
-  onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable>
+  publishWorkers(workerIds: readonly string[]): Promise<void>
+  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable>
   check(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { QueueConsumer } from './consumer.ts'
 import type { Backend, Redelivery, Sender } from './backend.ts'
 import { bullMessage, messageId } from './message.ts'
-import { queueName } from './names.ts'
+import { queueName, type Signal } from './names.ts'
 import type { Consumer, MessageRef, QueueLog, QueueMessage, RunQueue } from './run-queue.ts'
 
 /** Messages in one round trip. Bounded, so that the event loop and Redis can serve other work in between. */
@@ -79,8 +79,12 @@ export class BullRunQueue implements RunQueue {
     if (runs.length > 0) await this.#backend.publishCancel(runs)
   }
 
-  onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
-    return this.#backend.onCancel(listener)
+  async publishWorkers(workerIds: readonly string[]): Promise<void> {
+    if (workerIds.length > 0) await this.#backend.publishWorkers(workerIds)
+  }
+
+  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
+    return this.#backend.onSignal(listener)
   }
 
   check(): Promise<void> {

@@ -11,11 +11,25 @@ export const queueName = (farmId: string, requirementClass: string): string =>
     ? `${farmId}.runs`
     : `${farmId}.runs.${createHash('sha256').update(requirementClass).digest('hex').slice(0, HASH_CHARS)}`
 
-/** Ids of cancelled runs, as text of a signal. */
+/** Whom a signal is for: the owners of runs with a new cancel request, or workers with a new request of an operator. */
+export interface Signal {
+  readonly runIds: readonly number[]
+  readonly workerIds: readonly string[]
+}
+
+const WORKERS = 'workers:'
+
 export const formatRunIds = (runs: readonly { readonly runId: number }[]): string =>
   runs.map(({ runId }) => runId).join(',')
 
-export const parseRunIds = (text: string): number[] =>
+export const formatWorkerIds = (workerIds: readonly string[]): string => WORKERS + workerIds.join(',')
+
+export const parseSignal = (text: string): Signal =>
+  text.startsWith(WORKERS)
+    ? { runIds: [], workerIds: text.slice(WORKERS.length).split(',') }
+    : { runIds: parseRunIds(text), workerIds: [] }
+
+const parseRunIds = (text: string): number[] =>
   text
     .split(',')
     .map(Number)

@@ -1,4 +1,5 @@
 import type { Priority, Ticket } from '@scanfarm/contracts'
+import type { Signal } from './names.ts'
 
 /** Where messages are stored. The URL may contain credentials and is never logged. */
 export type QueueBackend =
@@ -56,8 +57,10 @@ export interface RunQueue extends AsyncDisposable {
    * login of the queue can send one, so a worker stops a run only if the database has the request.
    */
   publishCancel(runs: readonly { readonly runId: number }[]): Promise<void>
+  /** Signals these workers that an operator wants something of them. A hint too: the database has the request. */
+  publishWorkers(workerIds: readonly string[]): Promise<void>
   /** Resolves once subscribed. The subscription is restored after an outage of the backend. */
-  onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable>
+  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable>
   /**
    * Resolves if messages can be written now. Rejects with `QueueSetupError` for a problem that needs an operator (an
    * eviction policy that may drop messages, an old version), and with another error if the backend is unreachable.

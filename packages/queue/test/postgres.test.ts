@@ -36,7 +36,7 @@ test('Consumers and listeners continue after a loss of their connections', async
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await using consumer = queue.consumer(serveAll)
   const cancelled: number[] = []
-  await using _listening = await queue.onCancel((ids) => cancelled.push(...ids))
+  await using _listening = await queue.onSignal(({ runIds }) => cancelled.push(...runIds))
   await queue.check()
   const taking = consumer.take(1, patience())
   await cutConnections()
@@ -157,7 +157,7 @@ test('A login with only the worker role can consume messages and receive cancels
     )
     await worker.check()
     const cancelled: number[] = []
-    await using _listening = await worker.onCancel((ids) => cancelled.push(...ids))
+    await using _listening = await worker.onSignal(({ runIds }) => cancelled.push(...runIds))
     await using consumer = worker.consumer(serveAll)
     for (const runId of [1, 2]) {
       const [delivery] = await consumer.take(1, patience())

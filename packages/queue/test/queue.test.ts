@@ -345,9 +345,9 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
     await using stranger = await openQueue()
     const heard: number[][] = [[], []]
     const foreign: number[] = []
-    await using _one = await worker.onCancel((ids) => heard[0]?.push(...ids))
-    await using _two = await master.onCancel((ids) => heard[1]?.push(...ids))
-    await using _three = await stranger.onCancel((ids) => foreign.push(...ids))
+    await using _one = await worker.onSignal(({ runIds }) => heard[0]?.push(...runIds))
+    await using _two = await master.onSignal(({ runIds }) => heard[1]?.push(...runIds))
+    await using _three = await stranger.onSignal(({ runIds }) => foreign.push(...runIds))
     const ids = Array.from({ length: 1_000 }, (_, index) => 2 ** 40 + index)
     await master.publishCancel([])
     await master.publishCancel(ids.map((runId) => ({ runId })))

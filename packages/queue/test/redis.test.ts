@@ -73,7 +73,7 @@ describe('the queue on a failing Redis', () => {
     await using worker = await open('worker')
     await using consumer = worker.consumer(serveAll)
     const cancelled: number[] = []
-    await using _listening = await worker.onCancel((ids) => cancelled.push(...ids))
+    await using _listening = await worker.onSignal(({ runIds }) => cancelled.push(...runIds))
     const taking = consumer.take(1, patience())
     await server.kill()
     await expect(master.add([message(1)])).rejects.toThrow()

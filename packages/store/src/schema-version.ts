@@ -9,6 +9,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0007-names',
   '0008-submitting',
   '0010-sessions',
+  '0012-farm',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -1,4 +1,4 @@
-import { CLOUD_SLOTS, type Worker } from '@scanfarm/contracts'
+import { CLOUD_SLOTS, type Wanted, type Worker, type WorkerDetail, type WorkerRun } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { pageOf, readPage, ROW_BYTES, type PageOf, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
@@ -11,8 +11,10 @@ const RUNS = sql`array(select run_uuid::text from runs where worker_id = w.id an
                        order by id limit ${MAX_LISTED_RUNS})`
 const COLUMNS = sql`
   w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.joined_at, w.last_heartbeat,
+  w.wanted, w.lease_until, w.lost_at,
+  greatest(0, floor(extract(epoch from now() - w.last_heartbeat) * 1000))::bigint as lease_age_ms,
   case when w.lost_at is not null or w.lease_until < now() then 'lost'
-       when w.draining then 'draining'
+       when w.draining or w.wanted <> 'running' then 'draining'
        when w.busy > 0 or cardinality(${RUNS}) > 0 then 'busy' else 'idle' end as status,
   greatest(w.busy, cardinality(${RUNS})) as busy_slots,
   ${RUNS} as current_runs`
@@ -24,6 +26,22 @@ export const HAS_LOCAL_SLOTS = sql<boolean>`exists (
 
 /** Ended runs of a worker are counted among the newest runs of the farm: no index finds all of them. */
 const COUNTED_RUNS = 10_000
+
+/**
+ * `ok`: it is recorded. `lost`: the process is lost or has left. `slots`: the slots of a server end with the server.
+ * `stopping`: the program already ends.
+ */
+export type Directed = 'ok' | 'unknown' | 'lost' | 'slots' | 'stopping'
+
+const runsOf = async (db: Kysely<unknown>, id: string): Promise<WorkerRun[]> => {
+  const { rows } = await sql<WorkerRun>`
+    select r.id, r.run_uuid, j.job_id, r.workflow_name, r.target, r.attempt,
+           coalesce(r.claimed_at, r.started_at) as since
+    from runs r join jobs j on j.id = r.job_no
+    where r.worker_id = ${id} and r.status = 'running' order by r.id limit ${MAX_LISTED_RUNS}
+  `.execute(db)
+  return rows
+}
 
 type Row = Omit<Worker, 'current_task' | 'tasks_complete' | 'tasks_failed'>
 type Ended = ReadonlyMap<string, { readonly completed: number; readonly failed: number }>
@@ -67,11 +85,21 @@ export const makeWorkers = (db: Kysely<unknown>) => ({
       item: ({ place: _, ...worker }) => withTasks(worker, ended),
     })
   },
-  find: async (id: string): Promise<Worker | undefined> => {
+  find: async (id: string): Promise<WorkerDetail | undefined> => {
     if (!canBeStored(id)) return undefined
     const { rows } = await sql<Row>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)
     const [row] = rows
-    return row && withTasks(row, await endedRuns(db))
+    if (row === undefined) return undefined
+    const [ended, runs] = await Promise.all([endedRuns(db), runsOf(db, id)])
+    return { ...withTasks(row, ended), runs }
+  },
+  /** Records what an operator wants of a process, or why that is not possible. */
+  direct: async (id: string, wanted: Wanted): Promise<Directed> => {
+    if (!canBeStored(id)) return 'unknown'
+    const { rows } = await sql<{
+      answer: Directed
+    }>`select direct_worker(${id}, ${wanted}) as answer`.execute(db)
+    return rows[0]?.answer ?? 'unknown'
   },
   /** Capabilities of each live worker of the kind `worker`. */
   liveCapabilities: async (): Promise<string[][]> => {

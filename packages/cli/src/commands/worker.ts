@@ -1,6 +1,9 @@
+import type { WorkerDetail } from '@scanfarm/contracts'
 import { createLogger, runMain } from '@scanfarm/platform'
 import { Command } from 'commander'
-import { collect } from '../options.ts'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { printFields, printJson } from '../client/table.ts'
+import { collect, idArgument } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -13,6 +16,42 @@ interface WorkerOptions {
   readonly label?: string[]
   readonly config?: string
 }
+
+interface DrainOptions extends ClientOptions {
+  readonly pause?: boolean
+}
+
+interface Answer {
+  readonly message: string
+  readonly data: WorkerDetail
+}
+
+const direct = async (
+  terminal: Terminal,
+  options: ClientOptions,
+  path: string,
+  body?: object,
+): Promise<void> => {
+  const answer = await connect(terminal, options).post<Answer>(path, body)
+  if (wantsJson(options)) return printJson(terminal, answer)
+  const { name, status, busy_slots, slots } = answer.data
+  printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
+}
+
+const pathOf = (id: string): string => `/workers/${encodeURIComponent(id)}`
+
+const drainCommand = (terminal: Terminal): Command =>
+  clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
+    .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
+    .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
+    .action(async (id: string, { pause, ...options }: DrainOptions) =>
+      direct(terminal, options, `${pathOf(id)}/drain`, { stop: pause !== true }),
+    )
+
+const resumeCommand = (terminal: Terminal): Command =>
+  clientCommand('resume', 'Let a paused worker claim runs again.')
+    .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
+    .action(async (id: string, options: ClientOptions) => direct(terminal, options, `${pathOf(id)}/resume`))
 
 export const workerCommand = (terminal: Terminal): Command =>
   new Command('worker')
@@ -34,3 +73,5 @@ export const workerCommand = (terminal: Terminal): Command =>
         stopMs: config.worker.drainMs + CLOSE_MS,
       })
     })
+    .addCommand(drainCommand(terminal))
+    .addCommand(resumeCommand(terminal))

@@ -16,7 +16,7 @@ import {
 import pg from 'pg'
 import type { Backend, Receiver, Redelivery, Sender, Notifier } from '../backend.ts'
 import { runIdOf } from '../message.ts'
-import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import { formatRunIds, formatWorkerIds, parseSignal, PREFIX, type Signal } from '../names.ts'
 import type { Head } from '../plan-take.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
 import { grantWorkers } from './grant-workers.ts'
@@ -169,11 +169,15 @@ export class PostgresBackend implements Backend {
       ])
   }
 
-  async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+  async publishWorkers(workerIds: readonly string[]): Promise<void> {
+    await this.#pool.query('select pg_notify($1, $2)', [this.#cancelChannel, formatWorkerIds(workerIds)])
+  }
+
+  async onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
     return await listen({
       url: this.#url,
       log: (message, facts) => this.#log.warn(message, facts),
-      channels: { [this.#cancelChannel]: (text) => listener(parseRunIds(text)) },
+      channels: { [this.#cancelChannel]: (text) => listener(parseSignal(text)) },
     })
   }
 

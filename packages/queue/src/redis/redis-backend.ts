@@ -11,7 +11,7 @@ import {
 import type { ChainableCommander } from 'ioredis'
 import type { Backend, Receiver, Redelivery, Sender, Notifier } from '../backend.ts'
 import { runIdOf } from '../message.ts'
-import { formatRunIds, parseRunIds, PREFIX } from '../names.ts'
+import { formatRunIds, formatWorkerIds, parseSignal, PREFIX, type Signal } from '../names.ts'
 import type { Head } from '../plan-take.ts'
 import type { QueueLog } from '../run-queue.ts'
 import { connect, firstAttempt, place } from './connect.ts'
@@ -152,9 +152,14 @@ export class RedisBackend implements Backend {
     await this.#client.publish(`${this.#farm}:cancel`, formatRunIds(runs))
   }
 
-  async onCancel(listener: (runIds: number[]) => void): Promise<AsyncDisposable> {
+  async publishWorkers(workerIds: readonly string[]): Promise<void> {
+    this.assertConnected()
+    await this.#client.publish(`${this.#farm}:cancel`, formatWorkerIds(workerIds))
+  }
+
+  async onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
     const subscriber = connect(this.#url, this.#log, { blocking: true })
-    subscriber.on('message', (_channel, text) => listener(parseRunIds(text)))
+    subscriber.on('message', (_channel, text) => listener(parseSignal(text)))
     await firstAttempt(subscriber)
     // The client keeps the subscription while Redis is unreachable, and subscribes when it connects.
     await subscriber.subscribe(`${this.#farm}:cancel`)

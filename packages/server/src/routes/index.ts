@@ -15,7 +15,7 @@ import { documentation } from './farm/documentation.ts'
 import { health, metrics, ready, serverInfo } from './farm/farm.ts'
 import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
 import { getStats, listTables } from './farm/stats.ts'
-import { getWorker, listWorkers, registryInfo } from './farm/workers.ts'
+import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, getAsset, listAssets } from './findings/assets.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings/transfer.ts'
@@ -180,6 +180,8 @@ export const apiRoutes = (): Route[] => {
     postWebhookRunTrigger,
     listWorkers,
     getWorker,
+    drainWorker,
+    resumeWorker,
     login,
     logout,
     createSession,

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { silentLogger } from '@scanfarm/platform'
+import { openRunQueue } from '@scanfarm/queue'
+import { asSuperuser } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { PROBE, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
@@ -125,6 +129,78 @@ describe('GET /workers', () => {
   test('GET /workers/{id} answers 404 for an unknown worker', async () => {
     const { body } = await server.viewer.get('/api/workers/nope').expect(404)
     expect(body).toMatchObject({ code: 'not_found', message: 'there is no worker "nope"' })
+  })
+})
+
+describe('POST /workers/{id}/drain', () => {
+  const joined = async (kind: 'worker' | 'server'): Promise<string> => {
+    const workerId = randomUUID()
+    const intro = { name: kind, hostname: 'host', pid: 5, version: '1', slots: 2, capabilities: [] }
+    await server.runStore.join({ ...intro, workerId, kind, leaseMs: 20_000 })
+    return workerId
+  }
+
+  test('POST /workers/{id}/drain stores the request, signals the worker and shows it in the list', async () => {
+    const id = await joined('worker')
+    const signals: string[] = []
+    await using queue = await openRunQueue(
+      { kind: 'postgres', url: server.database.url },
+      { farmId: await server.store.farmId(), role: 'worker', log: silentLogger },
+    )
+    await using _listening = await queue.onSignal(({ workerIds }) => signals.push(...workerIds))
+    const { body } = await server.operator.post(`/api/workers/${id}/drain`).send({ stop: false }).expect(200)
+    expect(body).toMatchObject({
+      message: 'The worker drains and stays paused',
+      data: { id, status: 'draining', wanted: 'paused', runs: [] },
+    })
+    await until(async () => (signals.includes(id) ? true : undefined), { what: 'the signal' })
+    expect(await server.runStore.heartbeat(id, 0)).toEqual({ known: true, wanted: 'paused', runs: [] })
+    await server.operator.post(`/api/workers/${id}/resume`).expect(200)
+    expect(await server.runStore.heartbeat(id, 0)).toMatchObject({ wanted: 'running' })
+    const stopped = await server.operator.post(`/api/workers/${id}/drain`).send({}).expect(200)
+    expect(stopped.body).toMatchObject({ data: { wanted: 'stopped' } })
+    const { body: list } = await server.viewer.get('/api/workers').expect(200)
+    expect((list.data as { id: string }[]).find((worker) => worker.id === id)).toMatchObject({
+      status: 'draining',
+      wanted: 'stopped',
+    })
+    const refused = await server.operator.post(`/api/workers/${id}/resume`).expect(409)
+    expect(refused.body).toMatchObject({
+      code: 'wrong_state',
+      message: 'this worker already stops: start it again when it has ended',
+    })
+    await server.runStore.leave(id)
+  })
+
+  test('The slots of a server can be paused, which keeps local runs waiting, but not stopped', async () => {
+    const id = await joined('server')
+    const { body } = await server.operator.post(`/api/workers/${id}/drain`).send({}).expect(409)
+    expect(body).toMatchObject({ code: 'conflict', message: expect.stringContaining('{"stop": false}') })
+    await server.operator.post(`/api/workers/${id}/drain`).send({ stop: false }).expect(200)
+    const { body: made } = await server.operator
+      .post('/api/runs')
+      .send({ module: 'probe', target: 'paused.example' })
+      .expect(202)
+    expect(await server.runStore.claimLocal(id, 10)).toEqual([])
+    await server.operator.post(`/api/workers/${id}/resume`).expect(200)
+    const [run] = await server.runStore.claimLocal(id, 10)
+    expect(run).toMatchObject({ target: 'paused.example', jobId: made.job_id })
+    const { body: read } = await server.viewer.get(`/api/workers/${id}`).expect(200)
+    expect(read.runs).toMatchObject([{ target: 'paused.example', workflow_name: 'probe', attempt: 1 }])
+    if (run) await endRun(server.runStore, run)
+    await server.runStore.leave(id)
+  })
+
+  test('A drain needs an operator and a known worker that is not lost', async () => {
+    await server.viewer.post('/api/workers/nope/drain').send({}).expect(403)
+    await server.operator.post('/api/workers/nope/drain').send({}).expect(404)
+    await server.operator.post('/api/workers/nope/drain').send({ force: true }).expect(400)
+    const id = await joined('worker')
+    const late = `update workers set lease_until = now() - interval '1 s' where id = $1`
+    await asSuperuser((client) => client.query(late, [id]), server.database.url)
+    const { body } = await server.operator.post(`/api/workers/${id}/drain`).send({}).expect(409)
+    expect(body).toMatchObject({ code: 'wrong_state', message: expect.stringContaining('is lost') })
+    await server.runStore.leave(id)
   })
 })
 

@@ -21,6 +21,8 @@ export interface RunningWorker extends AsyncDisposable {
   readonly status: ExecutorStatus
   /** `http://address:port` of health and metrics; undefined where `worker.health_port` is 0. */
   readonly healthUrl: string | undefined
+  /** Resolves when an operator asks over the API that this program ends. */
+  readonly stopRequested: Promise<unknown>
 }
 
 /** Starts a worker. Waits for its database and queue; rejects when their versions or settings do not fit. */
@@ -66,7 +68,12 @@ export async function startWorker(
   })
   const sweep = scope.use(openSweep(host, executor, machine.runners))
   const tools = scope.use(capabilities.watch((found) => executor.offer(found)))
-  scope.use(await queue.onCancel((runIds) => executor.checkCancels(runIds)))
+  scope.use(
+    await queue.onSignal(({ runIds, workerIds }) => {
+      executor.checkCancels(runIds)
+      executor.checkWanted(workerIds)
+    }),
+  )
   const healthUrl = await serveHealth(config, executor, metrics, scope)
   scope.defer(() => executor.drain(worker.drainMs))
   executor.start()
@@ -78,6 +85,7 @@ export async function startWorker(
       return executor.status
     },
     healthUrl,
+    stopRequested: executor.stopRequested,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }

@@ -1,4 +1,4 @@
-import { outcomeOf, PRIORITY_RANK, type ClaimedRun } from '@scanfarm/contracts'
+import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted } from '@scanfarm/contracts'
 import { backOff, errorText, pause, settlesWithin, type Backoff } from '@scanfarm/platform'
 import { Mask } from '@scanfarm/engine'
 import type { Homes } from '../workspaces/homes.ts'
@@ -18,6 +18,8 @@ export interface ExecutorStatus {
   readonly workerId: string | undefined
   readonly slots: number
   readonly busy: number
+  /** An operator wants no more claims. */
+  readonly paused: boolean
   /** Milliseconds since the database last answered a heartbeat; normally at most a third of the lease. */
   readonly silenceMs: number
 }
@@ -80,6 +82,9 @@ export class Executor implements AsyncDisposable {
   readonly #mask: Mask
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
+  readonly #stopRequest = Promise.withResolvers<'stop requested'>()
+  /** Aborted while an operator wants no more claims. */
+  #pause = new AbortController()
   #taking: Promise<void> | undefined
   #flushing: NodeJS.Timeout | undefined
   #change = Promise.withResolvers<void>()
@@ -108,6 +113,7 @@ export class Executor implements AsyncDisposable {
       draining: () => this.#stopTaking.signal.aborted,
       handBack: (keys) => this.#writer.handBack(keys),
       onAnswer: () => this.#writer.noteSuccess(),
+      onWanted: (wanted) => this.#follow(wanted),
       onJoined: () => this.#changed(),
     })
   }
@@ -126,7 +132,14 @@ export class Executor implements AsyncDisposable {
   get status(): ExecutorStatus {
     const { workerId, silenceMs } = this.#lease
     const { slots } = this.#options.intro
-    return { joined: workerId !== undefined, workerId, slots, busy: this.#working(), silenceMs }
+    return {
+      joined: workerId !== undefined,
+      workerId,
+      slots,
+      busy: this.#working(),
+      paused: this.#pause.signal.aborted,
+      silenceMs,
+    }
   }
 
   /** The folder that contains the work folders of runs. Throws when commands could not enter any. */
@@ -152,6 +165,22 @@ export class Executor implements AsyncDisposable {
     this.#cancelDuringClaim ||= this.#options.source.claiming
     const ids = new Set(runIds)
     for (const { key } of this.#sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
+  }
+
+  /** An operator may want something else of this worker: the next heartbeat follows soon and returns it. */
+  checkWanted(workerIds: readonly string[]): void {
+    const { workerId } = this.#lease
+    if (workerId !== undefined && workerIds.includes(workerId)) this.#lease.recheckSoon()
+  }
+
+  /** An operator may have ended a pause. */
+  checkPause(): void {
+    if (this.#pause.signal.aborted) this.#lease.recheckSoon()
+  }
+
+  /** Resolves when an operator wants the program to end. Claims have stopped by then; the caller drains. */
+  get stopRequested(): Promise<'stop requested'> {
+    return this.#stopRequest.promise
   }
 
   /**
@@ -194,6 +223,13 @@ export class Executor implements AsyncDisposable {
     while (this.#executing.size > 0) await Promise.all(this.#executing)
   }
 
+  #follow(wanted: Wanted): void {
+    if (wanted !== 'running') this.#pause.abort()
+    else if (this.#pause.signal.aborted) this.#pause = new AbortController()
+    if (wanted === 'stopped') this.#stopRequest.resolve('stop requested')
+    this.#changed()
+  }
+
   #changed(): void {
     this.#change.resolve()
     this.#change = Promise.withResolvers()
@@ -205,7 +241,8 @@ export class Executor implements AsyncDisposable {
     for (let failures = 0; !signal.aborted;) {
       const { workerId } = this.#lease
       // Few free places are left until they are enough for a group.
-      if (workerId === undefined || this.#room() <= this.#ahead() / 2) {
+      const isPaused = this.#pause.signal.aborted
+      if (workerId === undefined || isPaused || this.#room() <= this.#ahead() / 2) {
         await this.#change.promise
         continue
       }
@@ -213,7 +250,8 @@ export class Executor implements AsyncDisposable {
       const change = this.#change.promise
       try {
         const isSlotFree = this.#working() < this.#options.intro.slots
-        const runs = await source.next(workerId, () => this.#room(), signal, isSlotFree)
+        const until = AbortSignal.any([signal, this.#pause.signal])
+        const runs = await source.next(workerId, () => this.#room(), until, isSlotFree)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
         if (runs.length === 0 && !isSlotFree) await change
         failures = 0

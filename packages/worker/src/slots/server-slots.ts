@@ -59,7 +59,12 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
   // Local and cloud slots share their folders: the local slots sweep them where there are any.
   const runners = isCloud ? { sweepContainers: async () => 0 } : machine.runners
   if (!isCloud || config.local.slots === 0) scope.use(openSweep(host, executor, runners)).start()
-  scope.use(host.onNotify(() => source.notify()))
+  scope.use(
+    host.onNotify(() => {
+      source.notify()
+      executor.checkPause()
+    }),
+  )
   scope.use(host.onCancel((runIds) => executor.checkCancels(runIds)))
   scope.defer(() => executor.drain(config.server.drainMs))
   executor.start()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { HeartbeatReply, RunKey, RunStore, WorkerIntro } from '@scanfarm/contracts'
+import type { HeartbeatReply, RunKey, RunStore, Wanted, WorkerIntro } from '@scanfarm/contracts'
 import { errorText, pause, settlesWithin, type Logger } from '@scanfarm/platform'
 import type { Session } from './session.ts'
 
-export type Introduction = Omit<WorkerIntro, 'workerId'>
+export type Introduction = Omit<WorkerIntro, 'workerId' | 'wanted'>
 
 export interface WorkerLeaseOptions {
   readonly store: Pick<RunStore, 'join' | 'heartbeat' | 'offer'>
@@ -19,6 +19,8 @@ export interface WorkerLeaseOptions {
   handBack(keys: readonly RunKey[]): Promise<void>
   /** The store answered. */
   onAnswer(): void
+  /** An operator wants something else than before. */
+  onWanted(wanted: Wanted): void
   /** The process has a new worker id to claim with. */
   onJoined(): void
 }
@@ -45,6 +47,7 @@ export class WorkerLease implements AsyncDisposable {
   /** Listed but unknown here at the last heartbeat; a run is handed back when that happens twice. */
   #unknownRuns = new Set<string>()
   #capabilities: readonly string[]
+  #wanted: Wanted = 'running'
   /** As Postgres knows them. */
   #offered: readonly string[]
 
@@ -114,7 +117,7 @@ export class WorkerLease implements AsyncDisposable {
     const { store, intro, log, onJoined } = this.#options
     const workerId = randomUUID()
     const capabilities = this.#capabilities
-    await store.join({ ...intro, capabilities, workerId })
+    await store.join({ ...intro, capabilities, workerId, wanted: this.#wanted })
     this.#workerId = workerId
     this.#offered = capabilities
     this.#unknownRuns.clear()
@@ -137,8 +140,16 @@ export class WorkerLease implements AsyncDisposable {
     const busy = Math.min(expected.length, intro.slots)
     const reply = await store.heartbeat(workerId, busy, draining())
     this.#answered()
-    if (reply.known) await this.#compare(reply, expected, wasClaiming)
-    else this.#onLeaseLost()
+    if (!reply.known) return this.#onLeaseLost()
+    this.#follow(reply.wanted ?? 'running')
+    await this.#compare(reply, expected, wasClaiming)
+  }
+
+  #follow(wanted: Wanted): void {
+    if (wanted === this.#wanted) return
+    this.#wanted = wanted
+    this.#options.log.info('an operator changed what this worker does', { wanted })
+    this.#options.onWanted(wanted)
   }
 
   #answered(): void {

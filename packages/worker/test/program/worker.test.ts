@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
@@ -81,6 +83,35 @@ describe.each(['redis', 'postgres'] as const)('A queue on %s', (kind) => {
     expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
   })
 
+  test('delivers a request to pause within a second, and one to resume', async () => {
+    const { workers } = cluster.store
+    const [joined] = (await workers.list()).data
+    const id = joined?.id ?? ''
+    const target = freshName()
+    const [running = 0] = await cluster.submit(
+      [
+        {
+          name: 'slow',
+          command: 'echo up > {{Output}}/up; while test ! -e {{Output}}/go; do sleep 0.1; done',
+        },
+      ],
+      [target],
+    )
+    await cluster.written(target, 'up')
+    expect(await workers.direct(id, 'paused')).toBe('ok')
+    await cluster.queue.publishWorkers([id])
+    await until(async () => (worker.status.paused ? true : undefined), { what: 'the pause', limitMs: 1_000 })
+    expect(await workers.find(id)).toMatchObject({ status: 'draining', wanted: 'paused' })
+    const [waiting = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()])
+    await writeFile(join(cluster.folder, 'data/work/workspaces', target, 'go'), '')
+    expect(await cluster.ended(running)).toMatchObject({ status: 'completed', attempt: 1 })
+    expect(await cluster.run(waiting)).toMatchObject({ status: 'queued' })
+    expect(await workers.find(id)).toMatchObject({ status: 'draining', runs: [] })
+    expect(await workers.direct(id, 'running')).toBe('ok')
+    await cluster.queue.publishWorkers([id])
+    expect(await cluster.ended(waiting)).toMatchObject({ status: 'completed', attempt: 1 })
+  })
+
   test('drops the message of a run that is already cancelled', async () => {
     const [runId = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()], {
       concurrency: 1,
@@ -127,6 +158,27 @@ describe('A worker', () => {
     await worker[Symbol.asyncDispose]()
     expect((await cluster.store.workers.list()).data).toEqual([])
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow()
+  })
+
+  test('ends as after SIGTERM when an operator drains it, and hands back what exceeds its drain time', async () => {
+    const { workers } = cluster.store
+    const target = freshName()
+    const process = await cluster.spawnWorker({ SCANFARM_WORKER_DRAIN_MS: '200' })
+    const [runId = 0] = await cluster.submit(
+      [{ name: 'slow', command: 'echo up >> {{Output}}/up; sleep 300' }],
+      [target],
+    )
+    await cluster.written(target, 'up')
+    const [joined] = (await workers.list()).data
+    const id = joined?.id ?? ''
+    // Without a signal of the queue: the next heartbeat returns the request.
+    expect(await workers.direct(id, 'stopped')).toBe('ok')
+    expect(await workers.direct(id, 'running')).toBe('stopping')
+    expect(await process.ended).toBe(0)
+    expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+    expect((await workers.list()).data).toEqual([])
+    expect(await workers.direct(id, 'paused')).toBe('unknown')
+    await cluster.store.runs.requestCancel(String(runId))
   })
 
   test('waits for a database without a schema until it is stopped', async () => {

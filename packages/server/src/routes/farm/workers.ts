@@ -1,11 +1,17 @@
-import { AppError, Worker } from '@scanfarm/contracts'
+import { AppError, Wanted, Worker, WorkerDetail } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
+import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { part, partBody, partQuery } from '../paging.ts'
 
 /** Prefix of program names in the capabilities of a worker. */
 export const TOOL = 'tool:'
+
+const WorkerPath = Type.Object({ id: Type.String() })
+
+const noWorker = (id: string): AppError =>
+  new AppError('not_found', `there is no worker ${JSON.stringify(id)}`)
 
 const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
   const entries = await catalog.list()
@@ -43,16 +49,88 @@ export const getWorker = route(
     tag: 'Farm',
     summary: 'Read one worker',
     role: 'viewer',
-    params: Type.Object({ id: Type.String() }),
-    description: 'The fields of the worker are returned beside `data` too, as Osmedeus clients expect.',
-    responses: { 200: Type.Object({ ...Worker.properties, data: Worker }) },
+    params: WorkerPath,
+    description:
+      'With the runs that its slots execute now. The fields of the worker are returned beside `data` too, as Osmedeus clients expect.',
+    responses: { 200: Type.Object({ ...WorkerDetail.properties, data: WorkerDetail }) },
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const data = await store.workers.find(params.id)
-    if (data === undefined) throw new AppError('not_found', `there is no worker ${JSON.stringify(params.id)}`)
+    if (data === undefined) throw noWorker(params.id)
     return { ...data, data }
   },
+)
+
+/** Records what an operator wants of a worker, and signals it. */
+const direct = async (
+  { store, queue, log }: ServerContext,
+  id: string,
+  wanted: Wanted,
+): Promise<WorkerDetail> => {
+  const directed = await store.workers.direct(id, wanted)
+  if (directed === 'lost')
+    throw new AppError('wrong_state', 'this worker is lost: it owns no runs and cannot be reached')
+  if (directed === 'slots')
+    throw new AppError(
+      'conflict',
+      'the slots of a server end with the server: stop the server, or pause its slots with {"stop": false}',
+    )
+  if (directed === 'stopping')
+    throw new AppError('wrong_state', 'this worker already stops: start it again when it has ended')
+  const worker = directed === 'ok' ? await store.workers.find(id) : undefined
+  if (worker === undefined) throw noWorker(id)
+  await queue?.publishWorkers([id]).catch((error: unknown) => {
+    log.warn('a worker could not be signalled; it will read the request with its next heartbeat', { error })
+  })
+  return worker
+}
+
+export const drainWorker = route(
+  {
+    method: 'post',
+    path: '/workers/{id}/drain',
+    tag: 'Farm',
+    summary: 'Drain a worker: it claims no more runs and finishes those it has',
+    description:
+      'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
+    role: 'operator',
+    params: WorkerPath,
+    body: Type.Object(
+      {
+        stop: Type.Optional(
+          Type.Boolean({ description: 'Whether its program ends when it is drained; default true' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
+    errors: ['not_found', 'wrong_state', 'conflict', 'invalid_input'],
+  },
+  async (context, { params, body }) => {
+    const stop = body.stop ?? true
+    const data = await direct(context, params.id, stop ? 'stopped' : 'paused')
+    const message = stop ? 'The worker drains and ends' : 'The worker drains and stays paused'
+    return { message, data }
+  },
+)
+
+export const resumeWorker = route(
+  {
+    method: 'post',
+    path: '/workers/{id}/resume',
+    tag: 'Farm',
+    summary: 'Let a paused worker claim runs again',
+    description: 'A worker that already stops cannot be resumed. A worker that is not paused is not changed.',
+    role: 'operator',
+    params: WorkerPath,
+    responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
+    errors: ['not_found', 'wrong_state'],
+  },
+  async (context, { params }) => ({
+    message: 'The worker claims runs again',
+    data: await direct(context, params.id, 'running'),
+  }),
 )
 
 /** Maximum workflow names in the description of a program. */

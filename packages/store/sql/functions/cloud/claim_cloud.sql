@@ -1,7 +1,7 @@
 -- Claims up to p_limit waiting runs of machines with room, the most urgent first. A machine runs one at a time, or
 -- its share of the concurrency of the job of the next run; every run on it counts, and no run passes a more urgent
 -- one. One claim at a time in the whole farm, so that no room is given to two runs. A machine that is being lost
--- is skipped. Not for workers: they cannot reach the machines.
+-- is skipped. Paused slots get none. Not for workers: they cannot reach the machines.
 create or replace function claim_cloud(p_worker_id text, p_limit int) returns json
 language plpgsql
 -- planner: walk
@@ -12,7 +12,8 @@ declare
   v_ids bigint[];
   v_suspects boolean := may_start_suspect(p_worker_id);
 begin
-  if not renew_lease(p_worker_id, null, null) then
+  if not renew_lease(p_worker_id, null, null)
+     or not exists (select from workers where id = p_worker_id and wanted = 'running') then
     return '[]';
   end if;
   perform pg_advisory_xact_lock(hashtext('scanfarm cloud claim'));

@@ -1,4 +1,4 @@
--- Claims local runs straight from the outbox.
+-- Claims local runs straight from the outbox. Paused slots get none.
 create or replace function worker.claim_local(p_worker_id text, p_limit int) returns json
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: walk
@@ -7,7 +7,8 @@ as $$
 declare
   v_ids bigint[];
 begin
-  if not renew_lease(p_worker_id, null, null) then
+  if not renew_lease(p_worker_id, null, null)
+     or not exists (select from workers where id = p_worker_id and wanted = 'running') then
     return '[]';
   end if;
   v_ids := startable_runs(p_worker_id, array(select lock_local_runs(p_limit, may_start_suspect(p_worker_id))));

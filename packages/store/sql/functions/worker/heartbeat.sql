@@ -1,4 +1,5 @@
--- Renews the lease of a worker and returns which of its runs are to be cancelled.
+-- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs with their cancel
+-- requests.
 create or replace function worker.heartbeat(p_worker_id text, p_busy int, p_draining boolean) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
@@ -9,7 +10,8 @@ begin
   if not renew_lease(p_worker_id, p_busy, p_draining) then
     return '{"known": false, "runs": []}';
   end if;
-  return jsonb_build_object('known', true, 'runs', (
+  return jsonb_build_object('known', true, 'wanted', (
+    select wanted from workers where id = p_worker_id), 'runs', (
     select coalesce(jsonb_agg(jsonb_build_object(
       'runId', id, 'attempt', attempt, 'cancelRequested', cancel_requested_at is not null) order by id), '[]')
     from runs where worker_id = p_worker_id and status = 'running'));
