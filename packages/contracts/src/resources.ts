@@ -91,6 +91,39 @@ export const RunDetail = Type.Object(
 )
 export type RunDetail = Static<typeof RunDetail>
 
+export const AttemptEnding = Type.Enum(
+  ['running', 'completed', 'failed', 'cancelled', 'worker_lost', 'machine_lost', 'handed_back'],
+  {
+    description:
+      'worker_lost: the worker stopped renewing its lease. machine_lost: the cloud machine was lost. handed_back: the worker drained or could not begin the run',
+  },
+)
+export type AttemptEnding = Static<typeof AttemptEnding>
+
+export const RunAttempt = Type.Object(
+  {
+    attempt: Type.Integer({ minimum: 1 }),
+    ending: AttemptEnding,
+    reason: Type.String({ description: 'Why it ended, in words, or ""' }),
+    worker_id: Type.String(),
+    worker: Type.String({ description: 'Name of the worker, or "" if it is not known any more' }),
+    hostname: Type.String(),
+    pid: Type.Integer({ description: 'Process of the worker; 0 if not known' }),
+    version: Type.String(),
+    machine: Type.String({ description: 'Cloud machine, or ""' }),
+    started_at: NullableTimestamp,
+    ended_at: NullableTimestamp,
+    heard_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'Last heartbeat of the worker when the attempt was taken from it; otherwise null',
+    }),
+    killed_pids: Type.Array(Type.Integer(), {
+      description: 'Processes that the worker reported as killed when it stopped the attempt',
+    }),
+  },
+  { $id: 'RunAttempt' },
+)
+export type RunAttempt = Static<typeof RunAttempt>
+
 export const Step = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),

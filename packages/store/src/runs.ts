@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Artifact, Run, RunDetail, RunStatus, Step, StepResult } from '@scanfarm/contracts'
+import type { Artifact, Run, RunAttempt, RunDetail, RunStatus, Step, StepResult } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
 import { decodeCursor, pageOf, readPage, ROW_BYTES, type PageOf, type PageRequest } from './page.ts'
@@ -12,6 +12,7 @@ import {
   type StepResultFilter,
   type StoredArtifact,
 } from './run-part-lists.ts'
+import { runAttempts } from './run-attempts.ts'
 import {
   byRef,
   keyOf,
@@ -46,6 +47,8 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
   find: (ref: RunRef): Promise<RunDetail | undefined> => findDetail(db, ref),
   /** One page of the steps of the latest attempt, in order; undefined for an unknown run. */
   steps: (ref: RunRef, cursor?: string): Promise<PageOf<Step> | undefined> => steps(db, ref, cursor),
+  /** Oldest first, at most 101; undefined for an unknown run. */
+  attempts: (ref: RunRef): Promise<RunAttempt[] | undefined> => runAttempts(db, ref),
   artifacts: (ref: RunRef, cursor?: string): Promise<PageOf<Artifact> | undefined> =>
     artifacts(db, ref, cursor),
   artifact: (ref: RunRef, artifactId: string): Promise<StoredArtifact | undefined> =>

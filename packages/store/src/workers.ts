@@ -24,6 +24,9 @@ export const HAS_LOCAL_SLOTS = sql<boolean>`exists (
   select from workers where kind = 'server' and lost_at is null and lease_until > now()
     and not ${CLOUD_SLOTS}::text = any(capabilities))`
 
+/** How long the names of workers that have left are kept. */
+const KEEP_NAMES_DAYS = 90
+
 /** Ended runs of a worker are counted among the newest runs of the farm: no index finds all of them. */
 const COUNTED_RUNS = 10_000
 
@@ -113,13 +116,17 @@ export const makeWorkers = (db: Kysely<unknown>) => ({
     const { rows } = await sql<{ found: boolean }>`select ${HAS_LOCAL_SLOTS} as found`.execute(db)
     return rows[0]?.found ?? false
   },
-  /** Deletes workers that were lost longer ago than this. */
+  /** Deletes workers that were lost longer ago than this, and names of workers that left long ago. */
   prune: async (olderThanMs: number): Promise<number> => {
-    const { numAffectedRows } = await sql`
-      delete from workers w
-      where greatest(lost_at, lease_until) < now() - ${olderThanMs} * interval '1 ms' and lost_at is not null
-        and not exists (select 1 from runs where worker_id = w.id and status = 'running')
+    const { rows } = await sql<{ removed: number }>`
+      select remove_workers(array(
+        select id from workers w
+        where greatest(lost_at, lease_until) < now() - ${olderThanMs} * interval '1 ms' and lost_at is not null
+          and not exists (select 1 from runs where worker_id = w.id and status = 'running'))) as removed
     `.execute(db)
-    return Number(numAffectedRows ?? 0)
+    await sql`delete from past_workers where left_at < now() - ${KEEP_NAMES_DAYS} * interval '1 day'`.execute(
+      db,
+    )
+    return rows[0]?.removed ?? 0
   },
 })

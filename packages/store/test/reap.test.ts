@@ -65,6 +65,66 @@ describe('reaping', () => {
     expect(await reap()).toEqual(NOTHING)
   })
 
+  test('The attempts of a run name each worker and how its attempt ended, also when the worker has left', async () => {
+    const { workerId, runs } = await runningOn(1)
+    const [first] = runs
+    if (first === undefined) throw new Error('no run was claimed')
+    const ref = String(first.runId)
+    expect(await db.store.runs.attempts(ref)).toMatchObject([
+      { attempt: 1, ending: 'running', worker_id: workerId, worker: 'worker', ended_at: null },
+    ])
+    await expire(workerId)
+    await reap()
+    expect(await db.store.runs.attempts(ref)).toHaveLength(1)
+    const second = await joined(db.runStore, { name: 'second' })
+    await claimAll(db.store, db.runStore, second)
+    await db.runStore.leave(second)
+    const third = await joined(db.runStore, { name: 'third' })
+    const [last] = await claimAll(db.store, db.runStore, third)
+    if (last === undefined) throw new Error('the run was not claimed again')
+    await db.runStore.finish([{ ...ended(last, 'failed', {}, 'exit code 1'), killedPids: [77] }])
+    await db.runStore.leave(third)
+    const iso = expect.stringMatching(/^\d{4}-.*Z$/)
+    expect(await db.store.runs.attempts(ref)).toEqual([
+      {
+        ...{ attempt: 1, ending: 'worker_lost', reason: 'the worker was lost', worker_id: workerId },
+        ...{ worker: 'worker', hostname: 'host', pid: 4711, version: '1.0.0', machine: '' },
+        ...{ started_at: iso, ended_at: iso, heard_at: iso, killed_pids: [] },
+      },
+      expect.objectContaining({
+        ...{ attempt: 2, ending: 'handed_back', reason: 'the worker gave the run back', worker: 'second' },
+      }),
+      expect.objectContaining({
+        ...{ attempt: 3, ending: 'failed', reason: 'exit code 1', worker: 'third', killed_pids: [77] },
+      }),
+    ])
+    expect(await db.store.runs.attempts('999999')).toBeUndefined()
+  })
+
+  test('The attempts of a run are bounded to the newest', async () => {
+    const { runIds } = await submitted(db.store)
+    for (let n = 1; n <= 102; n += 1) {
+      const workerId = await joined(db.runStore)
+      await claimAll(db.store, db.runStore, workerId)
+      await db.runStore.leave(workerId)
+    }
+    const attempts = await db.store.runs.attempts(String(runIds[0]))
+    expect(attempts?.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 100 }, (_, n) => n + 3))
+  })
+
+  test('A run that is given up has an attempt whose worker was lost', async () => {
+    const { workerId, runs } = await runningOn(1)
+    await expire(workerId)
+    expect(await reap({ maxAttempts: 1 })).toMatchObject({ failed: 1 })
+    expect(await db.store.runs.attempts(String(runs[0]?.runId))).toMatchObject([
+      {
+        attempt: 1,
+        ending: 'worker_lost',
+        reason: expect.stringMatching(/^quarantined after 1 lost worker/),
+      },
+    ])
+  })
+
   test('The runs of live workers are left alone', async () => {
     const lost = await runningOn(1)
     const alive = await runningOn(3)

@@ -386,6 +386,7 @@ describe('heartbeat and leaving', () => {
     await db.store.runs.requestCancel(b.runUuid)
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({
       known: true,
+      wanted: 'running',
       runs: [
         { runId: a.runId, attempt: 1, cancelRequested: false },
         { runId: b.runId, attempt: 1, cancelRequested: true },

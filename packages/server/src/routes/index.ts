@@ -32,7 +32,7 @@ import { createRuns } from './runs/create-runs.ts'
 import { cancelJob, getJob } from './runs/jobs.ts'
 import { getRun, listRuns } from './runs/read-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
-import { listArtifacts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
+import { listArtifacts, listAttempts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
 import { listStepResults } from './runs/step-results.ts'
 import { createTask, getTask, listTasks } from './runs/tasks.ts'
 import { uploadFile } from './runs/upload-targets.ts'
@@ -92,6 +92,7 @@ export const apiRoutes = (): Route[] => {
     getRun,
     cancelRun,
     listSteps,
+    listAttempts,
     readStepLog,
     diffRuns,
     listArtifacts,

@@ -35,6 +35,7 @@ const EVERY_PATH: readonly ['get' | 'post' | 'delete', string][] = [
   ['get', ''],
   ['delete', ''],
   ['get', '/steps'],
+  ['get', '/attempts'],
   ['get', '/artifacts'],
   ['post', '/duplicate'],
   ['post', '/start'],

@@ -1,4 +1,4 @@
-import { AppError, Artifact, Step } from '@scanfarm/contracts'
+import { AppError, Artifact, RunAttempt, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { bytes, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
@@ -22,6 +22,26 @@ export const listSteps = route(
     const steps = await store.runs.steps(params.id, cursor)
     if (steps === undefined) throw noRun(params.id)
     return partBody(steps, cursor)
+  },
+)
+
+export const listAttempts = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/attempts',
+    tag: 'Runs',
+    summary: 'List the attempts of a run: which worker executed each one, and how it ended',
+    description:
+      'Oldest first. Of the attempts that did not end the run, the newest 100 are kept. A run that has not been claimed has none.',
+    role: 'viewer',
+    params: RunPath,
+    responses: { 200: Type.Object({ data: Type.Array(RunAttempt) }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const data = await store.runs.attempts(params.id)
+    if (data === undefined) throw noRun(params.id)
+    return { data }
   },
 )
 

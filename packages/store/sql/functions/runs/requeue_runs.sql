@@ -1,6 +1,6 @@
 -- Moves running runs back to queued under a new epoch, which makes queue messages of the old epoch void. The runs
 -- keep their slot, and their machine while it is ready. p_crashes is added to their count of lost workers. p_why
--- becomes the error of their open steps.
+-- becomes the error of their open steps, and is recorded with the attempt. The newest 100 attempts are kept.
 create or replace function requeue_runs(p_ids bigint[], p_crashes int, p_why text) returns bigint[]
 language plpgsql
 -- planner: batch
@@ -13,9 +13,17 @@ begin
   perform 1 from runs where id = any(p_ids) order by id for update;
 
   with moved as (
-    update runs
+    update runs r
     set status = 'queued', epoch = epoch + 1, crashes = crashes + p_crashes, current_pid = 0,
-        total_steps = 0, completed_steps = 0, updated_at = now()
+        total_steps = 0, completed_steps = 0, updated_at = now(),
+        past_attempts = case when jsonb_array_length(past_attempts) >= 100 then past_attempts - 0
+                             else coalesce(past_attempts, '[]') end
+          || (jsonb_build_object(
+                'attempt', attempt, 'worker_id', worker_id, 'started_at', claimed_at, 'ended_at', now(), 'reason', p_why,
+                'machine', (select name from cloud_instances i where i.id = r.instance_no))
+              || coalesce((select jsonb_build_object('worker', w.name, 'hostname', w.hostname, 'pid', w.pid,
+                                                     'version', w.version, 'heard_at', w.last_heartbeat)
+                           from workers w where w.id = r.worker_id), '{}'))
     where id = any(p_ids) and status || '' = 'running'
     returning id
   )
