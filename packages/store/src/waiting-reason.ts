@@ -1,7 +1,6 @@
-import { canServe, needsOf, type InfraStatus } from '@scanfarm/contracts'
+import { canServe, CLOUD_SLOTS, needsOf, type InfraStatus, type RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
-import { HAS_LOCAL_SLOTS } from './workers.ts'
 
 /** Why each queued run of a page waits, by id. Computed on every read, so it is never stale. */
 export async function waitingReasons(
@@ -10,23 +9,51 @@ export async function waitingReasons(
 ): Promise<ReadonlyMap<number, string>> {
   const queued = rows.filter((row) => row.status === 'queued')
   if (queued.length === 0) return new Map()
-  const found = await sql<{ throttled: number[]; offers: string[][]; local: boolean }>`
-    select array(select run_id from outbox where run_id = any(${queued.map((row) => row.id)}::bigint[]) and not ready)
-             as throttled,
-           (select coalesce(json_agg(capabilities), '[]') from (
-              select distinct capabilities from workers
-              where kind = 'worker' and lost_at is null and lease_until > now()) live) as offers,
-           ${HAS_LOCAL_SLOTS} as local
+  const [outbox, farm, infras] = await Promise.all([
+    sql<Held>`
+      select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect
+      from runs r left join outbox o on o.run_id = r.id
+      where r.id = any(${queued.map((row) => row.id)}::bigint[]) and (not o.ready or o.delayed or r.crashes > 0)
+    `.execute(db),
+    readOffers(db),
+    infrasOf(db, queued),
+  ])
+  const held = new Map(outbox.rows.map((row) => [Number(row.id), row]))
+  return new Map(queued.map((row) => [row.id, reason(row, held.get(row.id), farm, infras.get(row.job_id))]))
+}
+
+interface Held {
+  readonly id: number
+  /** False: it waits for a slot of its job. */
+  readonly ready: boolean
+  /** A claim has put it back. */
+  readonly delayed: boolean
+  /** It lost a worker before. */
+  readonly suspect: boolean
+}
+
+/** What live processes can take. */
+export interface Offers {
+  /** One for each set of capabilities; `open`: one of these workers is neither paused nor draining. */
+  readonly workers: readonly { readonly capabilities: string[]; readonly open: boolean }[]
+  readonly local: { readonly live: boolean; readonly open: boolean }
+  readonly cloud: { readonly live: boolean; readonly open: boolean }
+}
+
+export const readOffers = async (db: Kysely<unknown>): Promise<Offers> => {
+  const { rows } = await sql<{ kind: string; capabilities: string[]; open: boolean }>`
+    select kind, capabilities, bool_or(wanted = 'running' and not draining) as open from workers
+    where lost_at is null and lease_until > now() group by kind, capabilities
   `.execute(db)
-  const { throttled = [], offers = [], local = false } = found.rows[0] ?? {}
-  const throttledIds = new Set(throttled.map(Number))
-  const infras = await infrasOf(db, queued)
-  return new Map(
-    queued.map((row) => [
-      row.id,
-      reason(row, throttledIds.has(row.id), { offers, local }, infras.get(row.job_id)),
-    ]),
-  )
+  const isCloud = ({ capabilities }: { capabilities: string[] }): boolean =>
+    capabilities.includes(CLOUD_SLOTS)
+  const slots = (found: typeof rows) => ({ live: found.length > 0, open: found.some(({ open }) => open) })
+  const servers = rows.filter(({ kind }) => kind === 'server')
+  return {
+    workers: rows.filter(({ kind }) => kind === 'worker'),
+    local: slots(servers.filter((row) => !isCloud(row))),
+    cloud: slots(servers.filter(isCloud)),
+  }
 }
 
 interface Infra {
@@ -48,21 +75,39 @@ const infrasOf = async (
   return new Map(found.rows.map((row) => [row.job_id, row]))
 }
 
-const reason = (
-  row: RunRow,
-  throttled: boolean,
-  { offers, local }: { readonly offers: readonly string[][]; readonly local: boolean },
-  infra: Infra | undefined,
-): string => {
+const reason = (row: RunRow, held: Held | undefined, offers: Offers, infra: Infra | undefined): string => {
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
-  if (throttled) return `waiting for one of the ${row.concurrency} slots of its job`
-  if (row.run_mode === 'local') return local ? 'waiting for a local slot' : 'no live server has local slots'
-  if (row.run_mode === 'cloud') return 'waiting for a free machine'
-  const needs = needsOf(row.requirement_class)
-  if (offers.length === 0) return 'no live worker'
-  if (!offers.some((capabilities) => canServe(capabilities, needs))) return missingFrom(offers, needs)
-  return 'waiting for a worker'
+  if (held?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`
+  const missing = missingFor(row.run_mode, row.requirement_class, offers)
+  if (missing !== undefined) return missing
+  if (held?.suspect === true)
+    return 'it lost its worker before: waiting for a worker that executes no other such run'
+  if (held?.delayed === true) return 'a worker could not start it: it is offered again within 10 seconds'
+  return PLACES[row.run_mode]
+}
+
+const PLACES: Readonly<Record<RunMode, string>> = {
+  local: 'waiting for a local slot',
+  cloud: 'waiting for a free machine',
+  distributed: 'waiting for a worker',
+}
+
+/** Why no process of the farm can take a run with these needs now; undefined if one can when it has a free slot. */
+export const missingFor = (mode: RunMode, requirementClass: string, offers: Offers): string | undefined => {
+  if (mode !== 'distributed') {
+    if (!offers[mode].live) return `no live server has ${mode} slots`
+    return offers[mode].open ? undefined : `the ${mode} slots of every server are paused or draining`
+  }
+  if (offers.workers.length === 0) return 'no live worker'
+  const needs = needsOf(requirementClass)
+  const able = offers.workers.filter(({ capabilities }) => canServe(capabilities, needs))
+  if (able.length === 0)
+    return missingFrom(
+      offers.workers.map(({ capabilities }) => capabilities),
+      needs,
+    )
+  return able.some(({ open }) => open) ? undefined : 'every worker that can take it is paused or draining'
 }
 
 /** The needs that no live worker offers, or all of them if no single worker offers all. */

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {
   await wipe(db.url)
-  server = await joined(db.store.runStore, { kind: 'server' })
+  server = await joined(db.store.runStore, { kind: 'server', capabilities: ['cloud'] })
 })
 type Row = Readonly<Record<string, unknown>>
 const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
