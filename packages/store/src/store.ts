@@ -6,6 +6,7 @@ import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
 import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
+import { makeFigures } from './figures.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeHistory } from './history/history.ts'
@@ -70,6 +71,8 @@ export async function openStore(options: StoreOptions) {
     outbox: guarded(makeOutbox(db)),
     recovery: guarded(makeRecovery(db, upkeep)),
     workers: guarded(makeWorkers(db)),
+    /** What waits, counts by minute and the figures of the whole farm. */
+    figures: guarded(makeFigures(db, totals)),
     workflows: guarded(makeWorkflows(db)),
     events: guarded(makeEvents(db, totals)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),

@@ -20,6 +20,7 @@ const EVERY = {
   slots: 60_000,
   prune: 600_000,
   judgeScans: 2_000,
+  figures: 2_000,
 } as const
 /** Outages of the queue end suddenly, and all runs wait for it. */
 const QUEUE_BACKOFF = { firstMs: 100, mostMs: 5_000 }
@@ -116,6 +117,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       turn: () => repairSlots({ recovery, metrics, log }),
     }),
     judging(store, log),
+    counting(store, log),
     pruning(store, log),
   ]
 }
@@ -138,6 +140,18 @@ const judging = (store: Store, log: Logger): Loop =>
     intervalMs: EVERY.judgeScans,
     log,
     turn: async () => void (await store.scans.judge(SCANS)),
+  })
+
+/** Keeps the counts by minute up to date. */
+const counting = (store: Store, log: Logger): Loop =>
+  new Loop({
+    name: 'count events',
+    intervalMs: EVERY.figures,
+    log,
+    turn: async () => {
+      await store.figures.sample()
+      return await store.figures.count()
+    },
   })
 
 const findingLost = (store: Store, queue: RunQueue, log: Logger, metrics: LoopMetrics): Loop => {

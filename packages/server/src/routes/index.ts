@@ -14,6 +14,8 @@ import { listEventLogs, streamEvents } from './events/read-events.ts'
 import { documentation } from './farm/documentation.ts'
 import { health, metrics, ready, serverInfo } from './farm/farm.ts'
 import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
+import { readQueue } from './farm/queue.ts'
+import { readOverview, readSeries } from './farm/series.ts'
 import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, getAsset, listAssets } from './findings/assets.ts'
@@ -198,6 +200,9 @@ export const apiRoutes = (): Route[] => {
     changeUser,
     removeUser,
     getStats,
+    readOverview,
+    readSeries,
+    readQueue,
     health,
     ready,
     serverInfo,

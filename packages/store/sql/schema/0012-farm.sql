@@ -14,3 +14,16 @@ create table past_workers (
   version text not null,
   left_at timestamptz not null default now()
 );
+
+-- Counts by minute (of workflows: by hour), for charts: a master fills it from the event log, and once a minute with the depth of the queue.
+create table farm_series (
+  minute timestamptz not null,
+  kind text collate "C" not null check (kind in ('run', 'finding', 'workflow', 'workflow_failed', 'queue')),
+  -- The status, severity, workflow or priority.
+  label text collate "C" not null,
+  count bigint not null,
+  primary key (minute, kind, label)
+);
+
+-- Up to where the event log is counted in farm_series.
+alter table farm add column series_tx xid8 not null default '0', add column series_id bigint not null default 0;

@@ -43,11 +43,7 @@ const COLUMNS: readonly Column<Run>[] = [
     id: 'target',
     label: 'Target',
     width: 'minmax(160px, 2fr)',
-    cell: ({ run_uuid, target, id }) => (
-      <Link href={`/runs/${run_uuid}`}>
-        {target || `run ${id}`}
-      </Link>
-    ),
+    cell: ({ run_uuid, target, id }) => <Link href={`/runs/${run_uuid}`}>{target || `run ${id}`}</Link>,
   },
   { id: 'workflow', label: 'Workflow', width: 'minmax(120px, 1fr)', cell: (run) => run.workflow_name },
   { id: 'status', label: 'Status', width: '104px', cell: ({ status }) => <StatusBadge status={status} /> },
