@@ -297,6 +297,21 @@ describe('refusals', () => {
   })
 })
 
+test('worker drain --pause and worker resume pause and resume the slots of a server, which cannot be stopped', async () => {
+  const { data } = await parsed<{ data: { id: string; kind: string }[] }>('workers')
+  const id = data.find(({ kind }) => kind === 'server')?.id ?? ''
+  const refused = await run(['worker', 'drain', id])
+  expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('end with the server') })
+  const paused = await run(['worker', 'drain', id, '--pause'])
+  expect(paused.out).toMatch(/^message +The worker drains and stays paused$/m)
+  expect(paused.out).toMatch(/^status +draining$/m)
+  expect((await run(['run', '-m', 'noop', '-t', 'paused.example'])).code).toBe(0)
+  const waiting = await parsed<{ data: Run[] }>('runs', '--target', 'paused.example')
+  expect(waiting.data[0]?.waiting_reason).toBe('the local slots of every server are paused or draining')
+  expect((await run(['worker', 'resume', id])).code).toBe(0)
+  expect((await run(['run', '-m', 'noop', '-t', 'resumed.example', '--wait'])).code).toBe(0)
+})
+
 test('token creates, lists and removes tokens', async () => {
   const { out } = await run(['token', 'create', 'reader', '--role', 'viewer', '--days', '1'])
   const token = out.trim()
