@@ -11,6 +11,14 @@ export { joinedArgument, type Joined, type Part } from './expression/joined.ts'
 export { evaluateSimple, type SimpleScope } from './expression/simple.ts'
 export { prepareProgram, type Program } from './expression/source.ts'
 export type { KnownFunction } from './function-table.ts'
+export {
+  MAX_GRAPH_NODES,
+  workflowGraph,
+  type GraphEdge,
+  type GraphNode,
+  type PlacedWorkflow,
+  type WorkflowGraph,
+} from './graph/workflow-graph.ts'
 export type { WorkflowEntry, WorkflowLibrary } from './library/entry.ts'
 export { mergeRunnerConfig } from './library/inherit.ts'
 export {
@@ -18,12 +26,14 @@ export {
   checkFile,
   openSources,
   type CheckedFile,
+  type FileOutline,
   type LibraryOptions,
   type SourceFile,
 } from './library/library.ts'
 export {
   hashResolved,
   parseResolved,
+  referencedModule,
   resolveWorkflow,
   stringifyResolved,
   type ResolvedWorkflow,

@@ -5,6 +5,7 @@ import { codeOf } from '../error.ts'
 import type { FunctionTable } from '../function-table.ts'
 import { READ_LIMITS, type ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
+import { linesOf, type PartLines } from '../graph/parts.ts'
 import { hasErrors, type Problem } from '../problem.ts'
 import { looksLikeWorkflow, type Locate, type Position } from '../read/document.ts'
 import type { WorkflowEntry, WorkflowLibrary } from './entry.ts'
@@ -29,17 +30,27 @@ export interface SourceFile {
   readonly path: string
   readonly text: string
   readonly limits: ReadLimits
+  /** The outline is wanted too. */
+  readonly outline?: boolean
+}
+
+/** What a file contains, also if it has errors, and where each part begins. */
+export interface FileOutline {
+  readonly workflow: Workflow
+  readonly lines: PartLines
 }
 
 /** The entry and problems of a file; no entry if the file is not a workflow. */
 export interface CheckedFile {
   readonly entry: WorkflowEntry | undefined
   readonly problems: readonly Problem[]
+  /** Missing if it was not asked for, or if the file could not be parsed at all. */
+  readonly outline?: FileOutline
 }
 
 /** Reads and checks one file of a source. */
 export const checkFile = (
-  { source, path, text, limits }: SourceFile,
+  { source, path, text, limits, outline = false }: SourceFile,
   functions: FunctionTable,
 ): CheckedFile => {
   const { workflow, problems, locate } = readChecked(text, path, functions, { limits })
@@ -59,7 +70,11 @@ export const checkFile = (
     workflow: hasErrors(problems) ? undefined : workflow,
     references: referencesOf(workflow, locate),
   }
-  return { entry, problems }
+  return {
+    entry,
+    problems,
+    ...(outline && workflow !== undefined ? { outline: { workflow, lines: linesOf(workflow, locate) } } : {}),
+  }
 }
 
 const referencesOf = (workflow: Workflow | undefined, locate: Locate): Record<string, Position> => ({

@@ -139,6 +139,18 @@ const moduleOf = (
   }
 }
 
+/** The file of a module; undefined if it does not exist or the module has no file. */
+export const referencedModule = (
+  library: WorkflowLibrary,
+  entry: WorkflowEntry,
+  { path, steps = [] }: ModuleRef,
+): WorkflowEntry | undefined => {
+  if (path === undefined || steps.length > 0) return undefined
+  // Uploaded files are not stored at the path that their author used; the file name is enough then.
+  const name = basename(path).replace(/\.ya?ml$/i, '')
+  return library.find(path, 'module', entry) ?? library.find(name, 'module', entry)
+}
+
 const modulesOf = (
   library: WorkflowLibrary,
   entry: WorkflowEntry,
@@ -154,9 +166,7 @@ const modulesOf = (
   for (const ref of flow.modules ?? []) {
     if (ref.path === undefined || (ref.steps ?? []).length > 0) continue
     const at = `modules.${ref.name}`
-    // Uploaded files are not stored at the path that their author used; the file name is enough then.
-    const name = basename(ref.path).replace(/\.ya?ml$/i, '')
-    const found = library.find(ref.path, 'module', entry) ?? library.find(name, 'module', entry)
+    const found = referencedModule(library, entry, ref)
     if (found === undefined) {
       const message = `module '${ref.name}' refers to '${ref.path}', which does not exist`
       const hint = hints++ < MAX_HINTS ? didYouMean(ref.path, known()) : ''

@@ -3,11 +3,13 @@ import { AppError, type FieldError, type WorkflowKind } from '@scanfarm/contract
 import {
   hashResolved,
   placeOf,
+  referencedModule,
   resolveWorkflow,
   stringifyResolved,
   WorkflowError,
   type Problem,
   type ResolvedWorkflow,
+  type Workflow,
   type WorkflowEntry,
   type WorkflowLibrary,
   type WorkflowSource,
@@ -19,6 +21,11 @@ export interface Pinned {
   readonly hash: string
   /** JSON text whose SHA-256 is `hash`. */
   readonly json: string
+}
+
+export interface CatalogReferences {
+  readonly parent: WorkflowEntry | undefined
+  readonly modules: ReadonlyMap<string, WorkflowEntry>
 }
 
 /** Differences since the previous call of `refresh`. */
@@ -40,6 +47,8 @@ export interface Catalog {
   checksum(entry: WorkflowEntry): Promise<string>
   /** Throws `workflow_not_found`, also if the name belongs to the other kind, and `invalid_workflow`. */
   pin(name: string, kind: WorkflowKind): Promise<Pinned>
+  /** The files that an entry refers to: its parent, and its modules by the name of the reference. */
+  references(entry: WorkflowEntry, workflow: Workflow): CatalogReferences
   /** Reads all sources again, for example after an upload. */
   reload(): Promise<void>
   /** Reads all sources again and counts the differences. */
@@ -89,6 +98,16 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
         return pinned(resolveWorkflow(library, { name, kind }))
       } catch (error) {
         throw error instanceof WorkflowError ? refusalOf(error, name, kind) : error
+      }
+    },
+    references(entry, { extends: parent, modules = [] }) {
+      const found = modules.flatMap((ref): [string, WorkflowEntry][] => {
+        const module = referencedModule(library, entry, ref)
+        return module === undefined ? [] : [[ref.name, module]]
+      })
+      return {
+        parent: parent === undefined ? undefined : library.find(parent, entry.kind, entry),
+        modules: new Map(found),
       }
     },
     reload: () => library.refresh({ force: true }),

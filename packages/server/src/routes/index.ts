@@ -74,6 +74,7 @@ import {
 } from './webhooks/webhook-subscriptions.ts'
 import { evaluateFunction, functionList } from './workflows/functions.ts'
 import { uploadWorkflow } from './workflows/upload-workflow.ts'
+import { getWorkflowGraph } from './workflows/workflow-graph.ts'
 import { lintWorkflow, workflowSchema } from './workflows/workflow-language.ts'
 import { getWorkflow, listWorkflows, listWorkflowTags, refreshWorkflows } from './workflows/workflows.ts'
 import { changeOrg, createOrg, getOrg, getOrgStats, listOrgs, removeOrg } from './workspaces/orgs.ts'
@@ -121,6 +122,7 @@ export const apiRoutes = (): Route[] => {
     refreshWorkflows,
     lintWorkflow,
     getWorkflow,
+    getWorkflowGraph,
     uploadWorkflow,
     workflowSchema,
     functionList,

@@ -46,12 +46,14 @@ export const checkWorkflow = async (
   checker: WorkflowChecker,
   path: string,
   text: string,
+  outline = false,
 ): Promise<CheckedFile> => {
   try {
     return await checker.check({
       source: '',
       path,
       text,
+      outline,
       limits: { ...READ_LIMITS, problems: MAX_PROBLEMS },
     })
   } catch (error) {

@@ -2,12 +2,13 @@ import { hasErrors, workflowJsonSchema } from '@scanfarm/language'
 import { buffer } from 'node:stream/consumers'
 import { Type } from 'typebox'
 import { checkWorkflow, MAX_PROBLEMS, workflowFile, workflowText } from './check-upload.ts'
+import { Graph, graphOfFile } from './graph-files.ts'
 import { text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { receiveBody } from '../../http/receive-file.ts'
 import { MAX_WORKFLOW_BYTES } from './upload-workflow.ts'
 
-const WorkflowProblem = Type.Object(
+export const WorkflowProblem = Type.Object(
   {
     file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
     line: Type.Integer({ description: 'From 1; 0: unknown' }),
@@ -28,11 +29,16 @@ export const lintWorkflow = route(
     summary: 'Check a workflow file without adding it',
     description: `The file is the body, or the field \`file\` of a form. It is checked on its own, like an upload: workflows that it refers to are not loaded. The first ${MAX_PROBLEMS} problems are returned, and one more that counts the rest.`,
     role: 'viewer',
+    query: Type.Object(
+      { graph: Type.Optional(Type.Boolean({ description: 'Return the graph of the file too' })) },
+      { additionalProperties: false },
+    ),
     file: { description: 'A workflow in YAML, at most 1 MiB' },
     responses: {
       200: Type.Object({
         valid: Type.Boolean({ description: 'False: the file has errors, and an upload would be refused' }),
         problems: Type.Array(WorkflowProblem),
+        graph: Type.Optional(Graph),
       }),
     },
     errors: [
@@ -43,11 +49,16 @@ export const lintWorkflow = route(
       'unavailable',
     ],
   },
-  async ({ checker }, { http }) =>
+  async ({ checker }, { query: { graph = false }, http }) =>
     receiveBody(http.stream, MAX_WORKFLOW_BYTES, async (body, filename) => {
       const text = workflowText(await buffer(body))
-      const { problems } = await checkWorkflow(checker, workflowFile(filename), text)
-      return { valid: !hasErrors(problems), problems: [...problems] }
+      const file = workflowFile(filename)
+      const { problems, outline } = await checkWorkflow(checker, file, text, graph)
+      return {
+        valid: !hasErrors(problems),
+        problems: [...problems],
+        ...(graph ? { graph: graphOfFile(file, outline) } : {}),
+      }
     }),
 )
 

@@ -6,7 +6,7 @@ import { json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { MAX_LIMIT, pageQuery, pageRequest } from '../paging.ts'
 
-const Param = Type.Object({
+export const Param = Type.Object({
   name: Type.String(),
   type: Type.String({ description: '`string`, `int`, `bool`, `choice`, `path` or `args`' }),
   default: Type.Unknown(),
@@ -43,8 +43,8 @@ const WorkflowSummary = Type.Object(
   { $id: 'WorkflowSummary' },
 )
 
-const shownParams = (entry: WorkflowEntry): Param[] =>
-  entry.params.map(
+export const shownParams = (params: WorkflowEntry['params']): Param[] =>
+  params.map(
     ({ name, type = 'string', default: value = null, required = false, description = '', ...param }) => ({
       name,
       type,
@@ -70,8 +70,8 @@ const summary = async (catalog: Catalog, entry: WorkflowEntry) => ({
   hidden: entry.hidden,
   file_path: entry.path,
   source: entry.source,
-  params: shownParams(entry),
-  params_json: JSON.stringify(shownParams(entry)),
+  params: shownParams(entry.params),
+  params_json: JSON.stringify(shownParams(entry.params)),
   checksum: await catalog.checksum(entry),
   hook_count: hookCount(entry),
   required_params: entry.params.filter(({ required }) => required === true).map(({ name }) => name),

@@ -1,0 +1,156 @@
+import { AppError } from '@scanfarm/contracts'
+import {
+  MAX_GRAPH_NODES,
+  workflowGraph,
+  type FileOutline,
+  type PlacedWorkflow,
+  type Problem,
+  type Workflow,
+  type WorkflowEntry,
+  type WorkflowGraph,
+} from '@scanfarm/language'
+import { Type } from 'typebox'
+import type { Pinned } from '../../catalog/catalog.ts'
+import type { ServerContext } from '../../context.ts'
+import { checkWorkflow } from './check-upload.ts'
+
+type Parts = Pick<ServerContext, 'catalog' | 'checker'>
+
+const Texts = Type.Array(Type.String())
+export const Graph = Type.Object(
+  {
+    nodes: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        parent: Type.String({
+          description: 'Id of the node that contains it; empty for the workflow itself',
+        }),
+        type: Type.Enum(['workflow', 'module', 'step', 'hook', 'end']),
+        name: Type.String(),
+        kind: Type.String({ description: 'Type of a step, or `flow` or `module`' }),
+        description: Type.String(),
+        runner: Type.String({ description: '`host`, `docker` or `ssh`; empty: as its parent' }),
+        runner_at: Type.String({ description: 'Image or host of the runner, or empty' }),
+        condition: Type.String({ description: 'It is left out when this expression is false' }),
+        does: Type.Array(Type.String(), {
+          description: 'What it does: commands, expressions, the URL of a request, the input of a loop',
+        }),
+        tools: Type.Array(Type.String(), { description: 'Programs that it declares' }),
+        depends_on: Texts,
+        parallel: Type.Boolean({ description: 'Its parts run at the same time' }),
+        on_success: Texts,
+        on_error: Texts,
+        timeout: Type.String(),
+        attempts: Type.Integer({ description: 'Total attempts, including the first' }),
+        exports: Type.Array(Type.String(), { description: 'Variables that it sets' }),
+        file: Type.String(),
+        line: Type.Integer({ description: 'From 1; 0: unknown' }),
+      }),
+      { description: `In the order of the source, at most ${MAX_GRAPH_NODES}` },
+    ),
+    edges: Type.Array(
+      Type.Object({
+        from: Type.String(),
+        to: Type.String(),
+        kind: Type.Enum(['next', 'depends', 'goto'], {
+          description: '`next`: in order. `depends`: declared. `goto`: a decision continues there',
+        }),
+        label: Type.String({ description: 'When a decision continues there, or empty' }),
+      }),
+    ),
+    truncated: Type.Boolean({ description: 'There are more nodes' }),
+  },
+  { $id: 'WorkflowGraph' },
+)
+
+/** A workflow file with its source. */
+export interface ReadEntry {
+  readonly yaml: string
+  readonly problems: readonly Problem[]
+  readonly outline: FileOutline | undefined
+}
+
+// An entry is replaced when its file changes.
+const known = new WeakMap<WorkflowEntry, Promise<ReadEntry>>()
+
+export const readEntry = ({ catalog, checker }: Parts, entry: WorkflowEntry): Promise<ReadEntry> => {
+  const before = known.get(entry)
+  if (before !== undefined) return before
+  const reading = (async () => {
+    const yaml = await catalog.yaml(entry)
+    const { outline } = await checkWorkflow(checker, entry.path, yaml, true)
+    return { yaml, problems: entry.problems, outline }
+  })()
+  known.set(entry, reading)
+  reading.catch(() => known.delete(entry))
+  return reading
+}
+
+/** Most files that are read for the line numbers of one graph. */
+const MAX_FILES = 200
+const MAX_PARENTS = 20
+
+/** The positions of the parts of a workflow, in its own file or in the parent that declares them. */
+const placeIn = async (
+  parts: Parts,
+  entry: WorkflowEntry,
+  workflow: Workflow,
+): Promise<PlacedWorkflow['place']> => {
+  const chain: { file: string; outline: FileOutline | undefined }[] = []
+  const seen = new Set<WorkflowEntry>()
+  for (
+    let at: WorkflowEntry | undefined = entry;
+    at !== undefined && !seen.has(at) && seen.size < MAX_PARENTS;
+  ) {
+    seen.add(at)
+    const { outline } = await readEntry(parts, at)
+    chain.push({ file: at.path, outline })
+    at = outline === undefined ? undefined : parts.catalog.references(at, outline.workflow).parent
+  }
+  return (key) => {
+    if (key === '') return { file: entry.path, line: 1 }
+    const holder = chain.find(({ outline }) => outline?.lines[key] !== undefined)
+    return { file: holder?.file ?? workflow.name, line: holder?.outline?.lines[key] ?? 0 }
+  }
+}
+
+const pinnedOrNothing = async (
+  catalog: Parts['catalog'],
+  { name, kind }: WorkflowEntry,
+): Promise<Pinned['resolved'] | undefined> => {
+  try {
+    return (await catalog.pin(name, kind)).resolved
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** The graph of a stored workflow. One that cannot be started is drawn as far as it can be read. */
+export const graphOf = async (
+  parts: Parts,
+  entry: WorkflowEntry,
+): Promise<{ graph: WorkflowGraph; resolved: Pinned['resolved'] | undefined; read: ReadEntry }> => {
+  const { catalog } = parts
+  const read = await readEntry(parts, entry)
+  const resolved = entry.workflow === undefined ? undefined : await pinnedOrNothing(catalog, entry)
+  const root = resolved?.root ?? read.outline?.workflow
+  if (root === undefined) return { graph: { nodes: [], edges: [], truncated: false }, resolved, read }
+  const { modules } = catalog.references(entry, root)
+  const placed = new Map<string, PlacedWorkflow>()
+  for (const [name, module] of [...modules].slice(0, MAX_FILES)) {
+    const workflow = resolved?.modules[name] ?? module.workflow
+    if (workflow !== undefined) placed.set(name, { workflow, place: await placeIn(parts, module, workflow) })
+  }
+  const graph = workflowGraph({ workflow: root, place: await placeIn(parts, entry, root) }, placed)
+  return { graph, resolved, read }
+}
+
+/** The graph of a file that is not stored; modules in other files are drawn without their parts. */
+export const graphOfFile = (file: string, outline: FileOutline | undefined): WorkflowGraph =>
+  outline === undefined
+    ? { nodes: [], edges: [], truncated: false }
+    : workflowGraph({
+        workflow: outline.workflow,
+        place: (key) => ({ file, line: key === '' ? 1 : (outline.lines[key] ?? 0) }),
+      })
