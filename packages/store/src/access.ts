@@ -62,7 +62,9 @@ const tokens = (db: Kysely<unknown>) => ({
   },
   tokens: (request: PageRequest) => page<ApiToken>(db, 'api_tokens', TOKEN, request),
   removeToken: async (id: number): Promise<boolean> => {
-    const { numAffectedRows } = await sql`delete from api_tokens where id = ${id}`.execute(db)
+    const { numAffectedRows } = await sql`
+      with filters as (delete from saved_filters where owner = ${`token:${id}`})
+      delete from api_tokens where id = ${id}`.execute(db)
     return numAffectedRows === 1n
   },
   /** A valid token. Records its use at most once a minute. */
@@ -105,7 +107,9 @@ const users = (db: Kysely<unknown>) => ({
   },
   users: (request: PageRequest) => page<User>(db, 'users', USER, request),
   removeUser: async (id: number): Promise<boolean> => {
-    const { numAffectedRows } = await sql`delete from users where id = ${id}`.execute(db)
+    const { numAffectedRows } = await sql`
+      with filters as (delete from saved_filters where owner = ${`user:${id}`})
+      delete from users where id = ${id}`.execute(db)
     return numAffectedRows === 1n
   },
   setUser: async (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => {

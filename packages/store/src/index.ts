@@ -20,7 +20,7 @@ export type {
   ExecutionPlan,
   ScheduledPlan,
 } from './triggers/execution-plan.ts'
-export type { ClaimedEvent } from './triggers/triggers.ts'
+export type { ClaimedEvent, LastFiring } from './triggers/triggers.ts'
 export {
   MAX_SUBSCRIPTIONS,
   type DueDelivery,
@@ -52,7 +52,9 @@ export type { VulnerabilityFilter } from './findings/list-vulnerabilities.ts'
 export type { History, PastArtifact, PastRecord, PastRun, PastStep } from './history/history.ts'
 export type { JobDraft, SubmittedJob, TargetDraft, TargetStream } from './jobs.ts'
 export type { OutboxRow } from './outbox.ts'
-export type { PageOf, PageRequest } from './page.ts'
+export { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
+export { FACET_RECORDS, FACET_VALUES, type Facets } from './findings/triage.ts'
 export type { WorkspaceCounts } from './workspaces/workspaces.ts'
 export { DEFAULT_ORG } from './workspaces/names.ts'
+export { MAX_SAVED_FILTERS } from './saved-filters.ts'
 export { MAX_ORGS } from './workspaces/orgs.ts'

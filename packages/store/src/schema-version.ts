@@ -10,6 +10,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0008-submitting',
   '0010-sessions',
   '0012-farm',
+  '0013-triage',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -8,6 +8,8 @@ import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeFigures } from './figures.ts'
 import { makeScans } from './findings/scans.ts'
+import { makeSavedFilters } from './saved-filters.ts'
+import { makeTriage } from './findings/triage.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeHistory } from './history/history.ts'
 import { createCloudStore } from './cloud/cloud-store.ts'
@@ -75,6 +77,8 @@ export async function openStore(options: StoreOptions) {
     figures: guarded(makeFigures(db, totals)),
     workflows: guarded(makeWorkflows(db)),
     events: guarded(makeEvents(db, totals)),
+    triage: guarded(makeTriage(db, totals)),
+    savedFilters: guarded(makeSavedFilters(db)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
     scans: guarded(makeScans(db, upkeep)),

@@ -63,16 +63,24 @@ export async function addressOf(
 
 /** From the DNS lookup to the end of the answer. */
 const PATIENCE_MS = 10_000
-/** Only the status is used; this much of the body is read so that the connection can end cleanly. */
+/** This much of the body is read so that the connection can end cleanly. */
 const MAX_ANSWER = 64 * 1024
+/** This much of it is kept. */
+const KEPT_BYTES = 1_024
 
-/** Sends a body to a URL and returns the status of the answer. Redirects are not followed. */
+export interface PostAnswer {
+  readonly status: number
+  /** The beginning of the body. */
+  readonly text: string
+}
+
+/** Sends a body to a URL and returns the answer. Redirects are not followed. */
 export async function postTo(
   url: URL,
   body: string,
   headers: Readonly<Record<string, string>>,
   options: { allowPrivate: boolean; signal: AbortSignal },
-): Promise<number> {
+): Promise<PostAnswer> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(PATIENCE_MS)])
   const { address, family } = await addressOf(url.hostname, options.allowPrivate)
   const settings: RequestOptions = {
@@ -84,15 +92,21 @@ export async function postTo(
     lookup: (_host, lookupOptions, done) =>
       lookupOptions.all === true ? done(null, [{ address, family }]) : done(null, address, family),
   }
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const { promise, resolve, reject } = Promise.withResolvers<PostAnswer>()
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, settings, (response) => {
     let size = 0
+    const kept: Buffer[] = []
+    const end = (): void => {
+      const text = Buffer.concat(kept).subarray(0, KEPT_BYTES).toString()
+      resolve({ status: response.statusCode ?? 0, text })
+    }
     response.on('data', (chunk: Buffer) => {
+      if (size < KEPT_BYTES) kept.push(chunk)
       size += chunk.length
       if (size > MAX_ANSWER) response.destroy()
     })
-    response.on('close', () => resolve(response.statusCode ?? 0))
-    response.on('error', () => resolve(response.statusCode ?? 0))
+    response.on('close', end)
+    response.on('error', end)
   })
   request.on('error', reject)
   request.end(body)

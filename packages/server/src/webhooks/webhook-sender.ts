@@ -102,6 +102,8 @@ export class WebhookSender {
     if (event === undefined)
       return webhooks.settle(id, {
         status: 0,
+        answer: '',
+        ms: 0,
         error: 'the event is no longer in the event log',
         retryMs: null,
       })
@@ -115,19 +117,25 @@ export class WebhookSender {
       [TIMESTAMP_HEADER]: timestamp,
       [SIGNATURE_HEADER]: signatureOf(subscription.secret, timestamp, body),
     }
-    let status = 0
+    let answer = { status: 0, text: '' }
     let problem = ''
+    const begun = performance.now()
     try {
-      status = await postTo(new URL(subscription.url), body, headers, { allowPrivate, signal })
-      if (status < 200 || status > 299) problem = `the endpoint answered ${status}`
+      answer = await postTo(new URL(subscription.url), body, headers, { allowPrivate, signal })
+      if (answer.status < 200 || answer.status > 299) problem = `the endpoint answered ${answer.status}`
     } catch (error) {
       // Aborted: another master retries after the lease.
       if (signal.aborted) return
       problem = errorText(error)
     }
-    if (problem === '') return webhooks.settle(id, { status })
+    const ended = {
+      status: answer.status,
+      answer: answer.text,
+      ms: Math.round(performance.now() - begun),
+    }
+    if (problem === '') return webhooks.settle(id, ended)
     const retryMs = attempts >= MAX_ATTEMPTS ? null : retryAfter(attempts)
-    await webhooks.settle(id, { status, error: problem.slice(0, 500), retryMs })
+    await webhooks.settle(id, { ...ended, error: problem.slice(0, 500), retryMs })
   }
 }
 

@@ -87,7 +87,15 @@ describe('POST /webhooks/{name}', () => {
   test('administrators manage incoming webhooks, and secrets are shown only once', async () => {
     expect((await server.operator.get('/api/incoming-webhooks')).status).toBe(403)
     const list = await server.admin.get('/api/incoming-webhooks')
-    expect(list.body.data).toEqual([{ name: 'ci', path: '/api/webhooks/ci', created_at: expect.any(String) }])
+    expect(list.body.data).toEqual([
+      {
+        name: 'ci',
+        path: '/api/webhooks/ci',
+        created_at: expect.any(String),
+        last_received_at: expect.any(String),
+        received_count: 3,
+      },
+    ])
     expect((await server.admin.post('/api/incoming-webhooks').send({ name: 'ci' })).status).toBe(409)
     await server.admin.delete('/api/incoming-webhooks/ci').expect(200)
     await server.admin.delete('/api/incoming-webhooks/ci').expect(404)

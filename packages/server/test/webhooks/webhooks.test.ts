@@ -105,7 +105,15 @@ describe('webhooks', () => {
     await sender.deliverOnce(NEVER)
     await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([
-      { status: 'pending', attempts: 1, last_status: 500, last_error: 'the endpoint answered 500' },
+      {
+        status: 'pending',
+        attempts: 1,
+        last_status: 500,
+        last_error: 'the endpoint answered 500',
+        last_answer: 'x',
+        last_ms: expect.any(Number),
+        last_attempt_at: expect.any(String),
+      },
     ])
     for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
       await dueNow()

@@ -31,7 +31,7 @@ const COLUMNS = sql`
   coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
 const RUNS = sql`left join runs f on f.id = v.first_run left join runs l on l.id = v.last_run`
 
-const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
+export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
   ...isOneOf('workspace', filter.workspaces),
   ...isOneOf('severity', filter.severities),
   ...isOneOf('confidence', filter.confidences),
@@ -53,7 +53,10 @@ export const totalOf = (db: Kysely<unknown>, totals: Totals, filter: Vulnerabili
     }),
   )
 
-const searchOf = ({ assetValue }: VulnerabilityFilter) => ({ part: assetValue, parameter: 'asset_value' })
+export const searchOf = ({ assetValue }: VulnerabilityFilter) => ({
+  part: assetValue,
+  parameter: 'asset_value',
+})
 
 /** Page of findings, newest first. */
 export async function listVulnerabilities(

@@ -20,6 +20,17 @@ export interface RecordChanges {
   total_changed: number
 }
 
+export interface Period {
+  readonly from: Date
+  readonly to: Date
+  /** Most records of each list. */
+  readonly limit: number
+  /** Only this list; the totals count all. */
+  readonly change?: 'new' | 'gone' | 'changed'
+  /** Only records with a higher id: the last one of the previous page. */
+  readonly after?: number
+}
+
 export interface RunDiff {
   vulnerabilities: RecordChanges
   assets: RecordChanges
@@ -43,12 +54,8 @@ export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
     return { vulnerabilities, assets }
   },
   /** Changes in a workspace after `from` up to `to`, with the present state of its records. */
-  changes: (
-    kind: Kind,
-    workspace: string,
-    { from, to, limit }: { from: Date; to: Date; limit: number },
-  ): Promise<RecordChanges> =>
-    canBeStored(workspace) ? changes(db, kind, workspace, from, to, limit) : Promise.resolve(NOTHING),
+  changes: (kind: Kind, workspace: string, period: Period): Promise<RecordChanges> =>
+    canBeStored(workspace) ? changes(db, kind, workspace, period) : Promise.resolve(NOTHING),
 })
 
 /** One transaction for each run: locks of several runs would not be in the order of imports. */
@@ -74,7 +81,8 @@ const NOTHING: RecordChanges = {
 interface ChangeRow {
   readonly change: 'new' | 'gone' | 'changed'
   readonly total: number
-  readonly id: number
+  /** Null in a row that only has the total of a list. */
+  readonly id: number | null
   readonly before: Record<string, unknown> | null
   readonly after: Record<string, unknown> | null
 }
@@ -82,7 +90,7 @@ interface ChangeRow {
 const gathered = (rows: readonly ChangeRow[]): RecordChanges => {
   const of = (word: ChangeRow['change']): readonly ChangeRow[] => rows.filter(({ change }) => change === word)
   const records = (some: readonly ChangeRow[]): RecordChange[] =>
-    some.map(({ id, before, after }) => ({ id, before, after }))
+    some.flatMap(({ id, before, after }) => (id === null ? [] : [{ id, before, after }]))
   const [found, gone, changed] = [of('new'), of('gone'), of('changed')]
   return {
     new: records(found),
@@ -142,9 +150,7 @@ const changes = async (
   db: Kysely<unknown>,
   kind: Kind,
   workspace: string,
-  from: Date,
-  to: Date,
-  limit: number,
+  { from, to, limit, change, after = 0 }: Period,
 ): Promise<RecordChanges> => {
   const { table, seen } = TABLES[kind]
   const { rows } = await sql<ChangeRow>`
@@ -154,14 +160,18 @@ const changes = async (
                   when t.opened_at > ${from} and t.opened_at <= ${to} then 'new'
                   when t.updated_at > ${from} and t.updated_at <= ${to} then 'changed' end as change
       from ${table} t where t.workspace = ${workspace}
+    ), totals as (
+      select change, count(*) as total from named where change is not null group by change
     ), numbered as (
-      select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
-      from named where change is not null
+      select *, row_number() over (partition by change order by id) as n from named join totals using (change)
+      where id > ${after} and (${change ?? null}::text is null or change = ${change ?? null})
     )
-    ${fitting(sql`
+    select change, total, null::bigint as id, null::jsonb as before, null::jsonb as after from totals
+    union all
+    (${fitting(sql`
       select n.*, case change when 'gone' then ${seen} end as before,
              case change when 'gone' then null else ${seen} end as after
-      from numbered n join ${table} t on t.id = n.id where n.n <= ${limit}`)}
+      from numbered n join ${table} t on t.id = n.id where n.n <= ${limit}`)})
   `.execute(db)
   return gathered(rows)
 }

@@ -57,6 +57,9 @@ export interface ScheduledPlan {
   readonly error: string
 }
 
+/** A dedupe key as it is stored: it may have any length. */
+export const dedupeHash = (key: string): string => createHash('sha256').update(key).digest('hex')
+
 /** The argument `p_firing` of the SQL function `fire_trigger`. */
 export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: ExecutionPlan) => {
   const count = targets.length
@@ -66,7 +69,7 @@ export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: Execut
     trigger_key: triggerKey,
     overlap,
     // Hashed, since a key may be as long as an event.
-    dedupe_key: dedupe === undefined ? null : createHash('sha256').update(dedupe.key).digest('hex'),
+    dedupe_key: dedupe === undefined ? null : dedupeHash(dedupe.key),
     dedupe_ms: dedupe?.windowMs ?? 0,
     schedule_id: draft.scheduleId,
     job: jobColumns({ jobId: newJobId(), targetCount: count, runUuid }, draft, true),

@@ -2,6 +2,7 @@ import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import {
+  dedupeHash,
   eventJson,
   resultsOf,
   scheduledJson,
@@ -64,6 +65,7 @@ export const makeTriggers = (db: Kysely<unknown>) => ({
       on conflict (topic) do update set seen_at = now()
     `.execute(db)
   },
+  ...firings(db),
   ...clocks(db),
   ...files(db),
   /** Starts waiting executions whose predecessors have ended; returns how many. */
@@ -80,6 +82,41 @@ export const makeTriggers = (db: Kysely<unknown>) => ({
       select created_at as at from event_logs order by id desc limit 1
     `.execute(db)
     return rows[0]?.at ?? null
+  },
+})
+
+/** The newest execution of a trigger. */
+export interface LastFiring {
+  readonly firedAt: string
+  readonly state: 'done' | 'open' | 'waiting' | 'skipped'
+  /** Of the job that it made, or `""`. */
+  readonly jobId: string
+}
+
+const firings = (db: Kysely<unknown>) => ({
+  lastFirings: async (keys: readonly string[]): Promise<ReadonlyMap<string, LastFiring>> => {
+    const { rows } = await sql<LastFiring & { key: string }>`
+      select k.key, f.fired_at as "firedAt", f.state, coalesce(j.job_id, '') as "jobId"
+      from unnest(${keys}::text[]) as k(key)
+      cross join lateral (select * from trigger_firings where trigger_key = k.key order by fired_at desc limit 1) f
+      left join jobs j on j.id = f.job_no
+    `.execute(db)
+    return new Map(rows.map(({ key, ...firing }) => [key, firing]))
+  },
+  /** What would keep a trigger from starting runs now: open executions, and until when a dedupe key blocks it. */
+  obstacles: async (
+    key: string,
+    dedupeKey: string | undefined,
+  ): Promise<{ open: number; until: string | null }> => {
+    const { rows } = await sql<{ open: number; until: string | null }>`
+      select (select count(*) from trigger_firings f
+              where f.trigger_key = ${key} and f.state in ('open', 'waiting')
+                and exists (select from runs r where r.job_no = f.job_no and r.completed_at is null)) as open,
+             (select until from trigger_dedupe
+              where trigger_key = ${key} and dedupe_key = ${dedupeHash(dedupeKey ?? '')}
+                and ${dedupeKey !== undefined}::boolean and until > clock_timestamp()) as until
+    `.execute(db)
+    return rows[0] ?? { open: 0, until: null }
   },
 })
 

@@ -39,7 +39,28 @@ export interface Delivery {
   readonly last_error: string
   readonly created_at: string
   readonly delivered_at: string | null
+  /** When the last attempt ended; null: there was none. */
+  readonly last_attempt_at: string | null
+  readonly last_ms: number | null
+  /** The beginning of the last answer. */
+  readonly last_answer: string
 }
+
+export interface IncomingWebhook {
+  readonly name: string
+  readonly created_at: string
+  /** When a request was last accepted. */
+  readonly last_received_at: string | null
+  readonly received_count: number
+}
+
+/** How an attempt ended. `retryMs` null: the delivery is given up. */
+export type DeliveryOutcome = {
+  readonly status: number
+  /** The beginning of the answer. */
+  readonly answer: string
+  readonly ms: number
+} & ({ readonly error?: undefined } | { readonly error: string; readonly retryMs: number | null })
 
 export interface DueDelivery {
   readonly id: number
@@ -56,7 +77,8 @@ export const MAX_SUBSCRIPTIONS = 200
 const SUBSCRIPTION = sql`
   id, name, url, topics, filters, format, secret, enabled, since, created_at as "createdAt", updated_at as "updatedAt"`
 const DELIVERY = sql`
-  d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at`
+  d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at,
+  last_attempt_at, last_ms, last_answer`
 const END = sql`(select pg_snapshot_xmin(pg_current_snapshot()) || '-0')`
 
 export const makeWebhooks = (db: Kysely<unknown>) => ({
@@ -78,8 +100,8 @@ const incoming = (db: Kysely<unknown>) => ({
     )) !== undefined,
   incoming: async () =>
     (
-      await sql<{ name: string; created_at: string }>`
-        select name, created_at from incoming_webhooks order by name
+      await sql<IncomingWebhook>`
+        select name, created_at, last_received_at, received_count from incoming_webhooks order by name
       `.execute(db)
     ).rows,
   incomingSecret: async (name: string): Promise<string | undefined> => {
@@ -112,7 +134,10 @@ const incoming = (db: Kysely<unknown>) => ({
       sql`
         with receipt as (
           insert into webhook_receipts (name, signature) values (${name}, ${signature})
-          on conflict do nothing returning name)
+          on conflict do nothing returning name),
+        counted as (
+          update incoming_webhooks set last_received_at = now(), received_count = received_count + 1
+          where name in (select name from receipt))
         select insert_event(${storableJson(eventJson(event))}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
         from receipt`,
     )
@@ -217,16 +242,13 @@ const deliveries = (db: Kysely<unknown>) => ({
       return subscription === undefined ? [] : [{ id, attempts, subscription, event }]
     })
   },
-  /** `retryMs` null: the delivery is given up. */
-  settle: async (
-    id: number,
-    outcome: { status: number } | { status: number; error: string; retryMs: number | null },
-  ): Promise<void> => {
-    const failed = 'retryMs' in outcome ? outcome : undefined
+  settle: async (id: number, outcome: DeliveryOutcome): Promise<void> => {
+    const failed = outcome.error === undefined ? undefined : outcome
     const status = failed === undefined ? 'delivered' : failed.retryMs === null ? 'dead' : 'pending'
     await sql`
       update webhook_deliveries
       set status = ${status}, last_status = ${outcome.status}, last_error = ${storable(failed?.error ?? '')},
+          last_answer = ${storable(outcome.answer)}, last_ms = ${outcome.ms}, last_attempt_at = now(),
           delivered_at = case when ${status}::text = 'delivered' then now() end,
           next_at = clock_timestamp() + ${failed?.retryMs ?? 0}::bigint * interval '1 ms'
       where id = ${id} and status = 'pending'
@@ -246,7 +268,7 @@ const deliveries = (db: Kysely<unknown>) => ({
                  order by id desc limit ${page.limit} offset ${before === null ? page.offset : 0}`,
         from: sql`webhook_deliveries d`,
         id: sql`d.id`,
-        bytes: sql`octet_length(topic) + octet_length(last_error)`,
+        bytes: sql`octet_length(topic) + octet_length(last_error) + octet_length(last_answer)`,
         columns: DELIVERY,
       }),
       sql<{ total: number }>`select count(*) as total from webhook_deliveries where ${where}`.execute(db),

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError, Timestamp } from '@scanfarm/contracts'
+import { AppError, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuseDeepJson } from '../../http/json-depth.ts'
 import { route } from '../../http/route.ts'
@@ -85,7 +85,13 @@ const jsonOf = (body: Buffer): object => {
   }
 }
 
-const Incoming = Type.Object({ name: Type.String(), path: Type.String(), created_at: Timestamp })
+const Incoming = Type.Object({
+  name: Type.String(),
+  path: Type.String(),
+  created_at: Timestamp,
+  last_received_at: NullableTimestamp,
+  received_count: Type.Integer({ minimum: 0, description: 'Accepted requests' }),
+})
 
 export const createIncomingWebhook = route(
   {

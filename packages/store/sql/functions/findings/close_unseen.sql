@@ -53,6 +53,7 @@ begin
   where not exists (select from sightings s
                     where s.kind = p_scan.kind and s.record_id = o.record_id and s.scope_id <> p_scan.scope_id
                       and s.run_id > o.run_id);
+  perform set_config('scanfarm.judged_run', p_scan.run_id::text, true);
   if p_scan.kind = 'asset' then
     update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
   else

@@ -1,0 +1,163 @@
+import { MAX_TAGS, type FindingState, type RunStatus } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { storable, storableJson } from '../text.ts'
+import type { Totals } from '../totals.ts'
+import { boundedSearch } from './bounded-search.ts'
+import { where } from './condition.ts'
+import { conditionsOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
+
+export type FindingChange =
+  | { readonly delete: true }
+  | {
+      readonly state?: FindingState
+      readonly add_tags?: readonly string[]
+      readonly remove_tags?: readonly string[]
+    }
+
+export interface ChangedFinding {
+  readonly id: number
+  readonly outcome: 'changed' | 'unchanged' | 'deleted' | 'not_found' | 'too_many_tags'
+}
+
+/** A run that saw a finding. */
+export interface SeenBy {
+  readonly run_uuid: string
+  readonly workflow_name: string
+  readonly target: string
+  readonly status: RunStatus
+  readonly started_at: string | null
+  readonly completed_at: string | null
+}
+
+export interface FindingHistoryEntry {
+  readonly changed_at: string
+  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
+  readonly changed_by: string
+  readonly run_uuid: string
+}
+
+interface FacetCount {
+  readonly value: string
+  readonly count: number
+}
+
+export interface Facets {
+  /** Records that were counted: the newest that match. */
+  readonly counted: number
+  readonly facets: Readonly<Record<FacetName, FacetCount[]>>
+}
+
+const FACETS = [
+  'severity',
+  'confidence',
+  'state',
+  'workspace',
+  'asset_type',
+  'source',
+  'asset_value',
+  'workflow',
+] as const
+type FacetName = (typeof FACETS)[number]
+
+/** Most records that facets count. */
+export const FACET_RECORDS = 100_000
+/** Most values of one facet. */
+export const FACET_VALUES = 50
+/** Most runs of a finding. */
+const MAX_RUNS = 100
+
+export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
+  /** Changes findings in one transaction, with their events. `by`: who asked for it. */
+  async change(ids: readonly number[], change: FindingChange, by: string): Promise<ChangedFinding[]> {
+    const { rows } = await sql<ChangedFinding>`
+      select record_id as id, outcome
+      from change_vulnerabilities(${ids}::bigint[], ${storableJson(change)}::jsonb, ${storable(by)}, ${MAX_TAGS})
+    `.execute(db)
+    const outcomes = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => outcomes.get(id) ?? [])
+  },
+  /** Ids of the newest findings below `below`. */
+  async ids(filter: VulnerabilityFilter, below: number | undefined, limit: number): Promise<number[]> {
+    const conditions = conditionsOf(filter)
+    if (below !== undefined) conditions.push(sql`id < ${below}`)
+    return await boundedSearch(db, searchOf(filter), async (on) => {
+      const { rows } = await sql<{ id: number }>`
+        select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit}
+      `.execute(on)
+      return rows.map(({ id }) => id)
+    })
+  },
+  /** How often each value occurs among the newest findings of a filter, the most frequent first. */
+  facets: (filter: VulnerabilityFilter): Promise<Facets> =>
+    totals.group(
+      `facets ${JSON.stringify(Object.entries(filter).sort())}`,
+      () => countFacets(db, filter),
+      ({ counted }) => counted,
+    ),
+  /** The newest runs that saw a finding, as far as sightings are kept. */
+  async seenBy(id: number): Promise<SeenBy[]> {
+    const { rows } = await sql<SeenBy>`
+      with scopes as (
+        select scope_id from sightings where kind = 'vulnerability' and record_id = ${id}
+        union
+        select s.scope_id from vulnerabilities v join scans s on s.run_id in (v.first_run, v.last_run)
+        where v.id = ${id} and s.kind = 'vulnerability'
+      ), seen as (
+        select distinct s.run_id from scopes join scans s using (scope_id)
+        join observations o on (o.run_id, o.attempt, o.kind, o.record_id)
+                             = (s.run_id, s.attempt, 'vulnerability', ${id}::bigint)
+        union
+        select unnest(array[first_run, last_run]) from vulnerabilities where id = ${id}
+      )
+      select r.run_uuid, r.workflow_name, r.target, r.status, r.started_at, r.completed_at
+      from seen join runs r on r.id = seen.run_id order by r.id desc limit ${MAX_RUNS}
+    `.execute(db)
+    return rows
+  },
+  /** Newest first. */
+  async history(id: number): Promise<FindingHistoryEntry[]> {
+    const { rows } = await sql<FindingHistoryEntry>`
+      select c.changed_at, c.changes, c.changed_by, coalesce(r.run_uuid::text, '') as run_uuid
+      from finding_changes c left join runs r on r.id = c.run_id
+      where c.vulnerability_id = ${id} order by c.id desc
+    `.execute(db)
+    return rows
+  },
+})
+
+const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<Facets> =>
+  boundedSearch(db, searchOf(filter), async (on) => {
+    const { rows } = await sql<{ facet: FacetName | 'counted'; value: string; count: number }>`
+      with found as materialized (
+        select severity, confidence, state, workspace, asset_type, source, left(asset_value, 512) as asset_value,
+               last_run
+        from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
+      ), by_run as materialized (
+        select last_run, count(*) as count from found group by last_run
+      ), grouped as (
+        select case when grouping(severity) = 0 then 'severity' when grouping(confidence) = 0 then 'confidence'
+                    when grouping(state) = 0 then 'state' when grouping(workspace) = 0 then 'workspace'
+                    when grouping(asset_type) = 0 then 'asset_type' when grouping(source) = 0 then 'source'
+                    when grouping(asset_value) = 0 then 'asset_value' else 'counted' end as facet,
+               coalesce(severity, confidence, state, workspace, asset_type, source, asset_value, '') as value,
+               count(*) as count
+        from found
+        group by grouping sets ((severity), (confidence), (state), (workspace), (asset_type), (source),
+                                (asset_value), ())
+        union all
+        select 'workflow', coalesce(r.workflow_name, ''), sum(b.count)::bigint
+        from by_run b left join runs r on r.id = b.last_run group by 2
+      )
+      select facet, value, count from (
+        select *, row_number() over (partition by facet order by count desc, value) as n from grouped) ranked
+      where n <= ${FACET_VALUES} order by facet, n
+    `.execute(on)
+    const of = (name: FacetName): FacetCount[] =>
+      rows.flatMap(({ facet, value, count }) => (facet === name ? [{ value, count }] : []))
+    return {
+      counted: rows.find(({ facet }) => facet === 'counted')?.count ?? 0,
+      facets: Object.fromEntries(
+        FACETS.map((name): [FacetName, FacetCount[]] => [name, of(name)]),
+      ) as Facets['facets'],
+    }
+  })
