@@ -82,6 +82,17 @@ const DiffQuery = Type.Object(
     from: Type.String({ description: 'RFC 3339, or seconds since 1970' }),
     to: Type.Optional(Type.String({ description: 'Same format; now if missing' })),
     limit,
+    change: Type.Optional(
+      Type.Enum(['new', 'gone', 'changed'], { description: 'Only this list; the totals count all' }),
+    ),
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Only records with a higher id: the last id of a list continues it, together with `change`',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -114,11 +125,18 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: st
       },
       errors: ['invalid_input'],
     },
-    async ({ store }, { query: { workspace, from, to, limit: most = DEFAULT_RECORDS } }) => {
+    async ({ store }, { query }) => {
+      const { workspace, from, to, limit: most = DEFAULT_RECORDS, change, after } = query
       const begin = timeOf('/from', from)
       const end = to === undefined ? new Date() : timeOf('/to', to)
       if (begin > end) refuse([{ path: '/from', message: 'must not be after to' }])
-      const changes = await store.scans.changes(kind, workspace, { from: begin, to: end, limit: most })
+      const changes = await store.scans.changes(kind, workspace, {
+        from: begin,
+        to: end,
+        limit: most,
+        ...(change === undefined ? {} : { change }),
+        ...(after === undefined ? {} : { after }),
+      })
       return { data: { workspace, from: begin.toISOString(), to: end.toISOString(), ...changes } }
     },
   )
