@@ -11,6 +11,7 @@ import { listProviders, validateProvider } from '../cloud/provider-routes.ts'
 import { emitEvent } from './events/emit-event.ts'
 import { eventReceiverStatus, eventReceiverWorkflows } from './events/event-receiver.ts'
 import { listEventLogs, streamEvents } from './events/read-events.ts'
+import { listTriggers, testTriggers } from './events/triggers.ts'
 import { documentation } from './farm/documentation.ts'
 import { health, metrics, ready, serverInfo } from './farm/farm.ts'
 import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
@@ -162,6 +163,8 @@ export const apiRoutes = (): Route[] => {
     streamEvents,
     eventReceiverStatus,
     eventReceiverWorkflows,
+    listTriggers,
+    testTriggers,
     listSchedules,
     createSchedule,
     getSchedule,

@@ -40,11 +40,11 @@ export class EventReceiver implements AsyncDisposable {
   running = false
   readonly registry: TriggerRegistry
   readonly planning: PlanContext
+  /** For tests of triggers: has a sandbox of its own, so that a slow test delays no event. */
+  readonly testing: PlanContext
   readonly #parts: ReceiverOptions
-  readonly #engine = new Engine({
-    limits: { timeMs: FILTER_MS, memoryBytes: FILTER_BYTES, resultChars: FILTER_CHARS },
-    maxThreads: FILTER_THREADS,
-  })
+  readonly #engine = engineWith(FILTER_THREADS)
+  readonly #testEngine = engineWith(1)
 
   constructor(parts: ReceiverOptions) {
     this.#parts = parts
@@ -56,6 +56,7 @@ export class EventReceiver implements AsyncDisposable {
       language: new TriggerLanguage(this.#engine, parts.files),
       startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',
     }
+    this.testing = { ...this.planning, language: new TriggerLanguage(this.#testEngine, parts.files) }
   }
 
   /** One turn: processes waiting events. Returns true if there may be more. */
@@ -123,6 +124,12 @@ export class EventReceiver implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#engine[Symbol.asyncDispose]()
+    await Promise.all([this.#engine[Symbol.asyncDispose](), this.#testEngine[Symbol.asyncDispose]()])
   }
 }
+
+const engineWith = (maxThreads: number): Engine =>
+  new Engine({
+    limits: { timeMs: FILTER_MS, memoryBytes: FILTER_BYTES, resultChars: FILTER_CHARS },
+    maxThreads,
+  })

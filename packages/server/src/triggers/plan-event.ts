@@ -10,7 +10,7 @@ const MAX_ERROR_CHARS = 4_000
 
 const matchers = new WeakMap<EventRule, (topic: string) => boolean>()
 
-const waitsFor = (rule: EventRule, topic: string): boolean => {
+export const waitsFor = (rule: EventRule, topic: string): boolean => {
   const matches = matchers.get(rule) ?? topicMatcher(rule.topic)
   matchers.set(rule, matches)
   return matches(topic)
@@ -23,7 +23,7 @@ const OF_A_RUN = /^(?:run|step)\.|^schedule\.triggered$/
  * A broad topic like `*` does not match events from runs of the same workflow or from runs that an event started: each
  * run would start the next one.
  */
-const wouldLoop = async (
+export const wouldLoop = async (
   { startedByEvent }: Pick<PlanContext, 'startedByEvent'>,
   waiting: readonly ReadyTrigger[],
   event: TriggerEvent,

@@ -48,12 +48,12 @@ export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number):
     type: trigger.on,
     enabled: trigger.enabled ?? false,
     workflow: { name: workflow.name, kind },
+    scheduleId: '',
   }
   try {
     return checked({
       ...base,
       key: `${kind}/${workflow.name}#${trigger.name ?? index + 1}`,
-      scheduleId: '',
       ...inputOf(trigger.input ?? {}, workflow.workflow?.params ?? []),
       targets: [],
       workspace: '',
@@ -167,12 +167,12 @@ const inputKey = (key: string): string => (key === 'Target' ? 'target' : key)
 export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
   const { spec } = schedule
   const workflow = { name: schedule.workflowName, kind: schedule.workflowKind }
-  const base = { name: schedule.name, type: schedule.triggerType, enabled: schedule.enabled, workflow }
+  const { id: scheduleId, name, triggerType: type, enabled } = schedule
+  const base = { name, type, enabled, workflow, scheduleId }
   try {
     return checked({
       ...base,
       key: schedule.id,
-      scheduleId: schedule.id,
       input: spec.input ?? {},
       params: schedule.params,
       target: schedule.target,

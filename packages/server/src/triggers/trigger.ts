@@ -58,6 +58,7 @@ export interface BrokenTrigger {
   readonly type: ReadyTrigger['type']
   readonly enabled: boolean
   readonly workflow: ReadyTrigger['workflow']
+  readonly scheduleId: string
   readonly problem: string
   /** The problems by the fields of a schedule, if they are known. */
   readonly fields: readonly FieldError[]
