@@ -21,6 +21,7 @@ import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, getAsset, listAssets } from './findings/assets.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
+import { changeVulnerabilities, countVulnerabilityFacets } from './findings/triage.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings/transfer.ts'
 import {
   createVulnerability,
@@ -131,6 +132,8 @@ export const apiRoutes = (): Route[] => {
     listVulnerabilities,
     summariseVulnerabilities,
     exportVulnerabilities,
+    countVulnerabilityFacets,
+    changeVulnerabilities,
     diffVulnerabilities,
     listVulnerabilityDiffs,
     importVulnerabilities,

@@ -4,8 +4,11 @@ import {
   FINDING_LIMITS,
   FINDING_STATES,
   NewVulnerability,
+  NullableTimestamp,
   page,
+  RunStatus,
   SEVERITIES,
+  Timestamp,
   Vulnerability,
   wrapped,
   type FindingContent,
@@ -107,6 +110,30 @@ const VulnerabilityPath = Type.Object({ id: Type.String() })
 const noVulnerability = (id: string): AppError =>
   new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
 
+const VulnerabilityDetail = Type.Object({
+  ...Vulnerability.properties,
+  runs: Type.Array(
+    Type.Object({
+      run_uuid: Type.String(),
+      workflow_name: Type.String(),
+      target: Type.String(),
+      status: RunStatus,
+      started_at: NullableTimestamp,
+      completed_at: NullableTimestamp,
+    }),
+    { description: 'Runs that saw it, newest first, at most 100' },
+  ),
+  history: Type.Array(
+    Type.Object({
+      changed_at: Timestamp,
+      changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() })),
+      changed_by: Type.String({ description: 'The user or token that changed it, or ""' }),
+      run_uuid: Type.String({ description: 'The run whose scan changed it, or ""' }),
+    }),
+    { description: 'Newest first, at most 100' },
+  ),
+})
+
 export const getVulnerability = route(
   {
     method: 'get',
@@ -115,14 +142,19 @@ export const getVulnerability = route(
     summary: 'Read one vulnerability',
     role: 'viewer',
     params: VulnerabilityPath,
-    responses: { 200: wrapped(Vulnerability) },
+    description:
+      'With the runs that saw it, as far as sightings are kept, and the newest changes of its state, severity, confidence and tags.',
+    responses: { 200: wrapped(VulnerabilityDetail) },
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
     const data = id === undefined ? undefined : await store.vulnerabilities.find(id)
-    if (data === undefined) throw noVulnerability(params.id)
-    return { data }
+    if (id === undefined || data === undefined) throw noVulnerability(params.id)
+    const [runs, history] = await Promise.all([store.triage.seenBy(id), store.triage.history(id)])
+    return {
+      data: { ...data, runs, history: history.map((one) => ({ ...one, changes: { ...one.changes } })) },
+    }
   },
 )
 

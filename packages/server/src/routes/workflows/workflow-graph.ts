@@ -77,22 +77,22 @@ export const getWorkflowGraph = route(
     const { graph, resolved, read } = await graphOf({ catalog, checker }, entry)
     const { example_targets = [], usage = '' } = (resolved?.root ?? read.outline?.workflow)?.help ?? {}
     const data = {
-        name: entry.name,
-        kind: entry.kind,
-        description: entry.description,
-        tags: [...entry.tags],
-        valid: resolved !== undefined,
-        needs_target: resolved === undefined || needsTarget(resolved),
-        example_targets: [...example_targets],
-        usage,
-        file_path: entry.path,
-        source: entry.source,
-        yaml: read.yaml,
-        params: shownParams(resolved?.root.params ?? entry.params),
-        problems: [...entry.problems],
-        tools: resolved === undefined ? [] : await toolsOf(store, resolved),
-        graph,
-      }
+      name: entry.name,
+      kind: entry.kind,
+      description: entry.description,
+      tags: [...entry.tags],
+      valid: resolved !== undefined,
+      needs_target: resolved === undefined || needsTarget(resolved),
+      example_targets: [...example_targets],
+      usage,
+      file_path: entry.path,
+      source: entry.source,
+      yaml: read.yaml,
+      params: shownParams(resolved?.root.params ?? entry.params),
+      problems: [...entry.problems],
+      tools: resolved === undefined ? [] : await toolsOf(store, resolved),
+      graph,
+    }
     return { data }
   },
 )

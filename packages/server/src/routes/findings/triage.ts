@@ -1,0 +1,141 @@
+import { FindingState, MAX_TAG_LENGTH, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
+import { decodeCursor, encodeCursor, FACET_RECORDS, FACET_VALUES } from '@scanfarm/store'
+import { Type, type Static } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
+
+/** Most findings that one request changes. */
+const MAX_CHANGED = 1_000
+
+const Tags = Type.Array(Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH }), {
+  minItems: 1,
+  maxItems: MAX_TAGS,
+})
+const Filter = Type.Object({ ...vulnerabilityQuery, ...orgQuery }, { additionalProperties: false })
+const Change = Type.Object(
+  {
+    delete: Type.Optional(Type.Literal(true, { description: 'Cannot be combined with other changes' })),
+    state: Type.Optional(FindingState),
+    add_tags: Type.Optional(Tags),
+    remove_tags: Type.Optional(Tags),
+  },
+  { additionalProperties: false, minProperties: 1 },
+)
+
+const Body = Type.Object(
+  {
+    ids: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+        minItems: 1,
+        maxItems: MAX_CHANGED,
+      }),
+    ),
+    filter: Type.Optional(Filter),
+    cursor: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 512, description: '`next_cursor` of the previous answer' }),
+    ),
+    change: Change,
+  },
+  { additionalProperties: false },
+)
+
+/** Without ids a missing filter would name every record, so it must be given, even if it is empty. */
+const combinationProblems = ({ ids, filter, cursor, change }: Static<typeof Body>): FieldError[] => [
+  ...((ids === undefined) === (filter === undefined)
+    ? [{ path: '/ids', message: 'send either ids or filter; an empty filter names all records' }]
+    : []),
+  ...(cursor !== undefined && filter === undefined
+    ? [{ path: '/cursor', message: 'is only for a filter' }]
+    : []),
+  ...(change.delete === true && Object.keys(change).length > 1
+    ? [{ path: '/change/delete', message: 'cannot be combined with other changes' }]
+    : []),
+]
+
+export const changeVulnerabilities = route(
+  {
+    method: 'post',
+    path: '/vulnerabilities/bulk',
+    tag: 'Findings',
+    summary: 'Change or delete many vulnerabilities',
+    description: `Send \`ids\` or \`filter\` (the parameters of GET /vulnerabilities), and the \`change\`. One request changes at most ${MAX_CHANGED} records in one transaction; with a filter these are the newest, and \`next_cursor\` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. A later scan or import can change state and tags again.`,
+    role: 'operator',
+    body: Body,
+    responses: {
+      200: Type.Object({
+        data: Type.Array(
+          Type.Object({
+            id: Type.Integer(),
+            outcome: Type.Enum(['changed', 'unchanged', 'deleted', 'not_found', 'too_many_tags'], {
+              description: `too_many_tags: it would have more than ${MAX_TAGS} tags and was not changed`,
+            }),
+          }),
+        ),
+        changed: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
+        next_cursor: Type.Optional(Type.String({ description: 'Only with a filter: there may be more' })),
+      }),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { body, caller }) => {
+    const { ids: given, filter = {}, cursor, change } = body
+    refuse(combinationProblems(body))
+    const below = cursor === undefined ? undefined : decodeCursor(cursor)
+    const ids =
+      given === undefined
+        ? await store.triage.ids(
+            { ...vulnerabilityFilter(filter), org: await orgOf(store, filter.org) },
+            below,
+            MAX_CHANGED,
+          )
+        : [...new Set(given)]
+    const by = `${caller.kind}:${caller.name}`
+    const data = ids.length === 0 ? [] : await store.triage.change(ids, change, by)
+    const last = given === undefined && ids.length === MAX_CHANGED ? ids.at(-1) : undefined
+    return {
+      data,
+      changed: data.filter(({ outcome }) => outcome === 'changed' || outcome === 'deleted').length,
+      ...(last === undefined ? {} : { next_cursor: encodeCursor(last) }),
+    }
+  },
+)
+
+const Values = Type.Array(Type.Object({ value: Type.String(), count: Type.Integer({ minimum: 0 }) }), {
+  description: `Most frequent first, at most ${FACET_VALUES}`,
+})
+
+export const countVulnerabilityFacets = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities/facets',
+    tag: 'Findings',
+    summary: 'Count the vulnerabilities of a filter by severity, state, workflow, asset and other fields',
+    description: `Takes the filters of GET /vulnerabilities. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
+    role: 'viewer',
+    query: Filter,
+    responses: {
+      200: wrapped(
+        Type.Object({
+          counted: Type.Integer({ minimum: 0 }),
+          complete: Type.Boolean(),
+          severity: Values,
+          confidence: Values,
+          state: Values,
+          workspace: Values,
+          asset_type: Values,
+          source: Values,
+          asset_value: Values,
+          workflow: Values,
+        }),
+      ),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    const { counted, facets } = await store.triage.facets(filter)
+    return { data: { counted, complete: counted < FACET_RECORDS, ...facets } }
+  },
+)

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { FindingContent } from '@scanfarm/contracts'
+import { testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun } from '../_worker.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const create = async (workspace: string, body: object = {}): Promise<number> =>
+  (
+    await server.operator
+      .post('/api/vulnerabilities')
+      .send({ workspace, ...body })
+      .expect(201)
+  ).body.data.id
+const bulk = (body: object) => server.operator.post('/api/vulnerabilities/bulk').send(body)
+const read = async (id: number) =>
+  (await server.viewer.get(`/api/vulnerabilities/${id}`).expect(200)).body.data
+const foundEvents = async (workspace: string) =>
+  (await server.viewer.get(`/api/event-logs?topic=vuln.found&workspace=${workspace}`).expect(200)).body
+    .data as { data: unknown }[]
+
+const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent => ({
+  vuln_info,
+  vuln_title: vuln_info,
+  vuln_desc: '',
+  vuln_poc: '',
+  severity,
+  confidence: 'Firm',
+  asset_type: 'web',
+  asset_value: 'https://a.example',
+  tags: [],
+  detail_http_request: '',
+  detail_http_response: '',
+  raw_vuln_json: '',
+})
+
+const scan = async (workspace: string, items: FindingContent[]): Promise<string> => {
+  const { body } = await server.operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: 'a.example', workspace })
+    .expect(202)
+  const [run] = await claimLocalRuns(server.runStore)
+  if (run === undefined) throw new Error('the run was not claimed')
+  const records = { kind: 'vulnerability', items } as const
+  await server.runStore.importRecords(run, {
+    step: 'import',
+    workspace,
+    source: 'workflow',
+    records,
+    errors: 0,
+  })
+  await endRun(server.runStore, run)
+  await server.store.scans.judge({ limit: 10, history: 10 })
+  return body.run_uuid as string
+}
+
+describe('POST /vulnerabilities/bulk', () => {
+  test('records are closed, opened again and tagged by id, each with its outcome', async () => {
+    const a = await create('bulk', { tags: ['old'] })
+    const b = await create('bulk')
+    const { body } = await bulk({
+      ids: [a, b, 999_999],
+      change: { state: 'gone', add_tags: ['seen', 'old'] },
+    })
+    expect(body).toEqual({
+      data: [
+        { id: a, outcome: 'changed' },
+        { id: b, outcome: 'changed' },
+        { id: 999_999, outcome: 'not_found' },
+      ],
+      changed: 2,
+    })
+    expect(await read(a)).toMatchObject({ state: 'gone', gone_at: expect.any(String), tags: ['old', 'seen'] })
+    const again = await bulk({ ids: [a, b], change: { state: 'gone' } }).expect(200)
+    expect(again.body).toMatchObject({
+      changed: 0,
+      data: [{ outcome: 'unchanged' }, { outcome: 'unchanged' }],
+    })
+    const before = (await foundEvents('bulk')).length
+    await bulk({ ids: [a], change: { state: 'open', remove_tags: ['old'] } }).expect(200)
+    const opened = await read(a)
+    expect(opened).toMatchObject({ state: 'open', gone_at: null, tags: ['seen'] })
+    expect(opened.history).toMatchObject([
+      {
+        changed_by: 'token:operator',
+        run_uuid: '',
+        changes: { state: { from: 'gone', to: 'open' }, tags: { from: ['old', 'seen'], to: ['seen'] } },
+      },
+      { changed_by: 'token:operator', changes: { state: { from: 'open', to: 'gone' } } },
+    ])
+    const events = await foundEvents('bulk')
+    expect(events).toHaveLength(before + 1)
+    expect(JSON.stringify(events[0]?.data)).toMatch(/reopened\W+true/)
+  })
+
+  test('a filter names records, 1,000 in one request, and a cursor continues', async () => {
+    const items = Array.from({ length: 1_001 }, (_, n) => finding(`many-${n}`, 'low'))
+    await server.store.vulnerabilities.import('many', 'api', items)
+    const keep = await create('kept')
+    const filter = { workspace: 'many', severity: 'low' }
+    const first = await bulk({ filter, change: { add_tags: ['x'] } }).expect(200)
+    expect(first.body.changed).toBe(1_000)
+    const cursor = first.body.next_cursor as string
+    const second = await bulk({ filter, cursor, change: { add_tags: ['x'] } }).expect(200)
+    expect(second.body).toMatchObject({ changed: 1, data: [{ outcome: 'changed' }] })
+    expect(second.body).not.toHaveProperty('next_cursor')
+    await bulk({ filter, change: { delete: true } }).expect(200)
+    const rest = await bulk({ filter, change: { delete: true } }).expect(200)
+    expect(rest.body).toMatchObject({ changed: 1, data: [{ outcome: 'deleted' }] })
+    expect((await bulk({ filter, change: { delete: true } }).expect(200)).body).toEqual({
+      data: [],
+      changed: 0,
+    })
+    expect((await read(keep)).workspace).toBe('kept')
+  })
+
+  test('a record with too many tags is not changed', async () => {
+    const id = await create('tags', { tags: Array.from({ length: 256 }, (_, n) => `t${n}`) })
+    const { body } = await bulk({ ids: [id], change: { add_tags: ['more'], state: 'gone' } }).expect(200)
+    expect(body.data).toEqual([{ id, outcome: 'too_many_tags' }])
+    expect((await read(id)).state).toBe('open')
+  })
+
+  test.each([
+    [{ change: { state: 'gone' } }, '/ids'],
+    [{ ids: [1], filter: {}, change: { state: 'gone' } }, '/ids'],
+    [{ ids: [1], change: { delete: true, state: 'gone' } }, '/change/delete'],
+    [{ ids: [1], cursor: 'x', change: { state: 'gone' } }, '/cursor'],
+    [{ ids: [1], change: {} }, '/change'],
+    [{ ids: [1], change: { state: 'fixed' } }, '/change/state'],
+    [{ filter: { severity: 'odd' }, change: { state: 'gone' } }, '/severity'],
+  ])('%j answers 400', async (body, path) => {
+    const answer = await bulk(body).expect(400)
+    expect(answer.body.details).toEqual(expect.arrayContaining([expect.objectContaining({ path })]))
+  })
+
+  test('viewers change nothing', async () => {
+    await server.viewer
+      .post('/api/vulnerabilities/bulk')
+      .send({ ids: [1], change: { delete: true } })
+      .expect(403)
+  })
+})
+
+describe('GET /vulnerabilities/{id}', () => {
+  test('a finding has the runs that saw it and what they changed', async () => {
+    const first = await scan('history', [finding('cve', 'low')])
+    const second = await scan('history', [finding('cve', 'high')])
+    const third = await scan('history', [])
+    const listed = await server.viewer.get('/api/vulnerabilities?workspace=history').expect(200)
+    const data = await read(listed.body.data[0].id)
+    expect(data.runs.map((run: { run_uuid: string }) => run.run_uuid)).toEqual([second, first])
+    expect(data.runs[0]).toMatchObject({ workflow_name: 'probe', target: 'a.example', status: 'completed' })
+    expect(data.history).toMatchObject([
+      { changes: { state: { from: 'open', to: 'gone' } }, run_uuid: third, changed_by: '' },
+      { changes: { severity: { from: 'low', to: 'high' } }, run_uuid: second },
+    ])
+  })
+})
+
+describe('GET /vulnerabilities/facets', () => {
+  test('values are counted for the filter, the most frequent first', async () => {
+    await server.store.vulnerabilities.import('facets', 'nuclei', [
+      finding('a', 'low'),
+      finding('b', 'low'),
+      finding('c', 'high'),
+    ])
+    await scan('facets', [finding('d', 'low')])
+    const { body } = await server.viewer.get('/api/vulnerabilities/facets?workspace=facets').expect(200)
+    expect(body.data).toMatchObject({
+      counted: 4,
+      complete: true,
+      severity: [
+        { value: 'low', count: 3 },
+        { value: 'high', count: 1 },
+      ],
+      state: [{ value: 'open', count: 4 }],
+      asset_value: [{ value: 'https://a.example', count: 4 }],
+      workflow: [
+        { value: '', count: 3 },
+        { value: 'probe', count: 1 },
+      ],
+    })
+    const some = await server.viewer
+      .get('/api/vulnerabilities/facets?workspace=facets&severity=high')
+      .expect(200)
+    expect(some.body.data).toMatchObject({ counted: 1, severity: [{ value: 'high', count: 1 }] })
+    await server.viewer.get('/api/vulnerabilities/facets?severity=odd').expect(400)
+  })
+})
+
+describe('saved filters', () => {
+  test('a filter belongs to its caller, and operators share theirs', async () => {
+    const save = (agent: TestServer['viewer'], body: object) => agent.post('/api/saved-filters').send(body)
+    const mine = { screen: 'findings', name: 'Mine', query: 'severity=high' }
+    const { body } = await save(server.viewer, mine).expect(201)
+    expect(body.data).toMatchObject({ ...mine, own: true, shared: false, owner_name: 'viewer' })
+    await save(server.viewer, { ...mine, shared: true }).expect(403)
+    const replaced = await save(server.viewer, { ...mine, query: 'severity=low' }).expect(201)
+    expect(replaced.body.data).toMatchObject({ id: body.data.id, query: 'severity=low' })
+    const shared = await save(server.operator, { ...mine, name: 'Ours', shared: true }).expect(201)
+    const names = async (agent: TestServer['viewer'], query = '') =>
+      (await agent.get(`/api/saved-filters${query}`).expect(200)).body.data.map(
+        ({ name, own }: { name: string; own: boolean }) => `${name} ${own}`,
+      )
+    expect(await names(server.viewer)).toEqual(['Mine true', 'Ours false'])
+    expect(await names(server.operator, '?screen=findings')).toEqual(['Ours true'])
+    expect(await names(server.viewer, '?screen=runs')).toEqual([])
+    await server.operator.delete(`/api/saved-filters/${body.data.id}`).expect(404)
+    await server.viewer.delete(`/api/saved-filters/${shared.body.data.id}`).expect(404)
+    await server.viewer.delete(`/api/saved-filters/${body.data.id}`).expect(200)
+    await server.admin.delete(`/api/saved-filters/${shared.body.data.id}`).expect(200)
+    expect(await names(server.viewer)).toEqual([])
+  })
+
+  test('a caller has at most 100, and can still replace one', async () => {
+    const save = (name: string) =>
+      server.admin.post('/api/saved-filters').send({ screen: 'runs', name, query: '' })
+    for (let n = 0; n < 100; n++) await save(`f${n}`).expect(201)
+    await save('one more').expect(409)
+    await save('f0').expect(201)
+  })
+
+  test.each([
+    { screen: 'No Screen', name: 'a', query: '' },
+    { screen: 'runs', name: ' ', query: '' },
+    { screen: 'runs', name: 'a', query: 'x'.repeat(4_097) },
+  ])('a filter with wrong fields answers 400', async (body) => {
+    await server.viewer.post('/api/saved-filters').send(body).expect(400)
+  })
+})
