@@ -42,6 +42,13 @@ const VIEWER_READS_BY_POST = [
   'POST /cloud/estimate',
   'POST /snapshots/export',
   'POST /workflows/lint',
+/** Routes other than GET that viewers may call. They change nothing but the saved filters of the caller. */
+const VIEWER_READS_BY_POST = [
+  'POST /cloud/estimate',
+  'POST /snapshots/export',
+  'POST /workflows/lint',
+  'POST /saved-filters',
+  'DELETE /saved-filters/{id}',
 ]
 
 const OPERATOR_NEVER = [
@@ -89,6 +96,8 @@ const VIEWER_NEVER = [
   'POST /upload-file',
   'POST /events/emit',
   'POST /vulnerabilities',
+  'POST /vulnerabilities/bulk',
+  'POST /triggers/test',
   'DELETE /vulnerabilities/{id}',
   'POST /schedules/{id}/trigger',
   'POST /tasks',

@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts'
 import { login, logout } from './access/login.ts'
 import { createSession, createSessionLink, endSession, readSession } from './access/sessions.ts'
+import { listSavedFilters, removeSavedFilter, saveFilter } from './access/saved-filters.ts'
 import { createToken, listTokens, removeToken } from './access/tokens.ts'
 import { changeUser, createUser, getUser, listUsers, removeUser } from './access/users.ts'
 import { listAllArtifacts, readWorkspaceArtifact } from './artifacts/artifacts.ts'
@@ -199,6 +200,9 @@ export const apiRoutes = (): Route[] => {
     readSession,
     endSession,
     createSessionLink,
+    listSavedFilters,
+    saveFilter,
+    removeSavedFilter,
     createToken,
     listTokens,
     removeToken,
