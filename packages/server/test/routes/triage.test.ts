@@ -17,10 +17,16 @@ const create = async (workspace: string, body: object = {}): Promise<number> =>
       .post('/api/vulnerabilities')
       .send({ workspace, ...body })
       .expect(201)
-  ).body.data.id
+  ).body.data.id as number
 const bulk = (body: object) => server.operator.post('/api/vulnerabilities/bulk').send(body)
-const read = async (id: number) =>
-  (await server.viewer.get(`/api/vulnerabilities/${id}`).expect(200)).body.data
+interface Detail {
+  readonly workspace: string
+  readonly state: string
+  readonly runs: readonly { run_uuid: string }[]
+  readonly history: readonly object[]
+}
+const read = async (id: number): Promise<Detail> =>
+  (await server.viewer.get(`/api/vulnerabilities/${id}`).expect(200)).body.data as Detail
 const foundEvents = async (workspace: string) =>
   (await server.viewer.get(`/api/event-logs?topic=vuln.found&workspace=${workspace}`).expect(200)).body
     .data as { data: unknown }[]
@@ -154,8 +160,8 @@ describe('GET /vulnerabilities/{id}', () => {
     const second = await scan('history', [finding('cve', 'high')])
     const third = await scan('history', [])
     const listed = await server.viewer.get('/api/vulnerabilities?workspace=history').expect(200)
-    const data = await read(listed.body.data[0].id)
-    expect(data.runs.map((run: { run_uuid: string }) => run.run_uuid)).toEqual([second, first])
+    const data = await read(listed.body.data[0].id as number)
+    expect(data.runs.map(({ run_uuid }) => run_uuid)).toEqual([second, first])
     expect(data.runs[0]).toMatchObject({ workflow_name: 'probe', target: 'a.example', status: 'completed' })
     expect(data.history).toMatchObject([
       { changes: { state: { from: 'open', to: 'gone' } }, run_uuid: third, changed_by: '' },
@@ -205,10 +211,10 @@ describe('saved filters', () => {
     const replaced = await save(server.viewer, { ...mine, query: 'severity=low' }).expect(201)
     expect(replaced.body.data).toMatchObject({ id: body.data.id, query: 'severity=low' })
     const shared = await save(server.operator, { ...mine, name: 'Ours', shared: true }).expect(201)
-    const names = async (agent: TestServer['viewer'], query = '') =>
-      (await agent.get(`/api/saved-filters${query}`).expect(200)).body.data.map(
-        ({ name, own }: { name: string; own: boolean }) => `${name} ${own}`,
-      )
+    const names = async (agent: TestServer['viewer'], query = ''): Promise<string[]> => {
+      const listed = await agent.get(`/api/saved-filters${query}`).expect(200)
+      return (listed.body.data as { name: string; own: boolean }[]).map(({ name, own }) => `${name} ${own}`)
+    }
     expect(await names(server.viewer)).toEqual(['Mine true', 'Ours false'])
     expect(await names(server.operator, '?screen=findings')).toEqual(['Ours true'])
     expect(await names(server.viewer, '?screen=runs')).toEqual([])

@@ -49,9 +49,17 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const list = async (query = '') => (await server.viewer.get(`/api/triggers${query}`).expect(200)).body
-const tested = async (body: object) =>
-  (await server.operator.post('/api/triggers/test').send(body).expect(200)).body.data
+interface Listed {
+  readonly data: readonly { name: string }[]
+  readonly pagination: { readonly total: number }
+}
+const list = async (query = ''): Promise<Listed> =>
+  (await server.viewer.get(`/api/triggers${query}`).expect(200)).body as Listed
+const tested = async (body: object): Promise<readonly { key: string; name: string }[]> =>
+  (await server.operator.post('/api/triggers/test').send(body).expect(200)).body.data as {
+    key: string
+    name: string
+  }[]
 
 describe('GET /triggers', () => {
   test('triggers of files and schedules are listed with their next and last executions', async () => {
@@ -61,13 +69,7 @@ describe('GET /triggers', () => {
       .expect(201)
     const { data, pagination } = await list()
     expect(pagination.total).toBe(5)
-    expect(data.map(({ name }: { name: string }) => name)).toEqual([
-      'at-night',
-      'on-build',
-      'wrong',
-      'any',
-      'hourly',
-    ])
+    expect(data.map(({ name }) => name)).toEqual(['at-night', 'on-build', 'wrong', 'any', 'hourly'])
     expect(data[0]).toMatchObject({
       key: 'module/build#at-night',
       source: 'workflow',
@@ -133,11 +135,8 @@ describe('POST /triggers/test', () => {
 
   test('without a trigger, all event triggers whose topic matches are tested', async () => {
     const results = await tested({ event: { topic: 'custom.simple', data: {} } })
-    expect(results.map(({ key }: { key: string }) => key).sort()).toEqual([
-      'module/build#on-build',
-      'module/simple#any',
-    ])
-    expect(results.find(({ name }: { name: string }) => name === 'any')).toMatchObject({
+    expect(results.map(({ key }) => key).sort()).toEqual(['module/build#on-build', 'module/simple#any'])
+    expect(results.find(({ name }) => name === 'any')).toMatchObject({
       run: null,
       reasons: expect.arrayContaining([expect.stringMatching(/^the run cannot be planned: /)]),
     })

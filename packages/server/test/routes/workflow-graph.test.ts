@@ -65,8 +65,19 @@ interface Drawn {
   nodes: { id: string; parent: string; line: number; file: string }[]
   edges: object[]
 }
-const graphOf = async (name: string) =>
-  (await server.viewer.get(`/api/workflows/${name}/graph`).expect(200)).body.data
+interface Answer {
+  readonly graph: Drawn
+  readonly yaml: string
+  readonly valid: boolean
+  readonly needs_target: boolean
+  readonly example_targets: readonly string[]
+  readonly usage: string
+  readonly params: readonly object[]
+  readonly problems: readonly object[]
+  readonly tools: readonly object[]
+}
+const graphOf = async (name: string): Promise<Answer> =>
+  (await server.viewer.get(`/api/workflows/${name}/graph`).expect(200)).body.data as Answer
 const lines = ({ nodes }: Drawn) => nodes.map(({ id, file, line }) => `${id} ${file}:${line}`)
 
 describe('GET /workflows/{name}/graph', () => {
@@ -171,7 +182,7 @@ describe('POST /workflows/lint?graph=true', () => {
     const lint = (query: string, text: string) =>
       server.viewer.post(`/api/workflows/lint${query}`).set('Content-Type', 'application/yaml').send(text)
     const { body } = await lint('?graph=true', SURVEY).expect(200)
-    expect(lines(body.graph)).toEqual([
+    expect(lines(body.graph as Drawn)).toEqual([
       'workflow workflow.yaml:1',
       'hooks/pre/hello workflow.yaml:5',
       'modules/first workflow.yaml:7',
