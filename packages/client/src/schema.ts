@@ -72,6 +72,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of a run: which worker executed each one, and how it ended
+         * @description Oldest first. Of the attempts that did not end the run, the newest 100 are kept. A run that has not been claimed has none.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}/steps/{step_id}/log": {
         parameters: {
             query?: never;
@@ -572,6 +594,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{name}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a workflow as a graph, with its source, problems, params and the workers that have its programs
+         * @description Nodes contain each other by `parent`: the workflow contains modules and hooks, these contain steps, and steps contain steps. Edges connect nodes with the same parent. A workflow that has errors is drawn as far as it can be read.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getWorkflowsNameGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflow-upload": {
         parameters: {
             query?: never;
@@ -724,6 +768,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/vulnerabilities/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the vulnerabilities of a filter by severity, state, workflow, asset and other fields
+         * @description Takes the filters of GET /vulnerabilities. Counts the newest 100000 records that match; `complete` is false if there are more. Large counts may be some seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getVulnerabilitiesFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/vulnerabilities/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change or delete many vulnerabilities
+         * @description Send `ids` or `filter` (the parameters of GET /vulnerabilities), and the `change`. One request changes at most 1000 records in one transaction; with a filter these are the newest, and `next_cursor` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. A later scan or import can change state and tags again.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postVulnerabilitiesBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/vulnerabilities/diff": {
         parameters: {
             query?: never;
@@ -797,7 +885,9 @@ export interface paths {
         };
         /**
          * Read one vulnerability
-         * @description Requires the role viewer.
+         * @description With the runs that saw it, as far as sightings are kept, and the newest changes of its state, severity, confidence and tags.
+         *
+         *     Requires the role viewer.
          */
         get: operations["getVulnerabilitiesId"];
         put?: never;
@@ -1316,6 +1406,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the triggers of workflow files and schedules, with their last and next executions
+         * @description Sorted by workflow and name. Triggers of the type manual are not listed: they only allow or forbid starts by hand.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getTriggers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/triggers/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what triggers would do with an event; nothing is started or stored
+         * @description Tests one trigger (`key` from GET /triggers, or `workflow` and `trigger`), all triggers of a workflow, or all event triggers whose topic matches; at most 20. All filters are evaluated, also after one that fails. Cron and watch triggers need no event: `data` is added to the event schedule.triggered. Disabled triggers are tested too.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postTriggersTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules": {
         parameters: {
             query?: never;
@@ -1669,13 +1803,57 @@ export interface paths {
         };
         /**
          * Read one worker
-         * @description The fields of the worker are returned beside `data` too, as Osmedeus clients expect.
+         * @description With the runs that its slots execute now. The fields of the worker are returned beside `data` too, as Osmedeus clients expect.
          *
          *     Requires the role viewer.
          */
         get: operations["getWorkersId"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain a worker: it claims no more runs and finishes those it has
+         * @description By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postWorkersIdDrain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workers/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a paused worker claim runs again
+         * @description A worker that already stops cannot be resumed. A worker that is not paused is not changed.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postWorkersIdResume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1777,6 +1955,52 @@ export interface paths {
          */
         post: operations["postSessionLinks"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/saved-filters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the saved filters of the caller, and those that others share
+         * @description Requires the role viewer.
+         */
+        get: operations["getSavedFilters"];
+        put?: never;
+        /**
+         * Save a filter of a list, or replace the one of the caller with the same screen and name
+         * @description A user or token has at most 100. Sharing one requires the role operator.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postSavedFilters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/saved-filters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved filter of the caller; administrators can also delete shared ones
+         * @description Requires the role viewer.
+         */
+        delete: operations["deleteSavedFiltersId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1900,6 +2124,72 @@ export interface paths {
          *     Requires the role viewer.
          */
         get: operations["getStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of the whole farm in one call
+         * @description Counts of runs above 10,000 may be up to 30 seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getStatsOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read time series for charts: ended runs, new findings, depth of the queue
+         * @description Counted in the background by masters: the newest events may be missing for a few seconds. Counts are kept for 35 days.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getStatsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many runs wait, for how long, for which workers, and why
+         * @description Groups of queued runs with the same priority, run mode and needs, the most urgent and oldest first; at most 500 groups. Counts above 10,000 may be up to 30 seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getQueue"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2518,6 +2808,31 @@ export interface components {
              */
             truncated?: true;
         };
+        RunAttempt: {
+            attempt: number;
+            /**
+             * @description worker_lost: the worker stopped renewing its lease. machine_lost: the cloud machine was lost. handed_back: the worker drained or could not begin the run
+             * @enum {unknown}
+             */
+            ending: "running" | "completed" | "failed" | "cancelled" | "worker_lost" | "machine_lost" | "handed_back";
+            /** @description Why it ended, in words, or "" */
+            reason: string;
+            worker_id: string;
+            /** @description Name of the worker, or "" if it is not known any more */
+            worker: string;
+            hostname: string;
+            /** @description Process of the worker; 0 if not known */
+            pid: number;
+            version: string;
+            /** @description Cloud machine, or "" */
+            machine: string;
+            started_at: string | null;
+            ended_at: string | null;
+            /** @description Last heartbeat of the worker when the attempt was taken from it; otherwise null */
+            heard_at: string | null;
+            /** @description Processes that the worker reported as killed when it stopped the attempt */
+            killed_pids: number[];
+        };
         StepResult: {
             /** Format: uuid */
             id: string;
@@ -2696,6 +3011,56 @@ export interface components {
             message: string;
             /** @description How to fix it, or empty */
             hint: string;
+        };
+        WorkflowGraph: {
+            /** @description In the order of the source, at most 5000 */
+            nodes: {
+                id: string;
+                /** @description Id of the node that contains it; empty for the workflow itself */
+                parent: string;
+                /** @enum {unknown} */
+                type: "workflow" | "module" | "step" | "hook" | "end";
+                name: string;
+                /** @description Type of a step, or `flow` or `module` */
+                kind: string;
+                description: string;
+                /** @description `host`, `docker` or `ssh`; empty: as its parent */
+                runner: string;
+                /** @description Image or host of the runner, or empty */
+                runner_at: string;
+                /** @description It is left out when this expression is false */
+                condition: string;
+                /** @description What it does: commands, expressions, the URL of a request, the input of a loop */
+                does: string[];
+                /** @description Programs that it declares */
+                tools: string[];
+                depends_on: string[];
+                /** @description Its parts run at the same time */
+                parallel: boolean;
+                on_success: string[];
+                on_error: string[];
+                timeout: string;
+                /** @description Total attempts, including the first */
+                attempts: number;
+                /** @description Variables that it sets */
+                exports: string[];
+                file: string;
+                /** @description From 1; 0: unknown */
+                line: number;
+            }[];
+            edges: {
+                from: string;
+                to: string;
+                /**
+                 * @description `next`: in order. `depends`: declared. `goto`: a decision continues there
+                 * @enum {unknown}
+                 */
+                kind: "next" | "depends" | "goto";
+                /** @description When a decision continues there, or empty */
+                label: string;
+            }[];
+            /** @description There are more nodes */
+            truncated: boolean;
         };
         ListedFunction: {
             /** @description With its parameters: `trim(text)` */
@@ -3000,6 +3365,47 @@ export interface components {
             /** @description The reason why it does not work, or why its runs would wait */
             problem?: string;
         };
+        Trigger: {
+            /** @description For POST /triggers/test; empty for a trigger that has a problem */
+            key: string;
+            name: string;
+            /** @enum {unknown} */
+            type: "cron" | "event" | "watch";
+            enabled: boolean;
+            workflow: {
+                name: string;
+                /** @enum {unknown} */
+                kind: "flow" | "module";
+            };
+            /**
+             * @description Where it is declared: in the file of the workflow, or as a schedule
+             * @enum {unknown}
+             */
+            source: "workflow" | "schedule";
+            /** @description Of a schedule, or empty */
+            schedule_id: string;
+            /** @description Of a cron trigger, or empty */
+            schedule: string;
+            timezone: string;
+            /** @description Topic or glob of an event trigger; empty: all topics */
+            topic: string;
+            filters: string[];
+            /** @description Of a watch trigger, or empty */
+            path: string;
+            /** @enum {unknown} */
+            overlap: "allow" | "skip" | "queue" | "cancel-previous";
+            last_fired_at: string | null;
+            /**
+             * @description open: its runs may be under way. waiting: its runs wait for those before. skipped: it made no run
+             * @enum {unknown}
+             */
+            last_state: "" | "done" | "open" | "waiting" | "skipped";
+            /** @description Job of the last execution, or empty */
+            last_job_id: string;
+            next_run: string | null;
+            /** @description Why it cannot fire, or empty */
+            problem: string;
+        };
         Schedule: {
             id: string;
             name: string;
@@ -3241,7 +3647,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC
+             * @description Next attempt, if it is pending
              */
             next_at: string;
             /** @description HTTP status of the last answer; 0 if there was none */
@@ -3253,6 +3659,11 @@ export interface components {
              */
             created_at: string;
             delivered_at: string | null;
+            last_attempt_at: string | null;
+            /** @description How long the last attempt took */
+            last_ms: number | null;
+            /** @description The first 1,024 bytes of the last answer */
+            last_answer: string;
         };
         Worker: {
             id: string;
@@ -3268,6 +3679,11 @@ export interface components {
             busy_slots: number;
             capabilities: string[];
             /**
+             * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
+             * @enum {unknown}
+             */
+            wanted: "running" | "paused" | "stopped";
+            /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
@@ -3277,6 +3693,14 @@ export interface components {
              * @description ISO 8601, UTC
              */
             last_heartbeat: string;
+            /** @description Milliseconds since last_heartbeat */
+            lease_age_ms: number;
+            /**
+             * Format: date-time
+             * @description A worker that does not renew its lease until then is lost
+             */
+            lease_until: string;
+            lost_at: string | null;
             current_runs: string[];
             /** @description The first of current_runs, or "" */
             current_task: string;
@@ -3284,6 +3708,82 @@ export interface components {
             tasks_complete: number;
             /** @description Failed runs among the newest 10,000 of the farm */
             tasks_failed: number;
+        };
+        WorkerRun: {
+            id: number;
+            /** Format: uuid */
+            run_uuid: string;
+            job_id: string;
+            workflow_name: string;
+            target: string;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When this worker claimed it
+             */
+            since: string;
+        };
+        WorkerDetail: {
+            id: string;
+            name: string;
+            hostname: string;
+            pid: number;
+            version: string;
+            /** @enum {unknown} */
+            kind: "worker" | "server";
+            /** @enum {unknown} */
+            status: "idle" | "busy" | "draining" | "lost";
+            slots: number;
+            busy_slots: number;
+            capabilities: string[];
+            /**
+             * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
+             * @enum {unknown}
+             */
+            wanted: "running" | "paused" | "stopped";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            joined_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_heartbeat: string;
+            /** @description Milliseconds since last_heartbeat */
+            lease_age_ms: number;
+            /**
+             * Format: date-time
+             * @description A worker that does not renew its lease until then is lost
+             */
+            lease_until: string;
+            lost_at: string | null;
+            current_runs: string[];
+            /** @description The first of current_runs, or "" */
+            current_task: string;
+            /** @description Completed runs among the newest 10,000 of the farm */
+            tasks_complete: number;
+            /** @description Failed runs among the newest 10,000 of the farm */
+            tasks_failed: number;
+            /** @description What its slots execute now, oldest first; at most 1,000 */
+            runs: components["schemas"]["WorkerRun"][];
+        };
+        SavedFilter: {
+            id: number;
+            screen: string;
+            name: string;
+            query: string;
+            /** @description Everybody sees it */
+            shared: boolean;
+            /** @description The caller has saved it */
+            own: boolean;
+            owner_name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
         };
         ApiToken: {
             id: number;
@@ -3538,6 +4038,15 @@ export interface components {
         };
         /** @description Refused: invalid_json */
         InvalidJson: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description Refused: conflict, wrong_state */
+        ConflictOrWrongState: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3844,6 +4353,34 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getRunsIdAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunAttempt"][];
+                    };
+                };
+            };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             default: components["responses"]["AnyError"];
@@ -4880,7 +5417,10 @@ export interface operations {
     };
     postWorkflowsLint: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Return the graph of the file too */
+                graph?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4908,6 +5448,7 @@ export interface operations {
                         /** @description False: the file has errors, and an upload would be refused */
                         valid: boolean;
                         problems: components["schemas"]["WorkflowProblem"][];
+                        graph?: components["schemas"]["WorkflowGraph"];
                     };
                 };
             };
@@ -4995,6 +5536,76 @@ export interface operations {
             400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["WorkflowNotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getWorkflowsNameGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                            /** @enum {unknown} */
+                            kind: "flow" | "module";
+                            description: string;
+                            tags: string[];
+                            /** @description False: it has errors and cannot be started */
+                            valid: boolean;
+                            needs_target: boolean;
+                            example_targets: string[];
+                            usage: string;
+                            file_path: string;
+                            /** @description `uploaded`, or a folder on the server */
+                            source: string;
+                            yaml: string;
+                            params: {
+                                name: string;
+                                /** @description `string`, `int`, `bool`, `choice`, `path` or `args` */
+                                type: string;
+                                default: unknown;
+                                required: boolean;
+                                /** @description For an `int` */
+                                min?: number;
+                                /** @description For an `int` */
+                                max?: number;
+                                /** @description Of a `choice` */
+                                choices?: string[];
+                                /** @description A `choice` may have several of the choices, separated by commas */
+                                multiple?: boolean;
+                                description: string;
+                            }[];
+                            problems: components["schemas"]["WorkflowProblem"][];
+                            tools: {
+                                name: string;
+                                /** @description The modules that declare it, and the workflow itself */
+                                used_by: string[];
+                                /** @description Workers and servers with local slots that are not lost and have it */
+                                workers: number;
+                                /** @description At most 50 of them */
+                                worker_ids: string[];
+                            }[];
+                            graph: components["schemas"]["WorkflowGraph"];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["WorkflowNotFound"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["AnyError"];
         };
     };
@@ -5329,6 +5940,173 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getVulnerabilitiesFacets: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                severity?: string;
+                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                confidence?: string;
+                /** @description Exact types, separated by commas */
+                asset_type?: string;
+                /** @description Substring of the value, ignoring case */
+                asset_value?: string;
+                /** @description open or gone */
+                state?: string;
+                source?: string;
+                /** @description run_uuid of the run that last saw it */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            counted: number;
+                            complete: boolean;
+                            /** @description Most frequent first, at most 50 */
+                            severity: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            confidence: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            state: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            workspace: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            asset_type: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            source: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            asset_value: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            workflow: {
+                                value: string;
+                                count: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postVulnerabilitiesBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids?: number[];
+                    filter?: {
+                        /** @description Exact names, separated by commas */
+                        workspace?: string;
+                        /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                        severity?: string;
+                        /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                        confidence?: string;
+                        /** @description Exact types, separated by commas */
+                        asset_type?: string;
+                        /** @description Substring of the value, ignoring case */
+                        asset_value?: string;
+                        /** @description open or gone */
+                        state?: string;
+                        source?: string;
+                        /** @description run_uuid of the run that last saw it */
+                        run_id?: string;
+                        /** @description Alias of run_id */
+                        run_uuid?: string;
+                        /** @description uuid or name of the organisation that has the workspace */
+                        org?: string;
+                    };
+                    /** @description `next_cursor` of the previous answer */
+                    cursor?: string;
+                    change: {
+                        /**
+                         * @description Cannot be combined with other changes
+                         * @constant
+                         */
+                        delete?: true;
+                        /** @enum {unknown} */
+                        state?: "open" | "gone";
+                        add_tags?: string[];
+                        remove_tags?: string[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            id: number;
+                            /**
+                             * @description too_many_tags: it would have more than 256 tags and was not changed
+                             * @enum {unknown}
+                             */
+                            outcome: "changed" | "unchanged" | "deleted" | "not_found" | "too_many_tags";
+                        }[];
+                        /** @description How many were changed or deleted */
+                        changed: number;
+                        /** @description Only with a filter: there may be more */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getVulnerabilitiesDiff: {
         parameters: {
             query: {
@@ -5339,6 +6117,10 @@ export interface operations {
                 to?: string;
                 /** @description Maximum records in each list; the totals count all */
                 limit?: number;
+                /** @description Only this list; the totals count all */
+                change?: "new" | "gone" | "changed";
+                /** @description Only records with a higher id: the last id of a list continues it, together with `change` */
+                after?: number;
             };
             header?: never;
             path?: never;
@@ -5507,7 +6289,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Vulnerability"];
+                        data: {
+                            id: number;
+                            workspace: string;
+                            /** @description CVE or other identifier */
+                            vuln_info: string;
+                            /** @description Title */
+                            vuln_title: string;
+                            /** @description Description */
+                            vuln_desc: string;
+                            /** @description Proof of concept */
+                            vuln_poc: string;
+                            /** @enum {unknown} */
+                            severity: "critical" | "high" | "medium" | "low" | "info";
+                            /** @enum {unknown} */
+                            confidence: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
+                            /** @description For example web, api, network */
+                            asset_type: string;
+                            /** @description URL or other identifier of what is affected */
+                            asset_value: string;
+                            tags: string[];
+                            /** @description Raw HTTP request */
+                            detail_http_request: string;
+                            /** @description Raw HTTP response */
+                            detail_http_response: string;
+                            /** @description Raw scanner output, as JSON text */
+                            raw_vuln_json: string;
+                            /** @description Identity in hex; "" when what or where is missing */
+                            finding_hash: string;
+                            /** @enum {unknown} */
+                            state: "open" | "gone";
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            first_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            last_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description Same as last_seen
+                             */
+                            last_seen_at: string;
+                            /** @description Runs and imports that found it */
+                            times_seen: number;
+                            gone_at: string | null;
+                            /** @description Run that found it first, or "" */
+                            first_run_uuid: string;
+                            /** @description Run that found it last, or "" */
+                            run_uuid: string;
+                            /** @description Origin: api, workflow, or the format of the import */
+                            source: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Time of the last change of its content or state
+                             */
+                            updated_at: string;
+                            /** @description Runs that saw it, newest first, at most 100 */
+                            runs: {
+                                run_uuid: string;
+                                workflow_name: string;
+                                target: string;
+                                /** @enum {unknown} */
+                                status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                                started_at: string | null;
+                                completed_at: string | null;
+                            }[];
+                            /** @description Newest first, at most 100 */
+                            history: {
+                                /**
+                                 * Format: date-time
+                                 * @description ISO 8601, UTC
+                                 */
+                                changed_at: string;
+                                changes: {
+                                    [key: string]: {
+                                        from: unknown;
+                                        to: unknown;
+                                    };
+                                };
+                                /** @description The user or token that changed it, or "" */
+                                changed_by: string;
+                                /** @description The run whose scan changed it, or "" */
+                                run_uuid: string;
+                            }[];
+                        };
                     };
                 };
             };
@@ -5622,6 +6496,10 @@ export interface operations {
                 to?: string;
                 /** @description Maximum records in each list; the totals count all */
                 limit?: number;
+                /** @description Only this list; the totals count all */
+                change?: "new" | "gone" | "changed";
+                /** @description Only records with a higher id: the last id of a list continues it, together with `change` */
+                after?: number;
             };
             header?: never;
             path?: never;
@@ -6497,6 +7375,149 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getTriggers: {
+        parameters: {
+            query?: {
+                type?: "cron" | "event" | "watch";
+                enabled?: boolean;
+                /** @description Exact name */
+                workflow?: string;
+                source?: "workflow" | "schedule";
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Trigger"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postTriggersTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key?: string;
+                    workflow?: string;
+                    /** @description Its name */
+                    trigger?: string;
+                    event?: {
+                        /** @description letters, digits and . _ : / -, for example custom.build */
+                        topic?: string;
+                        /** @description Data for the triggered workflows */
+                        data?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Default: the topic */
+                        name?: string;
+                        /** @description Any, also those of the farm */
+                        source?: string;
+                        /** @description Default: derived from the topic */
+                        data_type?: string;
+                        workspace?: string;
+                        run_uuid?: string;
+                        workflow_name?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            key: string;
+                            name: string;
+                            /** @enum {unknown} */
+                            type: "cron" | "event" | "watch";
+                            workflow: string;
+                            enabled: boolean;
+                            topic: {
+                                /** @description Empty: all topics */
+                                pattern: string;
+                                matches: boolean;
+                            };
+                            filters: {
+                                expression: string;
+                                passed: boolean;
+                                result: unknown;
+                                /** @description Why it could not be evaluated, or empty */
+                                error: string;
+                            }[];
+                            dedupe: {
+                                /** @description For this event */
+                                key: string;
+                                window_ms: number;
+                                blocked_until: string | null;
+                            } | null;
+                            overlap: {
+                                /** @enum {unknown} */
+                                policy: "allow" | "skip" | "queue" | "cancel-previous";
+                                /** @description Executions whose runs have not ended */
+                                open: number;
+                            };
+                            would_start: boolean;
+                            /** @description Why it would not start, or would wait */
+                            reasons: string[];
+                            run: {
+                                workflow: string;
+                                /** @enum {unknown} */
+                                kind: "flow" | "module";
+                                target_count: number;
+                                /** @description At most 100; "" is a run without a target */
+                                targets: string[];
+                                /** @description Of the first target */
+                                workspace: string;
+                                params: {
+                                    [key: string]: string;
+                                };
+                                /** @enum {unknown} */
+                                run_mode: "local" | "distributed" | "cloud";
+                                /** @enum {unknown} */
+                                priority: "low" | "normal" | "high" | "critical";
+                            } | null;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getSchedules: {
         parameters: {
             query?: {
@@ -6829,6 +7850,9 @@ export interface operations {
                              * @description ISO 8601, UTC
                              */
                             created_at: string;
+                            last_received_at: string | null;
+                            /** @description Accepted requests */
+                            received_count: number;
                         }[];
                     };
                 };
@@ -7237,6 +8261,11 @@ export interface operations {
                         busy_slots: number;
                         capabilities: string[];
                         /**
+                         * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
+                         * @enum {unknown}
+                         */
+                        wanted: "running" | "paused" | "stopped";
+                        /**
                          * Format: date-time
                          * @description ISO 8601, UTC
                          */
@@ -7246,6 +8275,14 @@ export interface operations {
                          * @description ISO 8601, UTC
                          */
                         last_heartbeat: string;
+                        /** @description Milliseconds since last_heartbeat */
+                        lease_age_ms: number;
+                        /**
+                         * Format: date-time
+                         * @description A worker that does not renew its lease until then is lost
+                         */
+                        lease_until: string;
+                        lost_at: string | null;
                         current_runs: string[];
                         /** @description The first of current_runs, or "" */
                         current_task: string;
@@ -7253,12 +8290,84 @@ export interface operations {
                         tasks_complete: number;
                         /** @description Failed runs among the newest 10,000 of the farm */
                         tasks_failed: number;
-                        data: components["schemas"]["Worker"];
+                        /** @description What its slots execute now, oldest first; at most 1,000 */
+                        runs: components["schemas"]["WorkerRun"][];
+                        data: components["schemas"]["WorkerDetail"];
                     };
                 };
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postWorkersIdDrain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Whether its program ends when it is drained; default true */
+                    stop?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["WorkerDetail"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConflictOrWrongState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postWorkersIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        data: components["schemas"]["WorkerDetail"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["WrongState"];
             default: components["responses"]["AnyError"];
         };
     };
@@ -7447,6 +8556,103 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             409: components["responses"]["WrongState"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getSavedFilters: {
+        parameters: {
+            query?: {
+                /** @description The list that it filters, for example findings */
+                screen?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedFilter"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postSavedFilters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The list that it filters, for example findings */
+                    screen: string;
+                    name: string;
+                    /** @description Query string of the list, without ? */
+                    query: string;
+                    /** @description Everybody sees it */
+                    shared?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedFilter"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteSavedFiltersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["AnyError"];
         };
     };
@@ -7787,6 +8993,199 @@ export interface operations {
                             total: number;
                             enabled: number;
                         };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getStatsOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description By status */
+                        runs: {
+                            pending: number;
+                            queued: number;
+                            running: number;
+                            completed: number;
+                            failed: number;
+                            cancelled: number;
+                        };
+                        throughput: {
+                            /** @description Ended runs, mean of the last five whole minutes */
+                            runs_per_minute: number;
+                        };
+                        queue: {
+                            waiting: number;
+                            by_priority: {
+                                /** @enum {unknown} */
+                                priority: "low" | "normal" | "high" | "critical";
+                                waiting: number;
+                                /** @description When the oldest of these runs was created; null: there is none */
+                                oldest_at: string | null;
+                            }[];
+                        };
+                        /** @description With the slots of servers. Slots are those of live workers; draining contains paused ones */
+                        workers: {
+                            live: number;
+                            draining: number;
+                            lost: number;
+                            slots: number;
+                            busy_slots: number;
+                        };
+                        /** @description Findings of the last 24 hours that were new or had returned */
+                        findings_24h: {
+                            critical: number;
+                            high: number;
+                            medium: number;
+                            low: number;
+                            info: number;
+                        };
+                        /** @description At most 10, those with most failed runs first */
+                        failing_workflows_24h: {
+                            workflow_name: string;
+                            ended: number;
+                            failed: number;
+                        }[];
+                        cloud: {
+                            infras: number;
+                            machines: number;
+                            /** @description US dollars; machines without a known price count as 0 */
+                            hourly_cost: number;
+                            /** @description US dollars; machines without a known price count as 0 */
+                            cost_24h: number;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getStatsSeries: {
+        parameters: {
+            query?: {
+                /** @description Default 24h */
+                range?: "1h" | "6h" | "24h" | "7d" | "30d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {unknown} */
+                        range: "1h" | "6h" | "24h" | "7d" | "30d";
+                        bucket_seconds: number;
+                        /** @description Start of each bucket, oldest first; the last one is not over */
+                        times: string[];
+                        /** @description Runs that ended, by status */
+                        runs: {
+                            completed: number[];
+                            failed: number[];
+                            cancelled: number[];
+                        };
+                        /** @description Findings that were new or had returned, by severity */
+                        findings: {
+                            critical: number[];
+                            high: number[];
+                            medium: number[];
+                            low: number[];
+                            info: number[];
+                        };
+                        /** @description The highest number of waiting runs, by priority; null: not recorded */
+                        queue: {
+                            critical: (number | null)[];
+                            high: (number | null)[];
+                            normal: (number | null)[];
+                            low: (number | null)[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        waiting: number;
+                        /** @description When the oldest of these runs was created; null: there is none */
+                        oldest_at: string | null;
+                        by_priority: {
+                            /** @enum {unknown} */
+                            priority: "low" | "normal" | "high" | "critical";
+                            waiting: number;
+                            /** @description When the oldest of these runs was created; null: there is none */
+                            oldest_at: string | null;
+                        }[];
+                        groups: {
+                            /** @enum {unknown} */
+                            run_mode: "local" | "distributed" | "cloud";
+                            /** @enum {unknown} */
+                            priority: "low" | "normal" | "high" | "critical";
+                            /** @description Capabilities that a worker must have */
+                            needs: string[];
+                            /** @description The needs in words */
+                            needs_text: string;
+                            /** @description Infrastructure of cloud runs, or "" */
+                            infra_id: string;
+                            waiting: number;
+                            /** @description Of these, runs that wait for a slot of their job */
+                            held: number;
+                            /** @description Of these, runs that lost a worker before: a worker starts one of them at a time */
+                            suspects: number;
+                            /** @description When the oldest of these runs was created; null: there is none */
+                            oldest_at: string | null;
+                            /** @description Workers that can take these runs; at most 10, those with free slots first */
+                            workers: {
+                                id: string;
+                                name: string;
+                                free_slots: number;
+                            }[];
+                            /** @description Workers that can take these runs, of the first 1,000 by name. Always 0 for local and cloud runs */
+                            worker_count: number;
+                            /** @description Why they wait */
+                            why: string;
+                        }[];
+                        /** @description There are more than 500 groups; the totals contain them all */
+                        truncated: boolean;
                     };
                 };
             };
