@@ -35,15 +35,10 @@ const PUBLIC = [
   'POST /webhooks/{name}',
 ]
 
-/** Routes other than GET that viewers may call. They change nothing but the caller's own login. */
+/** Routes other than GET that viewers may call. They change nothing but the caller's own login and saved filters. */
 const VIEWER_READS_BY_POST = [
   'DELETE /session',
   'POST /session/links',
-  'POST /cloud/estimate',
-  'POST /snapshots/export',
-  'POST /workflows/lint',
-/** Routes other than GET that viewers may call. They change nothing but the saved filters of the caller. */
-const VIEWER_READS_BY_POST = [
   'POST /cloud/estimate',
   'POST /snapshots/export',
   'POST /workflows/lint',
