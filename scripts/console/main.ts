@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { consoleBuilds, hashOfSources } from '../../packages/server/src/console/console-build.ts'
 
-const LOW_PRIORITY = 10
+const LOW_PRIORITY = 5
 const COMPRESSED = /\.(?:html|js|css|svg|json|webmanifest|txt)$/
 /** A compressed form of a smaller file saves nothing. */
 const MIN_BYTES = 512

@@ -80,13 +80,12 @@ export class WebConsole implements Disposable {
     return 'building'
   }
 
-  /** In a process of its own with a low priority. It needs no settings, so it gets no secrets. */
+  /** In a process of its own with a low priority. It needs no settings, so it gets no environment, which may contain secrets. */
   async #run(name: string): Promise<void> {
-    const { PATH, HOME, TMPDIR } = process.env
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM], {
       cwd: this.#root,
-      env: { PATH, HOME, TMPDIR },
+      env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: BUILD_MS,
       signal: this.#stop.signal,
