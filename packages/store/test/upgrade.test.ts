@@ -22,7 +22,7 @@ const TABLES = `
 const RENAMED = { poked: 'recheck', asked_at: 'create_started_at' }
 /** Columns that they add. */
 const ADDED = [
-  ...['delayed', 'wanted', 'past_attempts'],
+  ...['delayed', 'wanted', 'past_attempts', 'series_tx', 'series_id'],
   ...['last_answer', 'last_ms', 'last_attempt_at', 'last_received_at', 'received_count'],
 ]
 
