@@ -87,15 +87,32 @@ describe('reaping', () => {
     const iso = expect.stringMatching(/^\d{4}-.*Z$/)
     expect(await db.store.runs.attempts(ref)).toEqual([
       {
-        ...{ attempt: 1, ending: 'worker_lost', reason: 'the worker was lost', worker_id: workerId },
-        ...{ worker: 'worker', hostname: 'host', pid: 4711, version: '1.0.0', machine: '' },
-        ...{ started_at: iso, ended_at: iso, heard_at: iso, killed_pids: [] },
+        attempt: 1,
+        ending: 'worker_lost',
+        reason: 'the worker was lost',
+        worker_id: workerId,
+        worker: 'worker',
+        hostname: 'host',
+        pid: 4711,
+        version: '1.0.0',
+        machine: '',
+        started_at: iso,
+        ended_at: iso,
+        heard_at: iso,
+        killed_pids: [],
       },
       expect.objectContaining({
-        ...{ attempt: 2, ending: 'handed_back', reason: 'the worker gave the run back', worker: 'second' },
+        attempt: 2,
+        ending: 'handed_back',
+        reason: 'the worker gave the run back',
+        worker: 'second',
       }),
       expect.objectContaining({
-        ...{ attempt: 3, ending: 'failed', reason: 'exit code 1', worker: 'third', killed_pids: [77] },
+        attempt: 3,
+        ending: 'failed',
+        reason: 'exit code 1',
+        worker: 'third',
+        killed_pids: [77],
       }),
     ])
     expect(await db.store.runs.attempts('999999')).toBeUndefined()

@@ -85,7 +85,13 @@ const groupBody = (
   const free = sum(able.map(({ free_slots }) => free_slots))
   const { run_mode, priority, waiting, held, suspects, oldest_at } = group
   return {
-    ...{ run_mode, priority, needs, waiting, held, suspects, oldest_at },
+    run_mode,
+    priority,
+    needs,
+    waiting,
+    held,
+    suspects,
+    oldest_at,
     needs_text: needs.length === 0 ? 'nothing in particular' : needs.map(inWords).join(', '),
     infra_id: group.infra_id ?? '',
     workers: able

@@ -1,4 +1,4 @@
-import { AppError, Wanted, Worker, WorkerDetail } from '@scanfarm/contracts'
+import { AppError, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { ServerContext } from '../../context.ts'
