@@ -10,7 +10,7 @@ const EXCEPT = ['CHANGELOG.md']
 const CODE_SPAN = /`((?:packages|scripts|infra|workflows|docs|src|test|sql)\/[^`\s]*)`/g
 const LINK = /\]\(([^)#\s]+)(?:#[^)]*)?\)/g
 /** Names with placeholders: `schema/NNNN-*.sql`, `steps/NAME.ts`, `$FOLDER/x`; secrets are generated. */
-const PLACEHOLDER = /[A-Z]{3,}[-.]|[*<>{}$…]|^infra\/secrets/
+const PLACEHOLDER = /[A-Z]{3,}[-./]|[*<>{}$…]|^infra\/secrets/
 
 const pathsOf = (file: string): string[] => {
   const text = readFileSync(join(root, file), 'utf8')

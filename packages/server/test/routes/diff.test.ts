@@ -68,17 +68,16 @@ describe('comparisons', () => {
     expect(gone.body.data).toMatchObject([{ vuln_info: 'goes', state: 'gone', run_uuid: a }])
     const byTime = await server.viewer.get('/api/vulnerabilities/diff?workspace=diffs&from=0').expect(200)
     expect(byTime.body.data).toMatchObject({ workspace: 'diffs', total_new: 2, total_gone: 1 })
-    const page = async (after: number) =>
-      (
-        await server.viewer
-          .get(`/api/vulnerabilities/diff?workspace=diffs&from=0&change=new&limit=1&after=${after}`)
-          .expect(200)
-      ).body.data
+    const page = async (after: number): Promise<{ new: { id: number }[] }> => {
+      const path = `/api/vulnerabilities/diff?workspace=diffs&from=0&change=new&limit=1&after=${after}`
+      const { body } = await server.viewer.get(path).expect(200)
+      return body.data as { new: { id: number }[] }
+    }
     const first = await page(0)
     expect(first).toMatchObject({ new: [{}], gone: [], total_new: 2, total_gone: 1 })
-    const second = await page(first.new[0].id)
+    const second = await page(first.new[0]?.id ?? 0)
     expect(second).toMatchObject({ new: [{}], total_new: 2 })
-    expect(await page(second.new[0].id)).toMatchObject({ new: [], total_new: 2 })
+    expect(await page(second.new[0]?.id ?? 0)).toMatchObject({ new: [], total_new: 2 })
     const assets = await server.viewer.get('/api/assets/diff?workspace=diffs&from=2026-01-01').expect(200)
     expect(assets.body.data).toMatchObject({ total_new: 0, from: '2026-01-01T00:00:00.000Z' })
   })

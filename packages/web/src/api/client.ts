@@ -1,6 +1,6 @@
 import { createClient, type components } from '@scanfarm/client'
 
-export { ApiError, type FieldError } from '@scanfarm/client'
+export { ApiError } from '@scanfarm/client'
 export type Schemas = components['schemas']
 
 /** The API of the master that served this page. The session cookie is the proof of identity. */
