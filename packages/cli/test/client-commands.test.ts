@@ -65,6 +65,25 @@ describe('starting runs', () => {
     expect((await run(['job', created.job_id])).out).toMatch(/2\/2 {2}2 completed\n[^]*a\.example/)
   })
 
+  test('jobs lists jobs; job priority and job retry change one', async () => {
+    const job = ['run', '-m', 'noop', '-t', 'r.example', '-t', 's.example', '--mode', 'distributed']
+    const created = await parsed<RunsCreated>(...job, '--priority', 'low')
+    const { out } = await run(['job', 'priority', created.job_id, 'high'])
+    expect(out).toMatch(/^changed +2$/m)
+    expect((await run(['jobs', '--status', 'open'])).out).toMatch(
+      new RegExp(`^${created.job_id} +open +2 +2 .*high`, 'm'),
+    )
+    expect((await run(['job', 'priority', created.job_id, 'urgent'])).code).toBe(2)
+    expect((await run(['job', 'retry', created.job_id])).err).toMatch('nothing to retry')
+    await run(['cancel', created.job_id])
+    const retry = await parsed<{ job_id: string; runs: number }>('job', 'retry', created.job_id)
+    expect(retry.runs).toBe(2)
+    expect((await run(['jobs', '--limit', '1'])).out).toMatch(
+      new RegExp(`^${retry.job_id} [^]*continue with --cursor`, 'm'),
+    )
+    expect((await run(['cancel', retry.job_id])).code).toBe(0)
+  })
+
   test('job --wait ends with exit code 1 when a run of the job was cancelled', async () => {
     const created = await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'c.example', '--mode', 'distributed')
     expect((await run(['cancel', created.job_id])).code).toBe(0)

@@ -314,6 +314,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List jobs, newest first
+         * @description A page with filters looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}": {
         parameters: {
             query?: never;
@@ -328,6 +350,164 @@ export interface paths {
         get: operations["getJobsJobId"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the priority of the waiting runs of a job
+         * @description Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched.
+         *
+         *     Requires the role operator.
+         */
+        patch: operations["patchJobsJobId"];
+        trace?: never;
+    };
+    "/jobs/{job_id}/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a job without its runs
+         * @description Requires the role viewer.
+         */
+        get: operations["getJobsJobIdSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/strip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the states of all targets of a job, in order
+         * @description One letter for each run: `p` pending, `q` queued, `r` running, `c` completed (clean, or before outcomes were recorded), `a` completed partially, `n` completed with nothing done, `f` failed, `x` cancelled. Letters that repeat are shortened to the letter and a count: `c3f` is `cccf`. `ids` has the ids of these runs, as pairs of the first id and the number of consecutive ids. An answer has an `ETag`: send it as `If-None-Match` to poll.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobsJobIdStrip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group the failed runs of a job by message
+         * @description Runs that failed, or completed with the outcome partial or nothing_done. Messages that differ only in numbers, hosts, addresses, URLs, uuids and long hex numbers are one group. Largest groups first, at most 100; the first 200,000 runs of the job are looked at.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobsJobIdFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the throughput of a job and when it is expected to end
+         * @description The estimate comes from the last 200 ends. `early_seconds` and `late_seconds` are a range, from the fast and slow parts of that time; they are null, with a reason, while too little is known. The answer for a large job may be some seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobsJobIdProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat what failed or was cancelled, as a new job
+         * @description The new job has the workflow version, params and priority of the first one, and its targets whose latest run, in the job and its retries, has one of `statuses` or `outcomes`. Targets that a retry is executing are left out: a repeated request answers 200 with the retry that exists. The runs of the first job stay as they are.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postJobsJobIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel several runs
+         * @description Waiting runs are cancelled at once. Running ones are asked to stop and are cancelled seconds later. Ended and unknown runs are reported and change nothing.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postRunsCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat several runs that did not do all their work
+         * @description Repeats runs that failed, were cancelled, or ended with the outcome partial or nothing_done. The runs of each job become one new job, as with `POST /jobs/{job_id}/retry`; a run that a retry is already executing is not repeated twice.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postRunsRetry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2893,6 +3073,50 @@ export interface components {
             /** @description Worker that executes or last executed it, or "" */
             worker_id: string;
         };
+        JobSummary: {
+            job_id: string;
+            workflow_name: string;
+            /** @enum {unknown} */
+            workflow_kind: "flow" | "module";
+            /**
+             * @description open: a run has not ended. partial: the runs ended differently
+             * @enum {unknown}
+             */
+            status: "open" | "completed" | "failed" | "cancelled" | "partial";
+            /** @enum {unknown} */
+            priority: "low" | "normal" | "high" | "critical";
+            /** @enum {unknown} */
+            run_mode: "local" | "distributed" | "cloud";
+            target_count: number;
+            concurrency: number | null;
+            /** @enum {unknown} */
+            trigger_type: "manual" | "cron" | "event" | "watch";
+            trigger_name: string;
+            schedule_id: string;
+            /** @description Infrastructure of a cloud job, or "" */
+            infra_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Null: a run is open, or its end was not noticed yet (seconds) */
+            ended_at: string | null;
+            cancel_requested_at: string | null;
+            /** @description The job that it retries, or "" */
+            retry_of: string;
+            /** @description Jobs that retry it, oldest first; at most 100 */
+            retries: string[];
+            /** @description Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old */
+            counts: {
+                /** @description Pending and queued runs, and targets without a run */
+                pending: number;
+                running: number;
+                completed: number;
+                failed: number;
+                cancelled: number;
+                clean: number;
+                partial: number;
+                nothing_done: number;
+            } | null;
+        };
         CreateInfra: {
             /** @enum {unknown} */
             provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
@@ -3937,6 +4161,33 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description Refused: bad_request, invalid_input */
+        BadRequestOrInvalidInput: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description Refused: invalid_input, invalid_json */
+        InvalidInputOrInvalidJson: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
+        /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json, local_disabled, master_required */
+        CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrLocalDisabledOrMasterRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json */
         CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJson: {
             headers: {
@@ -3984,15 +4235,6 @@ export interface components {
         };
         /** @description Refused: workflow_not_found */
         WorkflowNotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description Refused: invalid_input, invalid_json */
-        InvalidInputOrInvalidJson: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4919,6 +5161,47 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getJobs: {
+        parameters: {
+            query?: {
+                workflow?: string;
+                /** @description open: a run has not ended; ended: all have; completed, failed, cancelled: all ended so; partial: they ended differently */
+                status?: "open" | "ended" | "completed" | "failed" | "cancelled" | "partial";
+                trigger?: "manual" | "cron" | "event" | "watch";
+                /** @description The beginning of the job id */
+                search?: string;
+                /** @description Most jobs of the page */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["JobSummary"][];
+                        pagination: {
+                            limit: number;
+                            /** @description Pass as cursor to get the next page */
+                            next_cursor?: string;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequestOrInvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getJobsJobId: {
         parameters: {
             query?: never;
@@ -4983,6 +5266,368 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    patchJobsJobId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    priority: "low" | "normal" | "high" | "critical";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        job_id: string;
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "critical";
+                        /** @enum {unknown} */
+                        previous: "low" | "normal" | "high" | "critical";
+                        /** @description Waiting runs that got the new priority */
+                        changed: number;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdSummary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["JobSummary"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdStrip: {
+        parameters: {
+            query?: {
+                /** @description Most runs of one answer */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_id: string;
+                        /** @description Targets of the job */
+                        total: number;
+                        /** @description Targets at the end that have no run yet */
+                        without_run: number;
+                        states: string;
+                        ids: number[][];
+                        /** @description Pass as cursor to get the next runs */
+                        next_cursor?: string;
+                    };
+                };
+            };
+            /** @description The states are those of the `ETag` in `If-None-Match` */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestOrInvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @enum {unknown} */
+                            status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                            /** @enum {unknown} */
+                            outcome: "clean" | "partial" | "nothing_done" | "";
+                            /** @description What the messages have in common */
+                            pattern: string;
+                            /** @description The first message; up to 300 characters */
+                            example: string;
+                            count: number;
+                            /** @description The first runs, at most 5 */
+                            runs: {
+                                id: number;
+                                run_uuid: string;
+                                target: string;
+                            }[];
+                        }[];
+                        /** @description Runs in all groups */
+                        total: number;
+                        /** @description Runs in groups that are not listed */
+                        other_runs: number;
+                        /** @description Whether all runs of the job were looked at */
+                        complete: boolean;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        job_id: string;
+                        total: number;
+                        ended: number;
+                        running: number;
+                        /** @description Pending and queued runs, and targets without a run */
+                        waiting: number;
+                        started_at: string | null;
+                        bucket_seconds: number;
+                        /** @description Runs that ended in each bucket since started_at; at most 120 buckets */
+                        series: {
+                            completed: number;
+                            failed: number;
+                            cancelled: number;
+                        }[];
+                        /** @description Ended runs per second, lately */
+                        rate: number | null;
+                        /** @description Seconds until the last run ends */
+                        eta: {
+                            expected_seconds: number | null;
+                            early_seconds: number | null;
+                            late_seconds: number | null;
+                            /** @description Why a value is null, or "" */
+                            reason: string;
+                        };
+                        oldest_waiting: {
+                            id: number;
+                            run_uuid: string;
+                            target: string;
+                            /** Format: date-time */
+                            since: string;
+                        } | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postJobsJobIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Default: failed and cancelled, if outcomes is missing too */
+                    statuses?: ("failed" | "cancelled")[];
+                    /** @description Also runs with these outcomes, whatever their status */
+                    outcomes?: ("partial" | "nothing_done")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /** @description The retry */
+                        job_id: string;
+                        retry_of: string;
+                        /** @description Runs that this request created; 0: the retry existed */
+                        runs: number;
+                    };
+                };
+            };
+            400: components["responses"]["CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrLocalDisabledOrMasterRequired"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["WrongState"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postRunsCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Numbers or uuids of runs; at most 1000 */
+                    ids: (number | string)[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description As in the request */
+                            id: string;
+                            /** @enum {unknown} */
+                            result: "cancelled" | "stopping" | "ended" | "not_found";
+                            /** @enum {unknown} */
+                            status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postRunsRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Numbers or uuids of runs; at most 1000 */
+                    ids: (number | string)[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description As in the request */
+                            id: string;
+                            /** @enum {unknown} */
+                            result: "retried" | "running" | "refused" | "not_found";
+                            /** @description The retry */
+                            job_id?: string;
+                            /** @description The new run */
+                            run_uuid?: string;
+                            /** @description Why the run was not repeated */
+                            message?: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["AnyError"];
         };
     };

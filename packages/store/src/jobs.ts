@@ -11,6 +11,17 @@ import {
 import { sql, type Kysely } from 'kysely'
 import { finishCancel, requestCancel, type CancelledJob } from './cancel-job.ts'
 import {
+  finishPriority,
+  requestPriority,
+  retryJob,
+  retrySource,
+  type ChangedPriority,
+  type Retried,
+  type RetrySelection,
+  type RetrySource,
+  type VoidMessages,
+} from './change-job.ts'
+import {
   cloudChoice,
   refusing,
   submittedInfra,
@@ -19,9 +30,21 @@ import {
   type SubmittedInfra,
 } from './cloud/requests.ts'
 import { isUniqueViolation } from './connection.ts'
+import {
+  findJobSummary,
+  JobCounter,
+  listJobs,
+  settleJobs,
+  type JobFilter,
+  type JobPage,
+  type JobSummary,
+} from './job-list.ts'
+import { jobProgress, type JobProgress } from './job-progress.ts'
 import { jobReport, jobStatus, type JobReport } from './job-report.ts'
+import { jobFailures, jobStrip, type JobFailures, type JobStrip } from './job-strip.ts'
 import type { OutboxRow } from './outbox.ts'
 import { storable, storableJson } from './text.ts'
+import type { Totals } from './totals.ts'
 import { insertRepeat, newScheduleId, type ScheduleDraft } from './triggers/schedules.ts'
 
 /** With more targets, the targets are stored first, and their runs are created later in chunks. */
@@ -103,7 +126,9 @@ type Submitted =
   { readonly job: SubmittedJob; readonly sent: readonly OutboxRow[] } | { readonly kept: KeptAnswer }
 
 /** `upkeep`: the same database with a longer statement timeout. */
-export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>, totals: Totals) => ({
+  ...makeReads(db, new JobCounter(db, totals), totals),
+  ...makeChanges(db, upkeep),
   /**
    * Stores in one transaction the job, its runs (`queued`, or `pending` with `start: false`), their outbox rows (the
    * first `concurrency` of them `ready`) and, with `idempotency`, the response that `answer` returns. `claimLocal` takes
@@ -146,6 +171,41 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
     const made = rows[0]?.made
     return made?.sent.map((runId) => sentRow(runId, { ...made, requirementClass: made.class }))
   },
+})
+
+const makeReads = (db: Kysely<unknown>, counter: JobCounter, totals: Totals) => ({
+  /** Jobs, newest first, with their counts. The cost does not depend on how many runs are stored. */
+  list: (filter: JobFilter, page: { limit: number; cursor?: string | undefined }): Promise<JobPage> =>
+    listJobs(db, counter, filter, page),
+  summary: async (jobId: string): Promise<JobSummary | undefined> =>
+    JOB_ID.test(jobId) ? findJobSummary(db, counter, jobId) : undefined,
+  strip: async (jobId: string, cursor: string | undefined, limit: number): Promise<JobStrip | undefined> =>
+    JOB_ID.test(jobId) ? jobStrip(db, jobId, cursor, limit) : undefined,
+  failures: async (jobId: string): Promise<JobFailures | undefined> =>
+    JOB_ID.test(jobId) ? jobFailures(db, jobId) : undefined,
+  progress: async (jobId: string): Promise<JobProgress | undefined> =>
+    JOB_ID.test(jobId) ? jobProgress(db, totals, jobId) : undefined,
+})
+
+const makeChanges = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+  /** Changes the priority of what waits. `onVoid` receives messages that the queue need not keep. */
+  changePriority: async (
+    jobId: string,
+    priority: Priority,
+    onVoid: (messages: VoidMessages, requirementClass: string) => void,
+  ): Promise<ChangedPriority | undefined> =>
+    JOB_ID.test(jobId) ? requestPriority(db, jobId, priority, onVoid) : undefined,
+  finishPriority: () => finishPriority(upkeep),
+  retrySource: async (jobId: string): Promise<RetrySource | undefined> =>
+    JOB_ID.test(jobId) ? retrySource(db, jobId) : undefined,
+  /** Creates a job that repeats runs of another one, in one transaction; undefined if there is nothing to repeat. */
+  retry: (
+    jobNo: number,
+    selection: RetrySelection,
+    { cloud, atOnce = MAX_RUNS_AT_ONCE }: { cloud?: CloudChoice | undefined; atOnce?: number } = {},
+  ): Promise<Retried | undefined> => retryJob(upkeep, { jobNo, jobId: newJobId(), selection, cloud, atOnce }),
+  /** Stores the final counts of jobs that have ended, after the job `after`. */
+  settle: (after: number, limit: number) => settleJobs(upkeep, after, limit),
 })
 
 /** An outbox row of a new run. */

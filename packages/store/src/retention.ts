@@ -56,6 +56,12 @@ const oldRuns = async (db: Kysely<unknown>, { days, after, limit }: OldRunsOptio
   }
 }
 
+const REMOVED_COUNTS = sql.raw(`jsonb_build_object(
+  'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
+  'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),
+  'partial', count(*) filter (where outcome = 'partial'),
+  'nothing_done', count(*) filter (where outcome = 'nothing_done'))`)
+
 /** One master at a time, so that the counts of a job are updated once. */
 const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: number): Promise<number> => {
   if (ids.length === 0) return 0
@@ -66,15 +72,16 @@ const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: num
         delete from runs r where id = any(${ids}::bigint[]) and ${ENDED}
           and completed_at < now() - ${days} * interval '1 day'
           and ${JUDGED}
-        returning id, job_no, workspace),
+        returning id, job_no, workspace, status, outcome),
       of_workspaces as (insert into pruned_workspaces (workspace) select distinct workspace from removed
                         on conflict (workspace) do update set pruned_at = now()),
       of_steps as (delete from steps where run_id in (select id from removed)),
       of_artifacts as (delete from artifacts where run_id in (select id from removed)),
       of_observations as (delete from observations where run_id in (select id from removed)),
       of_scans as (delete from scans where run_id in (select id from removed)),
-      lost as (select job_no, count(*)::int as runs from removed group by job_no),
-      smaller as (update jobs set target_count = target_count - lost.runs from lost
+      lost as (select job_no, count(*)::int as runs, ${REMOVED_COUNTS} as counts from removed group by job_no),
+      smaller as (update jobs set target_count = target_count - lost.runs,
+                                  final_counts = fewer_counts(final_counts, lost.counts) from lost
                   where jobs.id = lost.job_no and target_count > lost.runs),
       empty as (delete from jobs using lost where jobs.id = lost.job_no and target_count <= lost.runs)
       select count(*) as removed from removed

@@ -1,5 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Artifact, Run, RunAttempt, RunDetail, RunStatus, Step, StepResult } from '@scanfarm/contracts'
+import type {
+  Artifact,
+  Run,
+  RunAttempt,
+  RunDetail,
+  RunOutcome,
+  RunStatus,
+  Step,
+  StepResult,
+} from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
 import { decodeCursor, pageOf, readPage, ROW_BYTES, type PageOf, type PageRequest } from './page.ts'
@@ -40,6 +49,14 @@ export interface CancelRequest {
 type StoredStepLog = { readonly storeKey: string; readonly output: string; readonly status: string }
 type Duplicate = { readonly originalRunUuid: string; readonly runUuid: string; readonly jobId: string }
 type Started = { readonly started: boolean; readonly run: RunDetail }
+export interface KnownRun {
+  readonly id: number
+  readonly runUuid: string
+  readonly status: RunStatus
+  readonly outcome: RunOutcome | ''
+  readonly workerId: string
+  readonly jobId: string
+}
 type CloudOfRun = { readonly fields: CloudFields; readonly requirementClass: string }
 
 export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
@@ -74,6 +91,13 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
   /** The cloud fields of the request and the requirement class of a cloud run; undefined for other and unknown runs. */
   cloudOf: (ref: RunRef): Promise<CloudOfRun | undefined> => cloudOf(db, ref),
   requestCancel: (ref: RunRef): Promise<CancelRequest | undefined> => requestCancel(db, ref),
+  /** The same for many runs, in one statement; unknown runs are left out. */
+  requestCancels: (refs: readonly RunRef[]): Promise<CancelRequest[]> => requestCancels(db, refs),
+  /** The runs among `refs`, with their jobs. */
+  identify: (refs: readonly RunRef[]): Promise<KnownRun[]> => identifyAll(db, refs),
+  /** The uuids of the runs of a retry, by the runs that it repeats. */
+  runsAgain: (runIds: readonly number[], jobId: string): Promise<ReadonlyMap<number, string>> =>
+    runsAgain(db, runIds, jobId),
   /**
    * Ends the run as `cancelled` if its cancel was requested that long ago, without a report of its worker. Returns whether
    * it ended. The fence then rejects later writes of the worker.
@@ -264,6 +288,50 @@ const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRe
       workerId: ended.worker_id,
     }
   )
+}
+
+const identifyAll = async (db: Kysely<unknown>, refs: readonly RunRef[]): Promise<KnownRun[]> => {
+  const keys = refs.flatMap((ref) => keyOf(ref) ?? [])
+  const ids = keys.flatMap(({ id }) => id ?? [])
+  const uuids = keys.flatMap(({ uuid }) => uuid ?? [])
+  const { rows } = await sql<KnownRun>`
+    select r.id, r.run_uuid as "runUuid", r.status, coalesce(r.outcome, '') as outcome, r.worker_id as "workerId",
+           j.job_id as "jobId"
+    from (select * from runs where id = any(${ids}::bigint[])
+          union select * from runs where run_uuid = any(${uuids}::uuid[])) r
+    join jobs j on j.id = r.job_no order by r.id
+  `.execute(db)
+  return rows
+}
+
+const requestCancels = async (db: Kysely<unknown>, refs: readonly RunRef[]): Promise<CancelRequest[]> => {
+  const known = await identifyAll(db, refs)
+  const { rows } = await sql<{ id: number; worker_id: string; was: RunStatus; status: RunStatus }>`
+    select id, worker_id, was, status from request_cancel(${known.map(({ id }) => id)}::bigint[])
+  `.execute(db)
+  const asked = new Map(rows.map((row) => [row.id, row]))
+  const left = known.filter(({ id }) => !asked.has(id)).map(({ id }) => String(id))
+  const now = new Map((await identifyAll(db, left)).map((run) => [run.id, run]))
+  return known.map((run) => {
+    const { id, runUuid } = run
+    const answer = asked.get(id)
+    if (answer) return { id, runUuid, status: answer.status, was: answer.was, workerId: answer.worker_id }
+    const { status, workerId } = now.get(id) ?? run
+    return { id, runUuid, status, was: status, workerId }
+  })
+}
+
+const runsAgain = async (
+  db: Kysely<unknown>,
+  runIds: readonly number[],
+  jobId: string,
+): Promise<ReadonlyMap<number, string>> => {
+  const { rows } = await sql<{ of: number; uuid: string }>`
+    select r.id as of, n.run_uuid as uuid from runs r
+    join runs n on n.target = r.target and n.workspace = r.workspace
+    where r.id = any(${runIds}::bigint[]) and n.job_no = (select id from jobs where job_id = ${jobId})
+  `.execute(db)
+  return new Map(rows.map(({ of, uuid }) => [of, uuid]))
 }
 
 const forceCancel = async (db: Kysely<unknown>, runId: number, olderThanMs: number): Promise<boolean> => {

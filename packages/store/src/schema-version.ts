@@ -9,6 +9,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0007-names',
   '0008-submitting',
   '0010-sessions',
+  '0011-jobs',
   '0012-farm',
   '0013-triage',
 ]

@@ -68,7 +68,7 @@ export async function openStore(options: StoreOptions) {
     maintain: () => maintain(upkeep),
   })
   return {
-    jobs: guarded(makeJobs(db, upkeep)),
+    jobs: guarded(makeJobs(db, upkeep, totals)),
     runs: guarded(makeRuns(db, totals)),
     outbox: guarded(makeOutbox(db)),
     recovery: guarded(makeRecovery(db, upkeep)),

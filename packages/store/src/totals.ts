@@ -19,6 +19,8 @@ export interface Totals {
   of(key: string, count: () => Promise<number>): Promise<number>
   /** The same for several counts of one statement; `sizeOf` is their sum. */
   group<T>(key: string, count: () => Promise<T>, sizeOf: (counts: T) => number): Promise<T>
+  /** Whether the next call answers without a count of many rows. */
+  isCheap(key: string): boolean
 }
 
 /**
@@ -46,6 +48,14 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
     return taking
   }
 
+  const staleAfter = ({ costMs }: Counted): number =>
+    Math.min(LONGEST_STALE_MS, costMs * FRESH_FACTOR * STALE_FACTOR)
+
+  const isCheap = (key: string): boolean => {
+    const last = known.get(key)
+    return last !== undefined && (last.total <= EXACT_UP_TO || now() - last.at <= staleAfter(last))
+  }
+
   const group: Totals['group'] = async <T>(
     key: string,
     count: () => Promise<T>,
@@ -57,11 +67,11 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
     const freshFor = last.costMs * FRESH_FACTOR
     if (age <= freshFor) return last.value as T
     const refreshed = take(key, count, sizeOf)
-    if (age > Math.min(LONGEST_STALE_MS, freshFor * STALE_FACTOR)) return refreshed
+    if (age > staleAfter(last)) return refreshed
     // The next list that waits for a refresh reports the failure.
     refreshed.catch(() => undefined)
     return last.value as T
   }
 
-  return { of: (key, count) => group(key, count, (total) => total), group }
+  return { of: (key, count) => group(key, count, (total) => total), group, isCheap }
 }

@@ -72,6 +72,10 @@ export class Api {
     return (await this.with(({ POST }) => (POST as Call)(path, { body }))).data as T
   }
 
+  async patch<T>(path: string, body: unknown): Promise<T> {
+    return (await this.with(({ PATCH }) => (PATCH as Call)(path, { body }))).data as T
+  }
+
   async remove<T>(path: string): Promise<T> {
     return (await this.with(({ DELETE }) => (DELETE as Call)(path, {}))).data as T
   }

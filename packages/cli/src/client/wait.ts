@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CloudInfra, InfraStatus, JobStatus, Run } from '@scanfarm/contracts'
 import type { Terminal } from '../terminal.ts'
 import { PATIENT, type Api } from './api.ts'
+import { etaText, type JobEta } from './eta.ts'
 import { isOver, machinesLine, progressLine, showLine } from './progress.ts'
 
 /** If no run of the job is running for this long, the reason is shown. */
@@ -21,7 +22,9 @@ export const waitForJob = async (
     const machines = infraId === undefined || isOver(job) ? '' : `  ${await machinesOf(api, infraId)}`
     if (job.running > 0 || job.pending === 0) quietSince = now
     const waits = machines === '' && now - quietSince > QUIET_MS ? await reasonOf(api, jobId) : ''
-    line.update(`${progressLine(job)}${machines}${waits}`)
+    // Elsewhere each change is a line, and the estimate changes all the time.
+    const eta = terminal.err.isTTY && !isOver(job) ? await etaOf(api, jobId) : ''
+    line.update(`${progressLine(job)}${eta}${machines}${waits}`)
   }
   try {
     return await api.with((client) =>
@@ -30,6 +33,13 @@ export const waitForJob = async (
   } finally {
     line.end()
   }
+}
+
+/** A server of an earlier version has no estimate. */
+const etaOf = async (api: Api, jobId: string): Promise<string> => {
+  const path = `/jobs/${encodeURIComponent(jobId)}/progress`
+  const progress = await api.get<JobEta>(path).catch(() => undefined)
+  return progress === undefined ? '' : etaText(progress)
 }
 
 /** Why the newest waiting run waits. */

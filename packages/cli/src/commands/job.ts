@@ -1,15 +1,39 @@
-import type { JobStatus } from '@scanfarm/contracts'
-import type { Command } from 'commander'
+import { Priority, type JobStatus } from '@scanfarm/contracts'
+import { Argument, Option, type Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { progressLine } from '../client/progress.ts'
-import { printJson, printTable } from '../client/table.ts'
+import { printFields, printJson, printTable, type Column } from '../client/table.ts'
 import { waitForJob } from '../client/wait.ts'
-import { idArgument } from '../options.ts'
+import { idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 
 interface JobOptions extends ClientOptions {
   readonly wait?: boolean
+  readonly status?: string
+  readonly workflow?: string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+interface JobSummary {
+  readonly job_id: string
+  readonly status: string
+  readonly priority: string
+  readonly run_mode: string
+  readonly target_count: number
+  readonly trigger_type: string
+  readonly workflow_name: string
+  readonly created_at: string
+  readonly retry_of: string
+  readonly counts: Readonly<
+    Record<'pending' | 'running' | 'completed' | 'failed' | 'cancelled', number>
+  > | null
+}
+
+interface JobPage {
+  readonly data: readonly JobSummary[]
+  readonly pagination: { readonly next_cursor?: string }
 }
 
 const SHOWN_RUNS = 50
@@ -31,15 +55,97 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
     printLine(terminal, `${SHOWN_RUNS} of ${job.runs.length}; all: scanfarm runs --job ${job.job_id}`)
 }
 
-export const jobCommand = (terminal: Terminal): Command =>
-  clientCommand('job', 'Show the runs that one request started.')
-    .alias('jobs')
+const COLUMNS: readonly Column<JobSummary>[] = [
+  { title: 'JOB', value: (job) => job.job_id },
+  { title: 'STATUS', value: (job) => job.status },
+  { title: 'RUNS', value: (job) => job.target_count },
+  { title: 'PENDING', value: (job) => job.counts?.pending },
+  { title: 'RUNNING', value: (job) => job.counts?.running },
+  { title: 'COMPLETED', value: (job) => job.counts?.completed },
+  { title: 'FAILED', value: (job) => job.counts?.failed },
+  { title: 'CANCELLED', value: (job) => job.counts?.cancelled },
+  { title: 'PRIORITY', value: (job) => job.priority },
+  { title: 'TRIGGER', value: (job) => job.trigger_type },
+  { title: 'CREATED', value: (job) => job.created_at },
+  { title: 'RETRY OF', value: (job) => job.retry_of },
+  { title: 'WORKFLOW', value: (job) => job.workflow_name },
+]
+
+const listJobs = async (
+  terminal: Terminal,
+  { status, workflow, limit, cursor, ...options }: JobOptions,
+): Promise<void> => {
+  const page = await connect(terminal, options).get<JobPage>('/jobs', { status, workflow, limit, cursor })
+  if (wantsJson(options)) return printJson(terminal, page)
+  printTable(terminal, COLUMNS, page.data)
+  const { next_cursor: next } = page.pagination
+  if (next !== undefined) printLine(terminal, `there are more; continue with --cursor ${next}`)
+}
+
+const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`
+
+type Answer = Readonly<Record<string, unknown>>
+
+const show = (terminal: Terminal, options: ClientOptions, answer: Answer): void =>
+  wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
+
+interface RetryOptions extends ClientOptions {
+  readonly status?: readonly string[]
+  readonly outcome?: readonly string[]
+}
+
+const retryCommand = (terminal: Terminal): Command =>
+  clientCommand('retry', 'Repeat what failed or was cancelled, as a new job.')
     .argument('<job>', 'id of the job', idArgument)
-    .option('--wait', WAIT_DESCRIPTION)
-    .action(async (id: string, options: JobOptions) => {
+    .addOption(
+      new Option('--status <status...>', 'repeat runs with this status').choices(['failed', 'cancelled']),
+    )
+    .addOption(
+      new Option('--outcome <outcome...>', 'repeat runs with this outcome').choices([
+        'partial',
+        'nothing_done',
+      ]),
+    )
+    .action(async (id: string, { status: statuses, outcome: outcomes, ...options }: RetryOptions) => {
       const api = connect(terminal, options)
-      if (!options.wait)
-        return printJob(terminal, options, await api.get<JobStatus>(`/jobs/${encodeURIComponent(id)}`))
+      show(terminal, options, await api.post<Answer>(`${jobPath(id)}/retry`, { statuses, outcomes }))
+    })
+
+const priorityCommand = (terminal: Terminal): Command =>
+  clientCommand('priority', 'Change the priority of the waiting runs of a job.')
+    .argument('<job>', 'id of the job', idArgument)
+    .addArgument(new Argument('<priority>', 'the new priority').choices(Priority.enum))
+    .action(async (id: string, priority: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      show(terminal, options, await api.patch<Answer>(jobPath(id), { priority }))
+    })
+
+export const jobCommand = (terminal: Terminal): Command =>
+  clientCommand('job', 'List jobs, or show the runs that one request started.')
+    .alias('jobs')
+    // Options after the name of a subcommand belong to it.
+    .enablePositionalOptions()
+    .argument('[job]', 'id of the job; missing: list jobs, newest first', idArgument)
+    .option('--wait', WAIT_DESCRIPTION)
+    .addOption(
+      new Option('--status <status>', 'list only these').choices([
+        'open',
+        'ended',
+        'completed',
+        'failed',
+        'cancelled',
+        'partial',
+      ]),
+    )
+    .option('--workflow <name>', 'list only jobs of this workflow')
+    .option('--limit <count>', 'maximum number of jobs to list', wholeNumber)
+    .option('--cursor <cursor>', 'continue a list')
+    .addCommand(retryCommand(terminal))
+    .addCommand(priorityCommand(terminal))
+    .action(async (id: string | undefined, options: JobOptions) => {
+      if (id === undefined) return await listJobs(terminal, options)
+      const api = connect(terminal, options)
+      if (!options.wait) return printJob(terminal, options, await api.get<JobStatus>(jobPath(id)))
       const job = await waitForJob(terminal, api, id)
       if (wantsJson(options)) printJson(terminal, job)
       await checkWork(terminal, api, [job])

@@ -75,6 +75,24 @@ export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promis
   return true
 }
 
+export interface PriorityParts {
+  readonly jobs: Pick<Store['jobs'], 'finishPriority'>
+  readonly metrics: LoopMetrics
+  readonly log: Logger
+}
+
+/** Finishes the change of a priority whose master died. Returns true if there may be more. */
+export const finishPriorities = async ({ jobs, metrics, log }: PriorityParts): Promise<boolean> => {
+  const job = await jobs.finishPriority()
+  if (job === undefined) return false
+  log.warn('the interrupted change of the priority of a job was finished', {
+    job_id: job.jobId,
+    changed: job.changed,
+  })
+  metrics.repairs.inc({ repair: 'priority_finished' }, job.changed)
+  return true
+}
+
 /** Jobs and rows checked in one turn. */
 const REPAIR_LIMIT = 1_000
 

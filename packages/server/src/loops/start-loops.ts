@@ -5,7 +5,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import { LostMessages } from './lost-messages.ts'
 import { createLoopMetrics, type LoopMetrics } from './metrics.ts'
 import { pruneOnce, UnusedRowRemover } from './prune.ts'
-import { finishCancels, forceCancels, reapOnce, repairSlots } from './recovery.ts'
+import { finishCancels, finishPriorities, forceCancels, reapOnce, repairSlots } from './recovery.ts'
 import type { Config } from '../settings.ts'
 
 /**
@@ -21,6 +21,7 @@ const EVERY = {
   prune: 600_000,
   judgeScans: 2_000,
   figures: 2_000,
+  settleJobs: 2_000,
 } as const
 /** Outages of the queue end suddenly, and all runs wait for it. */
 const QUEUE_BACKOFF = { firstMs: 100, mostMs: 5_000 }
@@ -111,6 +112,13 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       turn: () => finishCancels({ jobs: store.jobs, metrics, log }),
     }),
     new Loop({
+      name: 'finish priorities',
+      intervalMs: EVERY.cancels,
+      log,
+      turn: () => finishPriorities({ jobs: store.jobs, metrics, log }),
+    }),
+    settling(store, log),
+    new Loop({
       name: 'repair slots',
       intervalMs: EVERY.slots,
       log,
@@ -129,6 +137,20 @@ const pruning = (store: Store, log: Logger): Loop => {
     await unused.removeOnce()
   }
   return new Loop({ name: 'prune', intervalMs: EVERY.prune, log, turn })
+}
+
+/** Jobs looked at in one turn. */
+const JOBS = 500
+
+/** Counts the runs of jobs that have ended, so that lists of jobs need not. */
+const settling = (store: Store, log: Logger): Loop => {
+  let after = 0
+  const turn = async (): Promise<boolean> => {
+    const { counted, last } = await store.jobs.settle(after, JOBS)
+    after = last ?? 0
+    return counted === JOBS
+  }
+  return new Loop({ name: 'settle jobs', intervalMs: EVERY.settleJobs, log, turn })
 }
 
 /** Runs judged in one turn, and runs of a scope whose sightings are kept. */

@@ -34,10 +34,12 @@ import {
 import { chatCompletion, createEmbeddings } from './language-model.ts'
 import { cancelRun } from './runs/cancel-run.ts'
 import { createRuns } from './runs/create-runs.ts'
-import { cancelJob, getJob } from './runs/jobs.ts'
+import { getJobFailures, getJobProgress, getJobStrip, getJobSummary, listJobs } from './runs/job-views.ts'
+import { cancelJob, changeJob, getJob } from './runs/jobs.ts'
 import { getRun, listRuns } from './runs/read-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
 import { listArtifacts, listAttempts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
+import { cancelRuns, retryJob, retryRuns } from './runs/retry.ts'
 import { listStepResults } from './runs/step-results.ts'
 import { createTask, getTask, listTasks } from './runs/tasks.ts'
 import { uploadFile } from './runs/upload-targets.ts'
@@ -110,7 +112,16 @@ export const apiRoutes = (): Route[] => {
     listTasks,
     getTask,
     createTask,
+    listJobs,
     getJob,
+    getJobSummary,
+    getJobStrip,
+    getJobFailures,
+    getJobProgress,
+    changeJob,
+    retryJob,
+    cancelRuns,
+    retryRuns,
     cancelJob,
     createInfra,
     listInfras,

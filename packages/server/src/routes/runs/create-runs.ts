@@ -23,7 +23,7 @@ const ACCEPTED = 202
 /** Enough for hundreds of thousands of targets; a file can have more. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 /** The runs of larger requests are created after the answer. */
-const RUNS_AT_ONCE = 5_000
+export const RUNS_AT_ONCE = 5_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 const kept = ({ status, body }: { status: number; body: string }): Answer => text(status, JSON_TYPE, body)
 

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream'
-import { AppError, JobStatus } from '@scanfarm/contracts'
+import { AppError, JobStatus, Priority } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import { bytes, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 
-const JobPath = Type.Object({ job_id: Type.String() })
+export const JobPath = Type.Object({ job_id: Type.String() })
 
-const noJob = (id: string): AppError => new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
+export const noJob = (id: string): AppError =>
+  new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -104,6 +105,53 @@ export const cancelJob = route(
       job_id: params.job_id,
       cancelled,
       stopping: requested.length,
+    }
+  },
+)
+
+export const changeJob = route(
+  {
+    method: 'patch',
+    path: '/jobs/{job_id}',
+    tag: 'Jobs',
+    summary: 'Change the priority of the waiting runs of a job',
+    description:
+      'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched.',
+    role: 'operator',
+    params: JobPath,
+    body: Type.Object({ priority: Priority }, { additionalProperties: false }),
+    responses: {
+      200: Type.Object({
+        message: Type.String(),
+        job_id: Type.String(),
+        priority: Priority,
+        previous: Priority,
+        changed: Type.Integer({ minimum: 0, description: 'Waiting runs that got the new priority' }),
+      }),
+    },
+    errors: ['not_found', 'invalid_input'],
+  },
+  async ({ store, queue, notifier, log }, { params, body }) => {
+    const { priority } = body
+    const removals: Promise<void>[] = []
+    const change = await store.jobs.changePriority(params.job_id, priority, (messages, requirementClass) => {
+      if (queue) removals.push(queue.remove(messages.map((message) => ({ ...message, requirementClass }))))
+    })
+    if (change === undefined) throw noJob(params.job_id)
+    notifier.notify()
+    for (const removal of await Promise.allSettled(removals))
+      if (removal.status === 'rejected')
+        log.warn('void messages stay in the queue; they claim nothing', { error: removal.reason })
+    const { previous, changed } = change
+    const same = previous === priority && changed === 0
+    return {
+      message: same
+        ? `The priority was already ${priority}`
+        : `${changed} waiting ${changed === 1 ? 'run has' : 'runs have'} the priority ${priority}`,
+      job_id: params.job_id,
+      priority,
+      previous,
+      changed,
     }
   },
 )

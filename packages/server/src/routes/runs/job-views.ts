@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto'
+import { Priority, RunMode, RunOutcome, RunStatus, TriggerType, WorkflowKind } from '@scanfarm/contracts'
+import { JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { json, nothing } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { pageQuery } from '../paging.ts'
+import { JobPath, noJob } from './jobs.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+const Time = Type.String({ format: 'date-time' })
+const NullableTime = Type.Union([Time, Type.Null()])
+const Seconds = Type.Union([Type.Number({ minimum: 0 }), Type.Null()])
+
+const Counts = Type.Object(
+  {
+    pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs, and targets without a run' }),
+    running: Count,
+    completed: Count,
+    failed: Count,
+    cancelled: Count,
+    clean: Count,
+    partial: Count,
+    nothing_done: Count,
+  },
+  { description: 'Runs by status, and ended runs by outcome' },
+)
+
+const Summary = Type.Object(
+  {
+    job_id: Type.String(),
+    workflow_name: Type.String(),
+    workflow_kind: WorkflowKind,
+    status: Type.Enum(['open', 'completed', 'failed', 'cancelled', 'partial'], {
+      description: 'open: a run has not ended. partial: the runs ended differently',
+    }),
+    priority: Priority,
+    run_mode: RunMode,
+    target_count: Count,
+    concurrency: Type.Union([Type.Integer(), Type.Null()]),
+    trigger_type: TriggerType,
+    trigger_name: Type.String(),
+    schedule_id: Type.String(),
+    infra_id: Type.String({ description: 'Infrastructure of a cloud job, or ""' }),
+    created_at: Time,
+    ended_at: Type.Union([Time, Type.Null()], {
+      description: 'Null: a run is open, or its end was not noticed yet (seconds)',
+    }),
+    cancel_requested_at: NullableTime,
+    retry_of: Type.String({ description: 'The job that it retries, or ""' }),
+    retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
+    counts: Type.Union([Counts, Type.Null()], {
+      description:
+        'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
+    }),
+  },
+  { $id: 'JobSummary' },
+)
+
+type Status = Exclude<JobState, 'ended'>
+
+const statusOf = ({ ended_at: endedAt, counts, target_count: total }: JobSummary): Status => {
+  if (endedAt === null || counts === null) return 'open'
+  return (['completed', 'failed', 'cancelled'] as const).find((name) => counts[name] === total) ?? 'partial'
+}
+
+const shown = (job: JobSummary) => ({ ...job, status: statusOf(job), retries: [...job.retries] })
+
+export const listJobs = route(
+  {
+    method: 'get',
+    path: '/jobs',
+    tag: 'Jobs',
+    summary: 'List jobs, newest first',
+    description:
+      'A page with filters looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        workflow: Type.Optional(Type.String({ maxLength: 256 })),
+        status: Type.Optional(
+          Type.Enum([...JOB_STATES], {
+            description:
+              'open: a run has not ended; ended: all have; completed, failed, cancelled: all ended so; partial: they ended differently',
+          }),
+        ),
+        trigger: Type.Optional(TriggerType),
+        search: Type.Optional(
+          Type.String({ pattern: '^[0-9a-f]{1,16}$', description: 'The beginning of the job id' }),
+        ),
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 200, default: 20, description: 'Most jobs of the page' }),
+        ),
+        cursor: pageQuery.cursor,
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        data: Type.Array(Summary),
+        pagination: Type.Object({
+          limit: Count,
+          next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
+        }),
+      }),
+    },
+    errors: ['invalid_input', 'bad_request'],
+  },
+  async ({ store }, { query }) => {
+    const { workflow, status: state, trigger, search: idPrefix, limit = 20, cursor } = query
+    const { data, nextCursor } = await store.jobs.list(
+      { workflow, state, trigger, idPrefix },
+      { limit, cursor },
+    )
+    return {
+      data: data.map(shown),
+      pagination: { limit, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
+    }
+  },
+)
+
+export const getJobSummary = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/summary',
+    tag: 'Jobs',
+    summary: 'Read a job without its runs',
+    role: 'viewer',
+    params: JobPath,
+    responses: { 200: Type.Object({ data: Summary }) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const job = await store.jobs.summary(params.job_id)
+    if (job === undefined) throw noJob(params.job_id)
+    return { data: shown(job) }
+  },
+)
+
+export const getJobStrip = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/strip',
+    tag: 'Jobs',
+    summary: 'Read the states of all targets of a job, in order',
+    description:
+      'One letter for each run: `p` pending, `q` queued, `r` running, `c` completed (clean, or before outcomes were recorded), `a` completed partially, `n` completed with nothing done, `f` failed, `x` cancelled. Letters that repeat are shortened to the letter and a count: `c3f` is `cccf`. `ids` has the ids of these runs, as pairs of the first id and the number of consecutive ids. An answer has an `ETag`: send it as `If-None-Match` to poll.',
+    role: 'viewer',
+    params: JobPath,
+    query: Type.Object(
+      {
+        limit: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: STRIP_RUNS,
+            default: STRIP_RUNS,
+            description: 'Most runs of one answer',
+          }),
+        ),
+        cursor: pageQuery.cursor,
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        job_id: Type.String(),
+        total: Type.Integer({ minimum: 0, description: 'Targets of the job' }),
+        without_run: Type.Integer({ minimum: 0, description: 'Targets at the end that have no run yet' }),
+        states: Type.String(),
+        ids: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 })),
+        next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next runs' })),
+      }),
+      304: { media: [], description: 'The states are those of the `ETag` in `If-None-Match`' },
+    },
+    errors: ['not_found', 'bad_request'],
+  },
+  async ({ store }, { params, query, http }) => {
+    const strip = await store.jobs.strip(params.job_id, query.cursor, query.limit ?? STRIP_RUNS)
+    if (strip === undefined) throw noJob(params.job_id)
+    const body = {
+      job_id: params.job_id,
+      total: strip.total,
+      without_run: strip.withoutRun,
+      states: strip.letters.replaceAll(/([a-z])\1+/g, (run, letter: string) => `${letter}${run.length}`),
+      ids: strip.ids.map((pair) => [...pair]),
+      ...(strip.nextCursor === undefined ? {} : { next_cursor: strip.nextCursor }),
+    }
+    const ETag = `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`
+    return http.headers['if-none-match'] === ETag ? nothing(304, { ETag }) : json(200, body, { ETag })
+  },
+)
+
+export const getJobFailures = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/failures',
+    tag: 'Jobs',
+    summary: 'Group the failed runs of a job by message',
+    description:
+      'Runs that failed, or completed with the outcome partial or nothing_done. Messages that differ only in numbers, hosts, addresses, URLs, uuids and long hex numbers are one group. Largest groups first, at most 100; the first 200,000 runs of the job are looked at.',
+    role: 'viewer',
+    params: JobPath,
+    responses: {
+      200: Type.Object({
+        data: Type.Array(
+          Type.Object({
+            status: RunStatus,
+            outcome: Type.Enum([...RunOutcome.enum, '']),
+            pattern: Type.String({ description: 'What the messages have in common' }),
+            example: Type.String({ description: 'The first message; up to 300 characters' }),
+            count: Count,
+            runs: Type.Array(
+              Type.Object({ id: Type.Integer(), run_uuid: Type.String(), target: Type.String() }),
+              { description: 'The first runs, at most 5' },
+            ),
+          }),
+        ),
+        total: Type.Integer({ minimum: 0, description: 'Runs in all groups' }),
+        other_runs: Type.Integer({ minimum: 0, description: 'Runs in groups that are not listed' }),
+        complete: Type.Boolean({ description: 'Whether all runs of the job were looked at' }),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const found = await store.jobs.failures(params.job_id)
+    if (found === undefined) throw noJob(params.job_id)
+    return {
+      data: found.groups.map((group) => ({ ...group, runs: [...group.runs] })),
+      total: found.count,
+      other_runs: found.otherRuns,
+      complete: found.complete,
+    }
+  },
+)
+
+export const getJobProgress = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/progress',
+    tag: 'Jobs',
+    summary: 'Read the throughput of a job and when it is expected to end',
+    description:
+      'The estimate comes from the last 200 ends. `early_seconds` and `late_seconds` are a range, from the fast and slow parts of that time; they are null, with a reason, while too little is known. The answer for a large job may be some seconds old.',
+    role: 'viewer',
+    params: JobPath,
+    responses: {
+      200: Type.Object({
+        job_id: Type.String(),
+        total: Count,
+        ended: Count,
+        running: Count,
+        waiting: Type.Integer({
+          minimum: 0,
+          description: 'Pending and queued runs, and targets without a run',
+        }),
+        started_at: NullableTime,
+        bucket_seconds: Type.Integer({ minimum: 1 }),
+        series: Type.Array(Type.Object({ completed: Count, failed: Count, cancelled: Count }), {
+          description: 'Runs that ended in each bucket since started_at; at most 120 buckets',
+        }),
+        rate: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+          description: 'Ended runs per second, lately',
+        }),
+        eta: Type.Object(
+          {
+            expected_seconds: Seconds,
+            early_seconds: Seconds,
+            late_seconds: Seconds,
+            reason: Type.String({ description: 'Why a value is null, or ""' }),
+          },
+          { description: 'Seconds until the last run ends' },
+        ),
+        oldest_waiting: Type.Union([
+          Type.Object({ id: Type.Integer(), run_uuid: Type.String(), target: Type.String(), since: Time }),
+          Type.Null(),
+        ]),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const found = await store.jobs.progress(params.job_id)
+    if (found === undefined) throw noJob(params.job_id)
+    const { estimate, oldestWaiting: oldest } = found
+    return {
+      job_id: params.job_id,
+      total: found.total,
+      ended: found.ended,
+      running: found.running,
+      waiting: found.waiting,
+      started_at: found.startedAt,
+      bucket_seconds: found.bucketSeconds,
+      series: found.series.map((bucket) => ({ ...bucket })),
+      rate: estimate.rate,
+      eta: {
+        expected_seconds: estimate.expected,
+        early_seconds: estimate.early,
+        late_seconds: estimate.late,
+        reason: estimate.reason,
+      },
+      oldest_waiting: oldest && {
+        id: oldest.id,
+        run_uuid: oldest.runUuid,
+        target: oldest.target,
+        since: oldest.since,
+      },
+    }
+  },
+)

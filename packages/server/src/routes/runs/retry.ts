@@ -1,0 +1,255 @@
+import { AppError, needsOf, paramsProblems, RunStatus } from '@scanfarm/contracts'
+import type { RetrySelection } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { signalCancel } from '../../cancel.ts'
+import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
+import type { ServerContext } from '../../context.ts'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { refuseMode } from '../../submission/plan-job.ts'
+import { RUNS_AT_ONCE } from './create-runs.ts'
+import { JobPath, noJob } from './jobs.ts'
+
+const START_ERRORS = [
+  'not_found',
+  'invalid_input',
+  'wrong_state',
+  'master_required',
+  'local_disabled',
+  'cloud_disabled',
+  'cloud_credentials',
+  'cloud_limit',
+  'unavailable',
+] as const
+
+const DEFAULT_STATUSES = ['failed', 'cancelled'] as const
+
+/** Undefined: there is nothing to repeat. */
+const retryIn = async (context: ServerContext, jobId: string, selection: RetrySelection) => {
+  const { store, notifier } = context
+  const source = await store.jobs.retrySource(jobId)
+  if (source === undefined) throw noJob(jobId)
+  // The job may be older than the limits of params.
+  refuse(paramsProblems(source.params))
+  await refuseMode(source.runMode, context)
+  const cloud =
+    source.runMode === 'cloud'
+      ? await planCloud(context, source.cloud ?? {}, toolsAmong(needsOf(source.requirementClass)))
+      : undefined
+  const retried = await store.jobs.retry(source.no, selection, { cloud, atOnce: RUNS_AT_ONCE })
+  if (retried !== undefined && retried.runs > 0) notifier.notify()
+  return retried
+}
+
+export const retryJob = route(
+  {
+    method: 'post',
+    path: '/jobs/{job_id}/retry',
+    tag: 'Jobs',
+    summary: 'Repeat what failed or was cancelled, as a new job',
+    description:
+      'The new job has the workflow version, params and priority of the first one, and its targets whose latest run, in the job and its retries, has one of `statuses` or `outcomes`. Targets that a retry is executing are left out: a repeated request answers 200 with the retry that exists. The runs of the first job stay as they are.',
+    role: 'operator',
+    params: JobPath,
+    body: Type.Object(
+      {
+        statuses: Type.Optional(
+          Type.Array(Type.Enum(['failed', 'cancelled']), {
+            maxItems: 2,
+            description: 'Default: failed and cancelled, if outcomes is missing too',
+          }),
+        ),
+        outcomes: Type.Optional(
+          Type.Array(Type.Enum(['partial', 'nothing_done']), {
+            maxItems: 2,
+            description: 'Also runs with these outcomes, whatever their status',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        message: Type.String(),
+        job_id: Type.String({ description: 'The retry' }),
+        retry_of: Type.String(),
+        runs: Type.Integer({
+          minimum: 0,
+          description: 'Runs that this request created; 0: the retry existed',
+        }),
+      }),
+    },
+    errors: START_ERRORS,
+  },
+  async (context, { params, body }) => {
+    const { statuses, outcomes = [] } = body
+    const chosen = statuses ?? (outcomes.length === 0 ? DEFAULT_STATUSES : [])
+    if (chosen.length + outcomes.length === 0)
+      refuse([{ path: '/statuses', message: 'must name a status if outcomes is empty: failed, cancelled' }])
+    const retried = await retryIn(context, params.job_id, { statuses: chosen, outcomes })
+    if (retried === undefined)
+      throw new AppError(
+        'wrong_state',
+        `nothing to retry: no target's latest run is ${[...chosen, ...outcomes].join(' or ')}`,
+      )
+    const { jobId, runs } = retried
+    return {
+      message:
+        runs === 0 ? 'A retry is already running' : `${runs} ${runs === 1 ? 'run' : 'runs'} queued again`,
+      job_id: jobId,
+      retry_of: params.job_id,
+      runs,
+    }
+  },
+)
+
+/** Runs of one request. */
+const MOST_RUNS = 1_000
+
+const RunIds = Type.Object(
+  {
+    ids: Type.Array(
+      Type.Union([Type.Integer({ minimum: 1 }), Type.String({ minLength: 1, maxLength: 64 })]),
+      {
+        minItems: 1,
+        maxItems: MOST_RUNS,
+        description: `Numbers or uuids of runs; at most ${MOST_RUNS}`,
+      },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const Id = Type.String({ description: 'As in the request' })
+
+export const cancelRuns = route(
+  {
+    method: 'post',
+    path: '/runs/cancel',
+    tag: 'Runs',
+    summary: 'Cancel several runs',
+    description:
+      'Waiting runs are cancelled at once. Running ones are asked to stop and are cancelled seconds later. Ended and unknown runs are reported and change nothing.',
+    role: 'operator',
+    body: RunIds,
+    responses: {
+      200: Type.Object({
+        data: Type.Array(
+          Type.Object({
+            id: Id,
+            result: Type.Enum(['cancelled', 'stopping', 'ended', 'not_found']),
+            status: Type.Optional(RunStatus),
+          }),
+        ),
+      }),
+    },
+    errors: ['invalid_input'],
+  },
+  async (context, { body }) => {
+    const refs = [...new Set(body.ids.map(String))]
+    const requests = await context.store.runs.requestCancels(refs)
+    const running = requests.filter(({ status }) => status === 'running')
+    await signalCancel(
+      context,
+      running.map(({ id }) => id),
+    )
+    const byRef = new Map(
+      requests.flatMap((one) => [[String(one.id), one] as const, [one.runUuid, one] as const]),
+    )
+    return {
+      data: refs.map((id) => {
+        const request = byRef.get(id.toLowerCase())
+        if (request === undefined) return { id, result: 'not_found' as const }
+        const { status, was } = request
+        if (status === 'running') return { id, result: 'stopping' as const, status }
+        return {
+          id,
+          result: was === 'pending' || was === 'queued' ? ('cancelled' as const) : ('ended' as const),
+          status,
+        }
+      }),
+    }
+  },
+)
+
+export const retryRuns = route(
+  {
+    method: 'post',
+    path: '/runs/retry',
+    tag: 'Runs',
+    summary: 'Repeat several runs that did not do all their work',
+    description:
+      'Repeats runs that failed, were cancelled, or ended with the outcome partial or nothing_done. The runs of each job become one new job, as with `POST /jobs/{job_id}/retry`; a run that a retry is already executing is not repeated twice.',
+    role: 'operator',
+    body: RunIds,
+    responses: {
+      200: Type.Object({
+        data: Type.Array(
+          Type.Object({
+            id: Id,
+            result: Type.Enum(['retried', 'running', 'refused', 'not_found']),
+            job_id: Type.Optional(Type.String({ description: 'The retry' })),
+            run_uuid: Type.Optional(Type.String({ description: 'The new run' })),
+            message: Type.Optional(Type.String({ description: 'Why the run was not repeated' })),
+          }),
+        ),
+      }),
+    },
+    errors: ['invalid_input', 'unavailable'],
+  },
+  async (context, { body }) => {
+    const refs = [...new Set(body.ids.map(String))]
+    const known = await context.store.runs.identify(refs)
+    const results = new Map<string, RunResult>()
+    for (const [jobId, runs] of Map.groupBy(known, (run) => run.jobId)) {
+      const answer = await retryOfJob(
+        context,
+        jobId,
+        runs.map(({ id }) => id),
+      )
+      for (const run of runs) {
+        const result = answer(run.id)
+        results.set(String(run.id), result)
+        results.set(run.runUuid, result)
+      }
+    }
+    return {
+      data: refs.map((id) => ({
+        id,
+        ...(results.get(id.toLowerCase()) ?? { result: 'not_found' as const }),
+      })),
+    }
+  },
+)
+
+interface RunResult {
+  readonly result: 'retried' | 'running' | 'refused'
+  readonly job_id?: string
+  readonly run_uuid?: string
+  readonly message?: string
+}
+
+const ALL_OUTCOMES = ['partial', 'nothing_done'] as const
+
+/** A job that cannot be started does not stop the others. */
+const retryOfJob = async (
+  context: ServerContext,
+  jobId: string,
+  runIds: readonly number[],
+): Promise<(runId: number) => RunResult> => {
+  const selection = { statuses: DEFAULT_STATUSES, outcomes: ALL_OUTCOMES, runIds }
+  try {
+    const retried = await retryIn(context, jobId, selection)
+    const made = retried ? await context.store.runs.runsAgain(runIds, retried.jobId) : undefined
+    return (runId) => {
+      const uuid = made?.get(runId)
+      return retried === undefined || uuid === undefined
+        ? { result: 'refused', message: 'the latest run of this target has not ended, or did all its work' }
+        : { result: retried.runs === 0 ? 'running' : 'retried', job_id: retried.jobId, run_uuid: uuid }
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'unavailable') throw error
+    const { message } = error
+    return () => ({ result: 'refused', message })
+  }
+}

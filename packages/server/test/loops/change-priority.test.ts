@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { silentLogger } from '@scanfarm/platform'
+import { openRunQueue, type RunQueue } from '@scanfarm/queue'
+import { until } from '@scanfarm/testing'
+import { Dispatcher } from '../../src/loops/dispatcher.ts'
+import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
+
+let harness: LoopHarness
+beforeAll(async () => {
+  harness = await openLoopHarness()
+})
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]()
+})
+
+const byId = (ids: readonly number[]): number[] => ids.toSorted((a, b) => a - b)
+
+const openQueue = async (kind: 'redis' | 'postgres'): Promise<RunQueue> =>
+  openRunQueue(
+    { kind, url: kind === 'redis' ? harness.redis.url : harness.url },
+    { farmId: await harness.store.farmId(), role: 'master', log: silentLogger },
+  )
+
+describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
+  const prepare = async () => {
+    await harness.reset()
+    const queue = await openQueue(kind)
+    const workerId = await harness.join()
+    const dispatch = async (maxQueued?: number): Promise<void> => {
+      const dispatcher = new Dispatcher({
+        outbox: harness.store.outbox,
+        workers: harness.store.workers,
+        queue,
+        ...(maxQueued !== undefined && { maxQueued }),
+      })
+      while (await dispatcher.dispatchOnce());
+    }
+    const claimSome = async (count: number): Promise<number[]> => {
+      await using consumer = queue.consumer({ serves: () => true })
+      const order: number[] = []
+      await until(async () => {
+        const batch = await consumer.take(1, AbortSignal.timeout(30_000))
+        // One message at a time: those of one fetch come in any order.
+        for (const message of batch) {
+          const claimed = await harness.runStore.claim(workerId, [message])
+          order.push(...claimed.map(({ runId }) => runId))
+          await message.ack()
+        }
+        return order.length >= count
+      })
+      return order
+    }
+    return { queue, dispatch, claimSome, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() }
+  }
+
+  const change = (queue: RunQueue | undefined, jobId: string, priority: 'low' | 'critical') =>
+    harness.store.jobs.changePriority(jobId, priority, (messages, requirementClass) => {
+      void queue?.remove(messages.map((message) => ({ ...message, requirementClass })))
+    })
+
+  test('a raised job starts before all others, whether its messages were sent or not, and no run twice', async () => {
+    await using farm = await prepare()
+    const first = await harness.submit(60, { priority: 'high' })
+    const raised = await harness.submit(60, { priority: 'low' })
+    // Half of the runs of each priority are in the queue, the others in the outbox.
+    await farm.dispatch(30)
+    const result = await change(farm.queue, raised.jobId, 'critical')
+    expect(result).toEqual({ previous: 'low', changed: 60 })
+    await farm.dispatch()
+    const ids = (of: typeof first): number[] => of.messages.map(({ runId }) => runId)
+    const order = await farm.claimSome(120)
+    expect(byId(order.slice(0, 60))).toEqual(ids(raised))
+    expect(byId(order.slice(60))).toEqual(ids(first))
+    expect(await harness.sql('select 1 from outbox')).toEqual([])
+  })
+
+  test('a lowered job starts after all others; void messages that stay in the queue start nothing', async () => {
+    await using farm = await prepare()
+    const lowered = await harness.submit(40, { priority: 'critical' })
+    const other = await harness.submit(40)
+    await farm.dispatch()
+    const running = await farm.claimSome(5)
+    expect(await change(undefined, lowered.jobId, 'low')).toEqual({ previous: 'critical', changed: 35 })
+    await farm.dispatch()
+    const left = lowered.messages.map(({ runId }) => runId).filter((id) => !running.includes(id))
+    const order = await farm.claimSome(75)
+    expect(byId(order.slice(0, 40))).toEqual(other.messages.map(({ runId }) => runId))
+    expect(byId(order.slice(40))).toEqual(left)
+    expect(await harness.sql("select 1 from runs where status <> 'running' or attempt <> 1")).toEqual([])
+  })
+
+  test('a run that is being sent during the change is sent again', async () => {
+    await using farm = await prepare()
+    const job = await harness.submit(3, { priority: 'low' })
+    const room = { critical: 9, high: 9, normal: 9, low: 9 }
+    const taken = await harness.store.outbox.take({ classes: [''], room, limit: 9, staleMs: 10_000 })
+    expect(taken).toHaveLength(3)
+    await change(farm.queue, job.jobId, 'critical')
+    await farm.queue.add(taken)
+    await harness.store.outbox.remove(taken)
+    const urgent = await harness.submit(1, { priority: 'high' })
+    await farm.dispatch()
+    const order = await farm.claimSome(4)
+    expect(byId(order.slice(0, 3))).toEqual(job.messages.map(({ runId }) => runId))
+    expect(order.slice(3)).toEqual(urgent.messages.map(({ runId }) => runId))
+  })
+})
+
+test('a change whose master died is finished, and runs that wait for a slot of the job have it too', async () => {
+  await harness.reset()
+  const { jobId } = await harness.submit(5_000, { concurrency: 2, priority: 'low' })
+  const ranks = () =>
+    harness.sql('select rank, ready, count(*)::int as n from outbox group by 1, 2 order by 1, 2')
+  // The state after the first transaction: the job has its new priority, and no run.
+  await harness.sql(
+    `update jobs set priority = 'high', priority_due_at = now() - interval '1 s' where job_id = '${jobId}'`,
+  )
+  expect(await harness.store.jobs.finishPriority()).toEqual({ jobId, changed: 5_000 })
+  expect(await harness.store.jobs.finishPriority()).toBeUndefined()
+  expect(await ranks()).toEqual([
+    { rank: 2, ready: false, n: 4_998 },
+    { rank: 2, ready: true, n: 2 },
+  ])
+})

@@ -1,0 +1,60 @@
+-- Stores the final counts of up to p_limit jobs after p_after, as far as all their runs have ended. Reads the runs of a
+-- job when its last run has ended, so each run is counted about once; small jobs are counted together. Returns how many jobs were counted, and the last
+-- job that was looked at; null: there was none.
+create or replace function settle_jobs(p_after bigint, p_limit int) returns table (counted int, last_no bigint)
+language plpgsql
+-- planner: walk
+set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_job record;
+  v_status text;
+  v_counts jsonb;
+  v_small constant int := 20;
+begin
+  counted := 0;
+  if not pg_try_advisory_xact_lock(hashtext('scanfarm settle jobs')) then
+    return next;
+    return;
+  end if;
+  select max(id) into last_no from (
+    select id from jobs where final_counts is null and id > p_after order by id limit p_limit) due;
+  update jobs j set final_counts = c.counts
+  from (
+    select id, target_count from jobs
+    where final_counts is null and id > p_after and id <= last_no and target_count <= v_small
+    order by id limit p_limit
+  ) due
+  cross join lateral (
+    select count(*) as made, count(completed_at) as ended, jsonb_build_object(
+      'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
+      'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),
+      'partial', count(*) filter (where outcome = 'partial'),
+      'nothing_done', count(*) filter (where outcome = 'nothing_done'), 'ended_at', utc_text(max(completed_at))) as counts
+    from runs where job_no = due.id
+  ) c
+  where j.id = due.id and c.made = due.target_count and c.ended = c.made
+    and j.target_count = due.target_count and j.final_counts is null;
+  get diagnostics counted = row_count;
+  for v_job in
+    select id, target_count from jobs
+    where final_counts is null and id > p_after and id <= last_no and target_count > v_small
+    order by id limit p_limit
+  loop
+    select status into v_status from runs where job_no = v_job.id order by job_no desc, id desc limit 1;
+    continue when v_status is null or v_status in ('pending', 'queued', 'running')
+      or exists (select from job_targets where job_no = v_job.id)
+      or exists (select from runs where job_no = v_job.id and status || '' in ('pending', 'queued', 'running'));
+    select jsonb_build_object(
+      'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
+      'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),
+      'partial', count(*) filter (where outcome = 'partial'),
+      'nothing_done', count(*) filter (where outcome = 'nothing_done'), 'ended_at', utc_text(max(completed_at)))
+    into v_counts from runs where job_no = v_job.id;
+    -- Retention that removed runs meanwhile has changed target_count.
+    update jobs set final_counts = v_counts
+    where id = v_job.id and target_count = v_job.target_count and final_counts is null;
+    counted := counted + 1;
+  end loop;
+  return next;
+end $$;
