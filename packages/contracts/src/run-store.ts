@@ -70,7 +70,11 @@ export interface HeartbeatReply {
   /** Missing if the worker is unknown. */
   readonly wanted?: Wanted
   /** The runs that this worker executes according to Postgres. */
-  readonly runs: readonly (RunKey & { cancelRequested: boolean })[]
+  readonly runs: readonly (RunKey & {
+    readonly cancelRequested: boolean
+    /** Somebody reads its logs while it runs. */
+    readonly followed: boolean
+  })[]
 }
 
 /** A change of a step, in chronological order. Rows are upserted by (run, attempt, seq). */

@@ -8,6 +8,7 @@ import type {
   RunStatus,
   Step,
   StepResult,
+  StepStatus,
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
@@ -46,7 +47,27 @@ export interface CancelRequest {
   readonly workerId: string
 }
 
-type StoredStepLog = { readonly storeKey: string; readonly output: string; readonly status: string }
+/** Where a log of a run stands: its own, or that of one of its steps. */
+export interface LogState {
+  readonly runId: number
+  readonly runUuid: string
+  readonly runStatus: RunStatus
+  /** The latest attempt of the run. */
+  readonly runAttempt: number
+  /** The attempt of the log; the latest one for the log of the run. */
+  readonly attempt: number
+  /** Missing: the log of the run. */
+  readonly step?: {
+    readonly id: string
+    readonly seq: number
+    readonly status: StepStatus
+    readonly exitCode: number | null
+    /** The end of its output, at most 16 KiB. */
+    readonly output: string
+    /** Key of its complete log in the artifact store, or `""`. */
+    readonly storeKey: string
+  }
+}
 type Duplicate = { readonly originalRunUuid: string; readonly runUuid: string; readonly jobId: string }
 type Started = { readonly started: boolean; readonly run: RunDetail }
 export interface KnownRun {
@@ -70,8 +91,14 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
     artifacts(db, ref, cursor),
   artifact: (ref: RunRef, artifactId: string): Promise<StoredArtifact | undefined> =>
     artifact(db, ref, artifactId),
-  /** The key of a step's log in the artifact store. */
-  stepLog: (ref: RunRef, stepId: string): Promise<StoredStepLog | undefined> => stepLog(db, ref, stepId),
+  /** The log of a run, or of a step of any attempt; undefined if there is no such run or step. */
+  log: (ref: RunRef, stepId?: string): Promise<LogState | undefined> => logOf(db, ref, stepId),
+  /** The same log at present; undefined once retention has removed the run. */
+  logAgain: (state: LogState): Promise<LogState | undefined> => logAgain(db, state),
+  /** The same step in the latest attempt of its run, if it has begun there. */
+  logInLatest: (state: LogState): Promise<LogState | undefined> => logInLatest(db, state),
+  /** The workers of these runs store live copies of their logs for this long. */
+  followLogs: (runIds: readonly number[], ms: number): Promise<void> => followLogs(db, runIds, ms),
   /** Steps of the latest attempts of the newest runs, in the order of each run. */
   stepResults: (filter: StepResultFilter, page: PageRequest): Promise<PageOf<StepResult>> =>
     listStepResults(db, totals, filter, page),
@@ -212,18 +239,118 @@ const artifact = async (
   return rows[0] && { ...rows[0], workspace: run.workspace }
 }
 
-const stepLog = async (
+interface LogRow {
+  readonly run_id: number
+  readonly run_uuid: string
+  readonly run_status: RunStatus
+  readonly run_attempt: number
+}
+interface StepLogRow extends LogRow {
+  readonly id: string
+  readonly attempt: number
+  readonly seq: number
+  readonly status: StepStatus
+  readonly exit_code: number | null
+  readonly output: string
+  readonly log_file: string
+}
+
+const RUN_OF_LOG = sql.raw('r.id as run_id, r.run_uuid, r.status as run_status, r.attempt as run_attempt')
+
+const logOfRun = async (db: Kysely<unknown>, run: RawBuilder<unknown>): Promise<LogState | undefined> => {
+  const { rows } = await sql<LogRow>`select ${RUN_OF_LOG} from runs r where ${run}`.execute(db)
+  const [row] = rows
+  return (
+    row && {
+      runId: row.run_id,
+      runUuid: row.run_uuid,
+      runStatus: row.run_status,
+      runAttempt: row.run_attempt,
+      attempt: row.run_attempt,
+    }
+  )
+}
+
+/** `step`: condition and order of the step's row. */
+const logOfStep = async (
+  db: Kysely<unknown>,
+  run: RawBuilder<unknown>,
+  step: RawBuilder<unknown>,
+): Promise<LogState | undefined> => {
+  const { rows } = await sql<StepLogRow>`
+    select ${RUN_OF_LOG}, s.id, s.attempt, s.seq, s.status, s.exit_code, s.output, s.log_file
+    from runs r cross join lateral (select * from steps where run_id = r.id and ${step} limit 1) s where ${run}
+  `.execute(db)
+  const [row] = rows
+  return (
+    row && {
+      runId: row.run_id,
+      runUuid: row.run_uuid,
+      runStatus: row.run_status,
+      runAttempt: row.run_attempt,
+      attempt: row.attempt,
+      step: {
+        id: row.id,
+        seq: row.seq,
+        status: row.status,
+        exitCode: row.exit_code,
+        output: row.output,
+        storeKey: row.log_file,
+      },
+    }
+  )
+}
+
+const logOf = async (
   db: Kysely<unknown>,
   ref: RunRef,
-  stepId: string,
-): Promise<StoredStepLog | undefined> => {
-  const run = isUuid(stepId) ? await identify(db, ref) : undefined
+  stepId: string | undefined,
+): Promise<LogState | undefined> => {
+  const run = byRef(ref)
   if (!run) return undefined
-  const { rows } = await sql<{ storeKey: string; output: string; status: string }>`
-    select log_file as "storeKey", output, status from steps where run_id = ${run.id} and id = ${stepId}
-    order by attempt desc limit 1
+  if (stepId === undefined) return await logOfRun(db, run)
+  return isUuid(stepId) ? await logOfStep(db, run, sql`id = ${stepId} order by attempt desc`) : undefined
+}
+
+const logAgain = async (
+  db: Kysely<unknown>,
+  { runId, attempt, step }: LogState,
+): Promise<LogState | undefined> => {
+  const run = sql`r.id = ${runId}`
+  if (step === undefined) return await logOfRun(db, run)
+  return await logOfStep(db, run, sql`attempt = ${attempt} and seq = ${step.seq}`)
+}
+
+/** Parallel steps may begin in another order: the nearest one with the same name. */
+const logInLatest = async (
+  db: Kysely<unknown>,
+  { runId, attempt, step }: LogState,
+): Promise<LogState | undefined> => {
+  const run = sql`r.id = ${runId}`
+  if (step === undefined) return await logOfRun(db, run)
+  return await logOfStep(
+    db,
+    run,
+    sql`attempt = r.attempt and (name, type, module) = (
+          select name, type, module from steps
+          where run_id = ${runId} and attempt = ${attempt} and seq = ${step.seq})
+        order by abs(seq - ${step.seq})`,
+  )
+}
+
+/** How long expired rows may stay. */
+const EXPIRED = sql.raw("interval '1 minute'")
+
+const followLogs = async (db: Kysely<unknown>, runIds: readonly number[], ms: number): Promise<void> => {
+  await sql`
+    insert into log_follows (run_id, until)
+    select id, now() + ${ms} * interval '1 ms' from unnest(${[...runIds]}::bigint[]) id order by id
+    on conflict (run_id) do update set until = greatest(log_follows.until, excluded.until)
   `.execute(db)
-  return rows[0]
+  await sql`
+    delete from log_follows where run_id in (
+      select run_id from log_follows where until < now() - ${EXPIRED} order by run_id for update skip locked)
+  `.execute(db)
 }
 
 const duplicate = async (db: Kysely<unknown>, ref: RunRef): Promise<Duplicate | undefined> => {

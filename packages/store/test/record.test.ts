@@ -118,10 +118,10 @@ describe('recording', () => {
       started_at: '2026-01-31T12:00:00.000Z',
       completed_at: '2026-01-31T12:00:01.000Z',
     })
-    expect(await db.store.runs.stepLog(run.runUuid, first.id)).toEqual({
-      storeKey: 'log/1',
-      output: 'done',
-      status: 'completed',
+    expect(await db.store.runs.log(run.runUuid, first.id)).toMatchObject({
+      runId: run.runId,
+      attempt: 1,
+      step: { storeKey: 'log/1', output: 'done', status: 'completed' },
     })
   })
 
@@ -381,15 +381,16 @@ describe('finishing', () => {
 })
 
 describe('heartbeat and leaving', () => {
-  test('The heartbeat returns the runs of the worker in the database, and which of them must be cancelled', async () => {
+  test('The heartbeat returns the runs of the worker in the database, and which of them must be cancelled or are followed', async () => {
     const [a, b] = [await running(), await running()]
     await db.store.runs.requestCancel(b.runUuid)
+    await db.store.runs.followLogs([a.runId], 60_000)
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({
       known: true,
       wanted: 'running',
       runs: [
-        { runId: a.runId, attempt: 1, cancelRequested: false },
-        { runId: b.runId, attempt: 1, cancelRequested: true },
+        { runId: a.runId, attempt: 1, cancelRequested: false, followed: true },
+        { runId: b.runId, attempt: 1, cancelRequested: true, followed: false },
       ],
     })
     await db.runStore.heartbeat(workerId, 2, true)

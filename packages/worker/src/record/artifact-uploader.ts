@@ -1,10 +1,11 @@
-import type {
-  ArtifactFound,
-  ArtifactStore,
-  CollectArtifact,
-  RunStore,
-  StepOpened,
-  StoredObject,
+import {
+  RUN_LOG_NAME,
+  type ArtifactFound,
+  type ArtifactStore,
+  type CollectArtifact,
+  type RunStore,
+  type StepOpened,
+  type StoredObject,
 } from '@scanfarm/contracts'
 import type { Mask } from '@scanfarm/engine'
 import type { Owner } from '../users/uids.ts'
@@ -38,7 +39,6 @@ export interface ArtifactUploaderOptions extends ArtifactSource {
   warn(line: string): void
 }
 
-const RUN_LOG_NAME = 'run-execution.log'
 /** Keys in one query. */
 const QUERY_KEYS = 500
 
@@ -70,13 +70,14 @@ export class ArtifactUploader {
       warn(`a run has at most ${limits.artifacts} artifacts; all further ones are left out`)
   }
 
-  /** Returns the key that the log will have. */
-  addStepLog(step: StepOpened, log: StepLog): string {
+  /** Returns the key that the log will have. `onStored` is called when it has it. */
+  addStepLog(step: StepOpened, log: StepLog, onStored: () => Promise<void>): string {
     const { artifacts, ids } = this.#options
     const key = `${ids.storePrefix}/logs/${step.seq}.log`
     this.#queue.add(`the log of step ${step.name}`, async () => {
       await log.end()
       this.#stored(key, await log.store(artifacts, key))
+      await onStored()
     })
     return key
   }

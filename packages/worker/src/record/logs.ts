@@ -1,11 +1,22 @@
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, openSync, unlinkSync, type WriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, openSync, read, unlinkSync, type WriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import type { ArtifactStore, StoredObject } from '@scanfarm/contracts'
 import { replaceNul } from './row-values.ts'
 
 const MAX_CHUNKS = 256
+
+const readFrom = promisify(read)
+
+/** A log that grows at its end. */
+export interface GrowingLog {
+  /** Bytes that can be read so far. */
+  readonly length: number
+  /** `end` is exclusive and at most `length`. */
+  read(start: number, end: number): Promise<Buffer>
+}
 
 /** The last bytes of a stream, in less than twice their memory. */
 export class OutputTail {
@@ -78,7 +89,7 @@ const firstCharacter = (bytes: Buffer): number => {
  * The complete output of a step whose output is too long for its row, in an unlinked file: commands cannot replace it,
  * and it is freed when this process ends.
  */
-export class StepLog {
+export class StepLog implements GrowingLog {
   readonly #limit: number
   readonly #descriptor: number
   readonly #file: WriteStream
@@ -100,6 +111,16 @@ export class StepLog {
         this.#room?.resolve()
         this.#room = undefined
       })
+  }
+
+  get length(): number {
+    return this.#file.bytesWritten
+  }
+
+  async read(start: number, end: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(end - start)
+    const { bytesRead } = await readFrom(this.#descriptor, bytes, 0, bytes.length, start)
+    return bytes.subarray(0, bytesRead)
   }
 
   /** A promise is back-pressure: the disk is slower than the command. */
@@ -143,7 +164,7 @@ export class StepLog {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** The log of a run: lines of its workflow and of the engine. Kept in memory up to a bound, then counted. */
-export class RunLog {
+export class RunLog implements GrowingLog {
   readonly #limit: number
   readonly #lines: string[] = []
   #bytes = 0
@@ -155,6 +176,15 @@ export class RunLog {
 
   get empty(): boolean {
     return this.#lines.length === 0
+  }
+
+  /** Without the count of dropped lines. */
+  get length(): number {
+    return this.#bytes
+  }
+
+  async read(start: number, end: number): Promise<Buffer> {
+    return Buffer.from(this.#lines.join('')).subarray(start, end)
   }
 
   add(at: Date, level: LogLevel, text: string): void {

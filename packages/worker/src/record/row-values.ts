@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { attemptPrefix } from '@scanfarm/contracts'
 
 /**
  * Ids derived from what they name, so that a batch that is written twice makes its rows once. They include the attempt:
@@ -18,7 +19,7 @@ export function attemptIds(runUuid: string, attempt: number): AttemptIds {
   return {
     uuid: (kind, name) => uuidOf(digest(`${kind}/${name}`)),
     eventId: (number) => `evt_${digest(`event/${number}`).slice(0, 24)}`,
-    storePrefix: `runs/${runUuid}/${attempt}`,
+    storePrefix: attemptPrefix(runUuid, attempt),
   }
 }
 

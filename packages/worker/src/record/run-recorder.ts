@@ -1,5 +1,6 @@
 import {
   type ArtifactFound,
+  type LogName,
   type EventRaised,
   NO_WORK,
   type OutputStream,
@@ -12,7 +13,8 @@ import {
 } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
-import { RunLog, type LogLevel, type StepLog } from './logs.ts'
+import { LiveLogs } from './live-logs.ts'
+import { RunLog, type GrowingLog, type LogLevel, type StepLog } from './logs.ts'
 import { attemptIds, clipped, jsonWithNulReplaced, type AttemptIds } from './row-values.ts'
 import { StepBuffer } from './step-buffer.ts'
 import { WriteBuffer } from './write-buffer.ts'
@@ -21,6 +23,8 @@ export interface RunRecorderOptions extends ArtifactSource {
   readonly run: RunKey & { readonly runUuid: string }
   /** Where files of long outputs are made. */
   readonly folder: string
+  /** The live copies of logs cannot be stored. */
+  onLiveFailure?(reason: string): void
 }
 
 /** Records what happens in one attempt, bounded and in order, in a buffer that a writer empties to Postgres. */
@@ -30,6 +34,7 @@ export class RunRecorder implements Recorder {
   readonly #ids: AttemptIds
   readonly #runLog: RunLog
   readonly #uploader: ArtifactUploader
+  readonly #live: LiveLogs
   readonly #openSteps = new Map<string, StepBuffer>()
   /** Open steps beyond the limit of rows. */
   readonly #stepsWithoutRow = new Set<string>()
@@ -49,6 +54,17 @@ export class RunRecorder implements Recorder {
       buffer: this.buffer,
       warn: (line) => this.log('warn', line),
     })
+    this.#live = new LiveLogs({
+      artifacts: options.artifacts,
+      prefix: this.#ids.storePrefix,
+      growing: () => this.#growing(),
+      onFailure: (reason) => options.onLiveFailure?.(reason),
+    })
+  }
+
+  /** Whether somebody reads the logs while the run is executing. */
+  follow(followed: boolean): void {
+    this.#live.follow(followed)
   }
 
   plan(totalSteps: number): void {
@@ -94,7 +110,7 @@ export class RunRecorder implements Recorder {
     if (this.#stepsWithoutRow.delete(closed.key) && counts) this.buffer.countStep()
     if (step === undefined) return
     this.#openSteps.delete(closed.key)
-    step.close(closed, step.log === undefined ? '' : this.#uploader.addStepLog(step.opened, step.log))
+    step.close(closed, this.#keepLog(step))
     this.buffer.step(step)
     if (counts) this.buffer.countStep()
   }
@@ -146,6 +162,11 @@ export class RunRecorder implements Recorder {
     return this.#uploader.settled()
   }
 
+  /** Removes the live copies of logs. Call it after disposing. */
+  removeLiveLogs(): Promise<void> {
+    return this.#live.removeAll()
+  }
+
   /** Removes uploads that have no row. Call it after disposing. */
   discardUploads(store: Pick<RunStore, 'strayKeys'>): Promise<void> {
     return this.#uploader.discard(store)
@@ -153,7 +174,31 @@ export class RunRecorder implements Recorder {
 
   /** Ends uploads and frees the files of step logs. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#live[Symbol.asyncDispose]()
     await this.#uploader.close()
     for (const log of this.#stepLogs) await log[Symbol.asyncDispose]()
+  }
+
+  *#growing(): Generator<readonly [LogName, GrowingLog]> {
+    yield ['run', this.#runLog]
+    for (const step of this.#openSteps.values()) yield [step.opened.seq, step]
+  }
+
+  /** Returns the key that the log of an ended step will have, or `""` if its row has the whole output. */
+  #keepLog(step: StepBuffer): string {
+    const { seq } = step.opened
+    if (this.#live.has(seq)) {
+      try {
+        step.keepBytes()
+      } catch (error) {
+        this.log('warn', `the log of step ${step.opened.name} cannot be written: ${errorText(error)}`)
+      }
+      if (step.log !== undefined) this.#stepLogs.add(step.log)
+      this.#live.close(seq)
+    }
+    if (step.log === undefined) return ''
+    // What cannot be removed now is removed at the end of the run.
+    const removeCopy = (): Promise<void> => this.#live.remove(seq).catch(() => undefined)
+    return this.#uploader.addStepLog(step.opened, step.log, removeCopy)
   }
 }

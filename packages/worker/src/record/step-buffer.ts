@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import type { StepClosed, StepOpened, StepRecord } from '@scanfarm/contracts'
 import type { ExecutorLimits } from '../slots/limits.ts'
-import { OutputTail, StepLog } from './logs.ts'
+import { OutputTail, StepLog, type GrowingLog } from './logs.ts'
 import { clipped, clippedValues } from './row-values.ts'
 
 export interface StepBufferOptions {
@@ -12,7 +13,7 @@ export interface StepBufferOptions {
 }
 
 /** The row of one step and its output. `version` grows with every change, so that a batch knows what it has written. */
-export class StepBuffer {
+export class StepBuffer implements GrowingLog {
   version = 1
   readonly opened: StepOpened
   readonly #options: StepBufferOptions
@@ -37,14 +38,34 @@ export class StepBuffer {
   /** A promise is back-pressure. Throws when the file of a long output cannot be made. */
   write(chunk: Buffer): void | Promise<void> {
     this.version += 1
-    const { limits, folder, id } = this.#options
+    const { limits } = this.#options
     if (this.#log === undefined && this.#tail.total + chunk.length > limits.tailBytes) {
       const before = this.#tail.bytes()
       this.#tail.push(chunk)
-      this.#log = new StepLog(join(folder, `${id}.log`), limits.stepLogBytes)
-      if (before.length > 0) void this.#log.write(before)
+      this.#openLog(before)
     } else this.#tail.push(chunk)
     return this.#log?.write(chunk)
+  }
+
+  /** Bytes of its output that can be read. */
+  get length(): number {
+    return this.#log?.length ?? this.#tail.total
+  }
+
+  async read(start: number, end: number): Promise<Buffer> {
+    return this.#log?.read(start, end) ?? Buffer.from(this.#tail.bytes().subarray(start, end))
+  }
+
+  /** Makes a log of an output that its row would change: readers count the bytes of the original. */
+  keepBytes(): void {
+    const bytes = this.#tail.bytes()
+    if (this.#log === undefined && (!isUtf8(bytes) || bytes.includes(0))) this.#openLog(bytes)
+  }
+
+  #openLog(before: Buffer): void {
+    const { limits, folder, id } = this.#options
+    this.#log = new StepLog(join(folder, `${id}.log`), limits.stepLogBytes)
+    if (before.length > 0) void this.#log.write(before)
   }
 
   /** Approximate text in its row. */

@@ -88,7 +88,7 @@ export class Executor implements AsyncDisposable {
   #taking: Promise<void> | undefined
   #flushing: NodeJS.Timeout | undefined
   #change = Promise.withResolvers<void>()
-  /** A cancel was signalled during a claim: it may be for a run of that claim. */
+  /** A master sent a signal during a claim: it may be about a run of that claim. */
   #cancelDuringClaim = false
   #drained: Promise<void> | undefined
 
@@ -158,8 +158,9 @@ export class Executor implements AsyncDisposable {
   }
 
   /**
-   * Cancels of these runs may have been requested. The signal is only a hint, because other programs than masters can
-   * send it: the next heartbeat follows soon and returns the cancel requests in Postgres.
+   * Cancels of these runs may have been requested, or somebody follows their logs. The signal is only a hint, because
+   * other programs than masters can
+   * send it: the next heartbeat follows soon and returns what is in Postgres.
    */
   checkCancels(runIds: readonly number[]): void {
     this.#cancelDuringClaim ||= this.#options.source.claiming
@@ -348,7 +349,7 @@ export class Executor implements AsyncDisposable {
 
   #open(run: ClaimedRun): Session {
     const folders = this.#folders.of(run)
-    const { artifacts, collect } = this.#options
+    const { artifacts, collect, log } = this.#options
     return new Session(run, {
       folders,
       openRecorder: (session) =>
@@ -363,6 +364,8 @@ export class Executor implements AsyncDisposable {
           mask: this.#mask,
           times: this.#times,
           signal: session.signal,
+          onLiveFailure: (reason) =>
+            log.warn('the live logs of a run cannot be stored', { run_id: run.runId, reason }),
         }),
     })
   }
@@ -384,10 +387,18 @@ export class Executor implements AsyncDisposable {
       } finally {
         await session.lease?.release()
       }
+      await this.#removeLiveLogs(session)
       await this.#discardUploads(session)
     } catch (error) {
       log.error('the resources of a run could not be released', { run_id: session.key.runId, error })
     }
+  }
+
+  async #removeLiveLogs({ key, recorder }: Session): Promise<void> {
+    await recorder.removeLiveLogs().catch((error: unknown) => {
+      const reason = errorText(error)
+      this.#options.log.warn('live logs of a run could not be removed', { run_id: key.runId, reason })
+    })
   }
 
   /** A run that was lost, handed back or cannot be recorded has uploads without rows. */

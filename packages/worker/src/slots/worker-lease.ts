@@ -34,7 +34,7 @@ const keyText = ({ runId, attempt }: RunKey): string => `${runId}:${attempt}`
 
 /**
  * The lease of this process, and the comparison of its runs with those that Postgres lists for it. One statement renews
- * the lease and returns the runs with their cancel requests: runs that are missing are lost, runs that are unknown here
+ * the lease and returns the runs, which are to be cancelled and whose logs are followed: runs that are missing are lost, runs that are unknown here
  * are handed back. A process whose lease was lost joins again under a new id.
  */
 export class WorkerLease implements AsyncDisposable {
@@ -66,7 +66,7 @@ export class WorkerLease implements AsyncDisposable {
     return performance.now() - this.#renewedAt
   }
 
-  /** A write was refused or a cancel was signalled: sends the next heartbeat soon. */
+  /** A write was refused or a master has sent a signal: sends the next heartbeat soon. */
   recheckSoon(): void {
     this.#recheck.abort()
   }
@@ -174,7 +174,10 @@ export class WorkerLease implements AsyncDisposable {
       const run = listed.get(keyText(session.key))
       if (session.ending) continue
       if (run === undefined) session.stop('lost')
-      else if (run.cancelRequested) session.stop('cancel')
+      else {
+        if (run.cancelRequested) session.stop('cancel')
+        session.recorder.follow(run.followed)
+      }
     }
     for (const session of sessions) listed.delete(keyText(session.key))
     const unknown = wasClaiming || claiming() ? [] : [...listed.values()]

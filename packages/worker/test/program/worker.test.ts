@@ -54,10 +54,10 @@ describe.each(['redis', 'postgres'] as const)('A queue on %s', (kind) => {
     const [runId = 0] = await cluster.submit([{ name: 'loud', command: 'seq 1 10000' }], [freshName()])
     await cluster.ended(runId)
     const [step] = (await cluster.store.runs.steps(String(runId)))?.data ?? []
-    const log = await cluster.store.runs.stepLog(String(runId), step?.id ?? '')
+    const log = await cluster.store.runs.log(String(runId), step?.id ?? '')
     const { folder } = cluster.config().artifacts
     await using artifacts = openArtifactStore({ kind: 'folder', folder })
-    const found = await artifacts.get(log?.storeKey ?? '')
+    const found = await artifacts.get(log?.step?.storeKey ?? '')
     expect(found && (await text(found.body)).split('\n').slice(-3)).toEqual(['9999', '10000', ''])
   })
 

@@ -2,10 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
-import type { ArtifactStore, RunUpdate } from '@scanfarm/contracts'
+import {
+  LIVE_BLOCK_BYTES,
+  liveBlockKey,
+  type ArtifactStore,
+  type LogName,
+  type RunUpdate,
+} from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits } from '../../src/slots/limits.ts'
 import { attemptIds } from '../../src/record/row-values.ts'
 import { RunRecorder } from '../../src/record/run-recorder.ts'
@@ -31,7 +39,11 @@ afterEach(async () => {
   await recorder[Symbol.asyncDispose]()
 })
 
-const open = (limits: Partial<ExecutorLimits> = {}, artifacts = store) =>
+const open = (
+  limits: Partial<ExecutorLimits> = {},
+  artifacts = store,
+  onLiveFailure?: (reason: string) => void,
+) =>
   new RunRecorder({
     run: { runId: 7, attempt: 2, runUuid },
     artifacts,
@@ -41,6 +53,7 @@ const open = (limits: Partial<ExecutorLimits> = {}, artifacts = store) =>
     limits: { ...EXECUTOR_LIMITS, ...limits },
     times: { ...EXECUTOR_TIMES, artifactRetryMs: 0, retryFirstMs: 1 },
     signal: stop.signal,
+    ...(onLiveFailure && { onLiveFailure }),
   })
 
 const openStep = (key: string, seq = 1) =>
@@ -369,4 +382,72 @@ test('An artifact with the same bytes as a log of its run is stored once', async
   const keys = (await Array.fromAsync(store.list(`runs/${runUuid}`))).map(({ key }) => key)
   expect(keys.filter((key) => key === log || key.endsWith('same.txt'))).toEqual([log])
   expect(keys).toContain(other?.storeKey)
+})
+
+/** The live copy of a log, as readers put it together. */
+const liveOf = async (log: LogName): Promise<string> => {
+  let found = ''
+  for (;;) {
+    const bytes = await contentOf(liveBlockKey(`runs/${runUuid}/2`, log, found.length))
+    found += bytes ?? ''
+    if (bytes === undefined || bytes.length < LIVE_BLOCK_BYTES) return found
+  }
+}
+const objectsBelow = async (folder: string): Promise<string[]> =>
+  (await Array.fromAsync(store.list(folder))).map(({ key }) => key)
+
+test('Logs of a followed run are copied while they grow, and the copies are removed at its end', async () => {
+  const puts: string[] = []
+  const counted = { ...store, put: (key: string, body: Readable) => (puts.push(key), store.put(key, body)) }
+  recorder = open({ tailBytes: 100, stepLogBytes: 10 * LIVE_BLOCK_BYTES }, counted)
+  openStep('a')
+  openStep('b', 2)
+  const long = 'x'.repeat(2 * LIVE_BLOCK_BYTES + 5)
+  await recorder.output('a', 'stdout', Buffer.from(long))
+  recorder.log('info', 'begun')
+  await until(() => recorder.buffer.due(), { what: 'output is due' })
+  expect(puts).toEqual([])
+
+  recorder.follow(true)
+  await until(async () => (await liveOf(1)) === long, { what: 'the output is copied' })
+  await until(async () => (await liveOf('run')).endsWith(' INFO  begun\n'), { what: 'the log is copied' })
+  const before = puts.length
+  void recorder.output('a', 'stdout', Buffer.from('more'))
+  void recorder.output('b', 'stdout', Buffer.from([0x61, 0xff]))
+  await until(async () => (await liveOf(1)) === `${long}more`, { what: 'new output is copied' })
+  await until(async () => (await liveOf(2)) === 'a\ufffd', { what: 'the output of the other step is copied' })
+  expect(puts.length - before).toBe(2)
+
+  closeStep('a')
+  closeStep('b')
+  expect(await recorder.settle()).toBe('')
+  const logFiles = written()?.steps?.map(({ logFile }) => logFile) ?? []
+  // The row cannot hold the bytes of the short output, and readers have counted them.
+  expect(logFiles).toEqual([`runs/${runUuid}/2/logs/1.log`, `runs/${runUuid}/2/logs/2.log`])
+  expect(await liveOf(1)).toBe('')
+  await recorder[Symbol.asyncDispose]()
+  await recorder.removeLiveLogs()
+  expect(await objectsBelow(`runs/${runUuid}/2/live`)).toEqual([])
+})
+
+test('A store that fails delays the live copies and nothing else', async () => {
+  const failures: string[] = []
+  let broken = true
+  const failing = {
+    ...store,
+    put: async (key: string, body: Readable) => {
+      if (broken && key.includes('/live/')) throw new Error('the store is full')
+      return await store.put(key, body)
+    },
+  }
+  recorder = open({}, failing, (reason) => failures.push(reason))
+  openStep('a')
+  await recorder.output('a', 'stdout', Buffer.from('hello'))
+  recorder.follow(true)
+  await until(() => failures.length > 0, { what: 'the failure is reported' })
+  broken = false
+  await until(async () => (await liveOf(1)) === 'hello', { what: 'the output is copied after all' })
+  expect(failures).toEqual(['the store is full'])
+  closeStep('a')
+  expect(await recorder.settle()).toBe('')
 })

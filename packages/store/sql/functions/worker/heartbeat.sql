@@ -1,5 +1,5 @@
--- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs with their cancel
--- requests.
+-- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs: which are to be
+-- cancelled, and whose logs somebody follows.
 create or replace function worker.heartbeat(p_worker_id text, p_busy int, p_draining boolean) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
@@ -13,6 +13,7 @@ begin
   return jsonb_build_object('known', true, 'wanted', (
     select wanted from workers where id = p_worker_id), 'runs', (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'runId', id, 'attempt', attempt, 'cancelRequested', cancel_requested_at is not null) order by id), '[]')
+      'runId', id, 'attempt', attempt, 'cancelRequested', cancel_requested_at is not null,
+      'followed', exists (select from log_follows f where f.run_id = runs.id and f.until > now())) order by id), '[]')
     from runs where worker_id = p_worker_id and status = 'running'));
 end $$;

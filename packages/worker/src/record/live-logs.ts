@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream'
+import { LIVE_BLOCK_BYTES, liveBlockKey, type ArtifactStore, type LogName } from '@scanfarm/contracts'
+import { errorText, pause } from '@scanfarm/platform'
+import type { GrowingLog } from './logs.ts'
+
+/** Time between two looks for new output. */
+const EVERY_MS = 250
+/** The same after an upload that failed; it doubles with each further one. */
+const LONGEST_PAUSE_MS = 10_000
+/** Blocks of one log in one turn: at most 4 MiB a second. */
+const BLOCKS_PER_TURN = 8
+/** How long a run counts as followed after the database has said so. */
+const FOLLOWED_MS = 20_000
+/** Blocks that are removed at the same time. */
+const REMOVALS = 8
+
+export interface LiveLogsOptions {
+  readonly artifacts: Pick<ArtifactStore, 'put' | 'remove'>
+  /** Prefix of the keys of the attempt. */
+  readonly prefix: string
+  /** The logs that may grow now. */
+  growing(): Iterable<readonly [LogName, GrowingLog]>
+  onFailure(reason: string): void
+}
+
+interface Copy {
+  readonly source: GrowingLog
+  /** Bytes of the source that are in the store. */
+  stored: number
+  /** The source grows no more. */
+  closed: boolean
+}
+
+/** Copies the logs of an attempt to the artifact store while somebody follows them. Does nothing before that. */
+export class LiveLogs implements AsyncDisposable {
+  readonly #options: LiveLogsOptions
+  readonly #copies = new Map<LogName, Copy>()
+  readonly #keys = new Map<LogName, Set<string>>()
+  readonly #end = new AbortController()
+  #until = -Infinity
+  #running: Promise<void> | undefined
+
+  constructor(options: LiveLogsOptions) {
+    this.#options = options
+  }
+
+  /** The database has said whether somebody follows the run. */
+  follow(followed: boolean): void {
+    this.#until = followed ? performance.now() + FOLLOWED_MS : -Infinity
+    if (followed) this.#running ??= this.#run().finally(() => (this.#running = undefined))
+  }
+
+  /** Some of this log may have been read. */
+  has(log: LogName): boolean {
+    return this.#copies.has(log)
+  }
+
+  /** The log is complete; the rest of it is copied in the next turn. */
+  close(log: LogName): void {
+    const copy = this.#copies.get(log)
+    if (copy !== undefined) copy.closed = true
+  }
+
+  /** Removes the copy of a log that is stored elsewhere now. */
+  async remove(log: LogName): Promise<void> {
+    this.#copies.delete(log)
+    const keys = this.#keysOf(log)
+    const all = [...keys]
+    for (let from = 0; from < all.length; from += REMOVALS)
+      await Promise.all(
+        all.slice(from, from + REMOVALS).map(async (key) => {
+          await this.#options.artifacts.remove(key)
+          keys.delete(key)
+        }),
+      )
+  }
+
+  async removeAll(): Promise<void> {
+    for (const log of this.#keys.keys()) await this.remove(log)
+  }
+
+  /** Ends the copying, but removes nothing. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#end
+    for (let failures = 0; !signal.aborted && performance.now() < this.#until;) {
+      try {
+        await this.#turn()
+        failures = 0
+      } catch (error) {
+        if (failures === 0) this.#options.onFailure(errorText(error))
+        failures += 1
+      }
+      await pause(Math.min(EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS), signal)
+    }
+  }
+
+  async #turn(): Promise<void> {
+    for (const [log, source] of this.#options.growing())
+      if (source.length > 0 && !this.#copies.has(log))
+        this.#copies.set(log, { source, stored: 0, closed: false })
+    for (const [log, copy] of [...this.#copies]) {
+      if (await this.#copyNew(log, copy)) continue
+      if (copy.closed) this.#copies.delete(log)
+    }
+  }
+
+  /** Returns whether the log had new bytes. */
+  async #copyNew(log: LogName, copy: Copy): Promise<boolean> {
+    const { artifacts, prefix } = this.#options
+    const before = copy.stored
+    for (let count = 0; count < BLOCKS_PER_TURN && copy.stored < copy.source.length; count += 1) {
+      if (this.#end.signal.aborted || this.#copies.get(log) !== copy) break
+      const start = copy.stored - (copy.stored % LIVE_BLOCK_BYTES)
+      const bytes = await copy.source.read(start, Math.min(start + LIVE_BLOCK_BYTES, copy.source.length))
+      const key = liveBlockKey(prefix, log, start)
+      this.#keysOf(log).add(key)
+      await artifacts.put(key, Readable.from([bytes]))
+      // The copy may have been removed meanwhile.
+      this.#keysOf(log).add(key)
+      copy.stored = start + bytes.length
+    }
+    return copy.stored > before
+  }
+
+  #keysOf(log: LogName): Set<string> {
+    const keys = this.#keys.get(log) ?? new Set()
+    this.#keys.set(log, keys)
+    return keys
+  }
+}
