@@ -11,6 +11,7 @@ import type { LocalCancels } from './cancel.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { WebConsole } from './console/web-console.ts'
 import type { EventStreams } from './routes/events/event-streams.ts'
+import type { LogStreams } from './routes/runs/logs/log-streams.ts'
 import type { EventReceiver } from './triggers/event-receiver.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Dispatcher } from './loops/dispatcher.ts'
@@ -61,6 +62,7 @@ export interface ServerContext {
   readonly notifier: Notifier
   readonly receiver: EventReceiver
   readonly streams: EventStreams
+  readonly logStreams: LogStreams
   readonly access: Authenticator
   readonly logins: LoginService
   readonly sessions: SessionService

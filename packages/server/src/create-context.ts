@@ -27,6 +27,7 @@ import { Dispatcher } from './loops/dispatcher.ts'
 import { countDispatched } from './loops/metrics.ts'
 import { Notifier } from './notifier.ts'
 import { EventStreams } from './routes/events/event-streams.ts'
+import { LogStreams } from './routes/runs/logs/log-streams.ts'
 import { EventReceiver } from './triggers/event-receiver.ts'
 import { triggerFiles } from './triggers/trigger-files.ts'
 import type { Config } from './settings.ts'
@@ -131,6 +132,14 @@ export async function createContext(
     notifier,
     receiver,
     streams: scope.use(new EventStreams(store.feed, notifier)),
+    logStreams: scope.use(
+      new LogStreams({
+        runs: store.runs,
+        artifacts,
+        log,
+        signalRuns: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
+      }),
+    ),
     localCancels,
     access: createAuthenticator(store.access, signingKey),
     logins,

@@ -40,6 +40,8 @@ import { getRun, listRuns } from './runs/read-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
 import { listArtifacts, listAttempts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
 import { cancelRuns, retryJob, retryRuns } from './runs/retry.ts'
+import { readRunLog, readStepLog } from './runs/logs/read-logs.ts'
+import { listArtifacts, listSteps, readArtifact } from './runs/run-parts.ts'
 import { listStepResults } from './runs/step-results.ts'
 import { createTask, getTask, listTasks } from './runs/tasks.ts'
 import { uploadFile } from './runs/upload-targets.ts'
@@ -101,6 +103,7 @@ export const apiRoutes = (): Route[] => {
     cancelRun,
     listSteps,
     listAttempts,
+    readRunLog,
     readStepLog,
     diffRuns,
     listArtifacts,

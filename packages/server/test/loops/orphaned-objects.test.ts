@@ -62,6 +62,7 @@ test('an old object without a row is deleted unless its attempt is running', asy
     `runs/${ended}/1/logs/1.log`,
     `runs/${ended}/2/artifacts/c/r.txt`,
     `runs/${running}/1/run-execution.log`,
+    `runs/${ended}/1/live/run/0`,
   ]
   for (const key of [...kept, ...stray]) await put(key)
   const young = `runs/${ended}/2/artifacts/d/young.txt`

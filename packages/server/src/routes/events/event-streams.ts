@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream'
-import { AppError } from '@scanfarm/contracts'
 import type { FeedFilter, FeedPosition, Store } from '@scanfarm/store'
+import { StreamLimits } from '../../http/stream-limits.ts'
 import type { Notifier } from '../../notifier.ts'
 import { EventWindow, frameOf, WINDOW_BYTES } from './event-window.ts'
 
 /** Concurrent streams in total and for each caller. */
 const MAX_STREAMS = 100
 const MAX_OF_CALLER = 10
-const RETRY_SECONDS = 30
 /** Page size of a stream that is behind the window. */
 const PAGE = 200
 const PAGE_BYTES = 128 * 1024
@@ -30,8 +29,12 @@ export class EventStreams implements Disposable {
   readonly #behindMs: number
   readonly #open = new Set<Readable>()
   readonly #ending = new AbortController()
-  /** Open streams and streams being opened, by caller. */
-  readonly #counts = new Map<string, number>()
+  readonly #limits = new StreamLimits({
+    what: 'event streams',
+    ofCaller: MAX_OF_CALLER,
+    total: MAX_STREAMS,
+    advice: 'close one, or read several topics in one stream',
+  })
 
   constructor(feed: Store['feed'], notifier: Notifier, behindMs = BEHIND_MS) {
     this.#feed = feed
@@ -49,7 +52,7 @@ export class EventStreams implements Disposable {
     filter: FeedFilter,
     gone: AbortSignal,
   ): Promise<Readable> {
-    const leave = this.#enter(caller)
+    const leave = this.#limits.enter(caller)
     try {
       const start = after ?? (await this.#feed.end())
       const closed = AbortSignal.any([gone, this.#ending.signal])
@@ -63,27 +66,6 @@ export class EventStreams implements Disposable {
     } catch (error) {
       leave()
       throw error
-    }
-  }
-
-  #enter(caller: string): () => void {
-    const own = this.#counts.get(caller) ?? 0
-    if (own >= MAX_OF_CALLER)
-      throw new AppError(
-        'too_many_requests',
-        `this caller already has ${MAX_OF_CALLER} open event streams: close one, or read several topics in one stream`,
-        { retryAfter: RETRY_SECONDS },
-      )
-    const all = this.#counts.values().reduce((sum, count) => sum + count, 0)
-    if (all >= MAX_STREAMS)
-      throw new AppError('unavailable', `${MAX_STREAMS} event streams are already open; try again later`, {
-        retryAfter: RETRY_SECONDS,
-      })
-    this.#counts.set(caller, own + 1)
-    return () => {
-      const left = (this.#counts.get(caller) ?? 1) - 1
-      if (left > 0) this.#counts.set(caller, left)
-      else this.#counts.delete(caller)
     }
   }
 

@@ -1,6 +1,5 @@
 import { AppError, Artifact, RunAttempt, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import { bytes, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from '../artifacts/send-artifact.ts'
 import { part, partBody, partQuery } from '../paging.ts'
@@ -61,30 +60,6 @@ export const listArtifacts = route(
     const artifacts = await store.runs.artifacts(params.id, cursor)
     if (artifacts === undefined) throw noRun(params.id)
     return partBody(artifacts, cursor)
-  },
-)
-
-const PLAIN = 'text/plain; charset=utf-8'
-
-export const readStepLog = route(
-  {
-    method: 'get',
-    path: '/runs/{id}/steps/{step_id}/log',
-    tag: 'Runs',
-    summary: 'Read the whole output of a step',
-    description: 'While the step runs, or if no log was kept: the last 16 KiB of its output.',
-    role: 'viewer',
-    params: Type.Object({ ...RunPath.properties, step_id: Type.String({ description: 'id of the step' }) }),
-    responses: { 200: { media: ['text/plain'], description: 'The unchanged output' } },
-    errors: ['not_found'],
-  },
-  async ({ store, artifacts }, { params }) => {
-    const log = await store.runs.stepLog(params.id, params.step_id)
-    if (log === undefined)
-      throw new AppError('not_found', `this run has no step ${JSON.stringify(params.step_id)}`)
-    const kept = log.storeKey === '' ? undefined : await artifacts.get(log.storeKey)
-    if (kept === undefined) return text(200, PLAIN, log.output)
-    return bytes(200, kept.body, { 'Content-Type': PLAIN, 'Content-Length': kept.size })
   },
 )
 

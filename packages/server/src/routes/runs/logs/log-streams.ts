@@ -1,0 +1,234 @@
+import { Readable } from 'node:stream'
+import type { ArtifactStore } from '@scanfarm/contracts'
+import { errorText, type Logger } from '@scanfarm/platform'
+import type { LogState, Store } from '@scanfarm/store'
+import { StreamLimits } from '../../../http/stream-limits.ts'
+import { contentOf, isOver, readFinal, readLive, type LogContent } from './log-files.ts'
+import { LogReader } from './log-reader.ts'
+
+/** Concurrent streams in total and for each caller. */
+const MAX_STREAMS = 400
+const MAX_OF_CALLER = 20
+/** Bytes of a log in one event. */
+const FRAME_BYTES = 32 * 1024
+/** Workers store live logs for this long after the last renewal. */
+const FOLLOW_MS = 15_000
+const RENEW_MS = 5_000
+/** Longest wait for live logs of a run that nobody follows, and the time between two looks. */
+const FIRST_MS = 2_000
+const FIRST_POLL_MS = 100
+/** Maximum wait of an idle stream before it checks whether it was closed. */
+const LOOK_MS = 500
+const PING_MS = 15_000
+/** Delay before a client reconnects. */
+const RETRY_MS = 2_000
+/** A step with less output than this has all of it in its row. */
+const TAIL_BYTES = 16 * 1024 - 4
+
+/** A position in a log: an attempt, and the number of bytes before it. */
+export interface LogPosition {
+  readonly attempt: number
+  readonly offset: number
+}
+
+export interface LogStreamsParts {
+  readonly runs: Pick<Store['runs'], 'logAgain' | 'logInLatest' | 'followLogs'>
+  readonly artifacts: ArtifactStore
+  readonly log: Logger
+  /** Asks the workers of these runs to read in the database what is wanted. */
+  signalRuns(runIds: readonly number[]): Promise<void>
+}
+
+/** Follows logs of runs and steps while they grow. Each log is read once for all of its followers. */
+export class LogStreams implements Disposable {
+  readonly #parts: LogStreamsParts
+  readonly #readers = new Map<string, { readonly reader: LogReader; followers: number }>()
+  readonly #open = new Set<Readable>()
+  readonly #ending = new AbortController()
+  readonly #limits = new StreamLimits({
+    what: 'streams of logs',
+    ofCaller: MAX_OF_CALLER,
+    total: MAX_STREAMS,
+    advice: 'close one',
+  })
+  #renewing: NodeJS.Timeout | undefined
+
+  constructor(parts: LogStreamsParts) {
+    this.#parts = parts
+  }
+
+  /** Server-sent events with the bytes after a position. Throws if there are too many streams. */
+  async open(
+    caller: string,
+    state: LogState,
+    after: LogPosition | undefined,
+    gone: AbortSignal,
+  ): Promise<Readable> {
+    const leave = this.#limits.enter(caller)
+    try {
+      const first = await this.#begin(state, after)
+      if (!isOver(first) && !this.#readers.has(keyOf(first))) await this.#follow(first.runId)
+      const closed = AbortSignal.any([gone, this.#ending.signal])
+      const stream = Readable.from(this.#frames(first, state, after, closed), { objectMode: false })
+      this.#open.add(stream)
+      stream.once('close', () => {
+        this.#open.delete(stream)
+        leave()
+      })
+      return stream
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** What there is of a log now. The output of a running step is asked of its worker. */
+  async content(state: LogState): Promise<LogContent> {
+    const { artifacts } = this.#parts
+    const content = await contentOf(artifacts, state)
+    if (content.kind !== 'tail' || content.size < TAIL_BYTES || isOver(state)) return content
+    await this.#follow(state.runId)
+    for (const until = performance.now() + FIRST_MS; performance.now() < until;) {
+      await new Promise((resolve) => setTimeout(resolve, FIRST_POLL_MS))
+      const live = await contentOf(artifacts, state)
+      if (live.kind !== 'tail') return live
+    }
+    return content
+  }
+
+  /** The client has read a later attempt than that of the step that it named. */
+  async #begin(state: LogState, after: LogPosition | undefined): Promise<LogState> {
+    if (after === undefined || after.attempt <= state.attempt) return state
+    return (await this.#parts.runs.logInLatest(state)) ?? state
+  }
+
+  async #follow(runId: number): Promise<void> {
+    await this.#parts.runs.followLogs([runId], FOLLOW_MS)
+    await this.#parts.signalRuns([runId])
+  }
+
+  #join(state: LogState, offset: number): { readonly reader: LogReader } & Disposable {
+    const key = keyOf(state)
+    const entry = this.#readers.get(key) ?? {
+      reader: new LogReader(this.#parts, state, offset),
+      followers: 0,
+    }
+    this.#readers.set(key, entry)
+    entry.followers += 1
+    const joined = entry.reader.join()
+    this.#renewing ??= setInterval(() => void this.#renew(), RENEW_MS).unref()
+    return {
+      reader: entry.reader,
+      [Symbol.dispose]: () => {
+        joined[Symbol.dispose]()
+        entry.followers -= 1
+        if (entry.followers === 0) this.#readers.delete(key)
+        if (this.#readers.size > 0) return
+        clearInterval(this.#renewing)
+        this.#renewing = undefined
+      },
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const runIds = new Set<number>()
+    for (const { reader } of this.#readers.values()) if (!reader.settled) runIds.add(reader.state.runId)
+    if (runIds.size === 0) return
+    await this.#parts.runs.followLogs([...runIds], FOLLOW_MS).catch((error: unknown) => {
+      this.#parts.log.warn('followed logs could not be renewed', { reason: errorText(error) })
+    })
+  }
+
+  async *#frames(
+    first: LogState,
+    named: LogState,
+    after: LogPosition | undefined,
+    closed: AbortSignal,
+  ): AsyncGenerator<string> {
+    const { artifacts } = this.#parts
+    let attempt = after?.attempt ?? named.attempt
+    let offset = attempt === first.attempt ? (after?.offset ?? 0) : 0
+    using joined = this.#join(first, offset)
+    const { reader } = joined
+    yield `retry: ${RETRY_MS}\n\n`
+    let sentAt = performance.now()
+    while (!closed.aborted) {
+      const { state, settled } = reader
+      if (state.attempt !== attempt) {
+        attempt = state.attempt
+        offset = 0
+        yield attemptFrame(state)
+      }
+      const kept = settled ? undefined : reader.next(offset)
+      let bytes: Buffer | undefined
+      if (kept === 'behind') bytes = await readLive(artifacts, state, offset)
+      else bytes = kept ?? (await readRest(artifacts, state, offset))
+      // Bytes of another attempt: the reader has moved on meanwhile.
+      if (reader.state.attempt !== attempt) continue
+      const whole = settled && bytes.length < 4 ? bytes.length : wholeCharacters(bytes)
+      for (let at = 0; at < whole && !closed.aborted;) {
+        const part = bytes.subarray(at, Math.min(at + FRAME_BYTES, whole))
+        const length = at + part.length < whole ? wholeCharacters(part) : part.length
+        yield textFrame(attempt, offset, part.subarray(0, length))
+        at += length
+        offset += length
+        sentAt = performance.now()
+      }
+      if (settled && whole === 0) {
+        yield endFrame(state, offset)
+        return
+      }
+      if (whole > 0 || settled !== reader.settled) continue
+      if (performance.now() - sentAt > PING_MS) {
+        yield `id: ${attempt}-${offset}\n: ping\n\n`
+        sentAt = performance.now()
+      }
+      await reader.news.next(LOOK_MS)
+    }
+  }
+
+  /** Ends every stream; clients reconnect to another master without losing output. */
+  [Symbol.dispose](): void {
+    this.#ending.abort()
+    clearInterval(this.#renewing)
+    for (const stream of this.#open) stream.destroy()
+  }
+}
+
+const keyOf = ({ runId, attempt, step }: LogState): string => `${runId}/${attempt}/${step?.seq ?? ''}`
+
+/** The next bytes of a log that has settled, of the best form that is left of it. */
+const readRest = async (artifacts: ArtifactStore, state: LogState, offset: number): Promise<Buffer> => {
+  const final = await readFinal(artifacts, state, offset)
+  if (final !== undefined) return final
+  const live = await readLive(artifacts, state, offset)
+  // Offsets do not apply to the tail of a lost log.
+  return live.length > 0 || offset > 0 ? live : Buffer.from(state.step?.output ?? '')
+}
+
+const frame = (event: string, id: string, data: unknown): string =>
+  `${event === '' ? '' : `event: ${event}\n`}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+
+const textFrame = (attempt: number, offset: number, bytes: Buffer): string =>
+  frame('', `${attempt}-${offset + bytes.length}`, { offset, text: bytes.toString('utf8') })
+
+const attemptFrame = ({ attempt, step }: LogState): string =>
+  frame('attempt', `${attempt}-0`, { attempt, ...(step && { step_id: step.id }) })
+
+const endFrame = ({ attempt, runStatus, step }: LogState, offset: number): string =>
+  frame('end', `${attempt}-${offset}`, {
+    status: step?.status ?? runStatus,
+    ...(step && { exit_code: step.exitCode }),
+    size: offset,
+  })
+
+/** How many of these bytes are whole characters: the last one may not have been written completely. */
+export const wholeCharacters = (bytes: Buffer): number => {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if ((byte & 0xc0) === 0x80) continue
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return needed > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
