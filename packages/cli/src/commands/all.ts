@@ -23,6 +23,7 @@ export const COMMANDS: Commands = {
   duplicate: async () => (await import('./change-runs.ts')).duplicateCommand,
   start: async () => (await import('./change-runs.ts')).startCommand,
   steps: async () => (await import('./lists.ts')).stepsCommand,
+  logs: async () => (await import('./logs.ts')).logsCommand,
   artifacts: async () => (await import('./artifacts.ts')).artifactsCommand,
   findings: async () => (await import('./findings.ts')).findingsCommand,
   assets: async () => (await import('./findings.ts')).assetsCommand,

@@ -57,6 +57,16 @@ steps:
       sleep 0.1
       date +%s%N > {{folder}}/{{Target}}.ended
 `,
+  /** Prints the time in milliseconds every 50 ms, until the file `open` appears; then a line that is not UTF-8. */
+  ticking: `
+steps:
+  - name: tick
+    type: bash
+    command: |
+      echo {{Target}} >> {{folder}}/began
+      while [ ! -e {{folder}}/open ]; do date +%s%3N; sleep 0.05; done
+      printf '\\033[31m\\303\\251\\377\\033[0m the end\\n'
+`,
   /** Adds a line to `began` and waits for the file `open`. */
   gate: `
 steps:
