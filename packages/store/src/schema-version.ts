@@ -8,11 +8,11 @@ export const SCHEMA_FILES: readonly string[] = [
   '0006-triggers',
   '0007-names',
   '0008-submitting',
+  '0009-log-follows',
   '0010-sessions',
   '0011-jobs',
   '0012-farm',
   '0013-triage',
-  '0009-log-follows',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -1,10 +1,9 @@
 import { isTerminal, type RunDetail, type Step } from '@scanfarm/contracts'
 import type { Command } from 'commander'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { retryUnreachable, type Api } from '../client/api.ts'
+import { PATIENT, type Api } from '../client/api.ts'
 import { NO_STEP_WAS_DUE } from '../client/check-work.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
-import { followLog, type LogEvent } from '../client/log-stream.ts'
 import { plain } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
@@ -62,29 +61,35 @@ const titleOf = ({ step_name: name, module }: Step): string =>
 const runPath = (ref: string): string => `/runs/${encodeURIComponent(ref)}`
 
 const readRun = async (api: Api, ref: string): Promise<RunDetail> =>
-  (await retryUnreachable(() => api.get<{ data: RunDetail }>(runPath(ref)))).data
+  (await api.get<{ data: RunDetail }>(runPath(ref), {}, PATIENT)).data
 
 /** All steps of the latest attempt. */
-const readSteps = async (api: Api, ref: string): Promise<Step[]> => {
-  const all: Step[] = []
-  for (let cursor: string | undefined; ;) {
-    const query = cursor === undefined ? {} : { cursor }
-    const page = await retryUnreachable(() =>
-      api.get<{ data: Step[]; pagination?: { next_cursor?: string } }>(`${runPath(ref)}/steps`, query),
-    )
-    all.push(...page.data)
-    cursor = page.pagination?.next_cursor
-    if (cursor === undefined || page.data.length === 0) return all
-  }
-}
+const readSteps = async (api: Api, ref: string): Promise<readonly Step[]> =>
+  (await api.all<Step>(`${runPath(ref)}/steps`)).data
 
-/** The text of a log that exists now. */
-async function* readNow(api: Api, path: string): AsyncGenerator<LogEvent> {
-  const { body } = await retryUnreachable(() => api.send(path, { signal: null }))
+/** Prints the output of a step that exists now. */
+const printNow = async (api: Api, ref: string, step: string, printer: Printer): Promise<void> => {
+  const { body } = await api.download(`${runPath(ref)}/steps/${encodeURIComponent(step)}/log`)
   const decoder = new TextDecoder()
   for await (const chunk of body ?? new ReadableStream<Uint8Array>())
-    yield { kind: 'text', text: decoder.decode(chunk, { stream: true }) }
+    printer.write(decoder.decode(chunk, { stream: true }))
 }
+
+/** Prints the output of a step until its end. Returns whether the run was started again meanwhile. */
+const printGrowing = async (api: Api, ref: string, step: string, printer: Printer): Promise<boolean> =>
+  await api.with(async ({ followLog }) => {
+    let attempt = 0
+    let restarted = false
+    for await (const part of followLog({ run: ref, step })) {
+      if (attempt !== 0 && part.attempt !== attempt) {
+        printer.line(`==> attempt ${part.attempt}: the run was started again`)
+        restarted = true
+      }
+      ;({ attempt } = part)
+      printer.write(part.text)
+    }
+    return restarted
+  })
 
 /** Prints the log of a run between the outputs of its steps, by the time of its lines. */
 class RunLines {
@@ -101,8 +106,7 @@ class RunLines {
 
   /** The lines that were logged before a time; all if it is missing. */
   async printUntil(time: string | null): Promise<void> {
-    const answer = await retryUnreachable(() => this.#api.send(this.#path))
-    const text = await answer.text()
+    const text = await (await this.#api.download(this.#path)).text()
     const lines = text.split(/(?<=\n)(?! )/)
     let length = 0
     for (const line of lines) {
@@ -118,17 +122,6 @@ class RunLines {
   restart(): void {
     this.#printed = 0
   }
-}
-
-const printLog = async (
-  printer: Printer,
-  events: AsyncGenerator<LogEvent>,
-): Promise<'restarted' | 'ended'> => {
-  for await (const event of events) {
-    if (event.kind === 'attempt') return 'restarted'
-    if (event.kind === 'text') printer.write(event.text)
-  }
-  return 'ended'
 }
 
 const printSteps = async (api: Api, ref: string, printer: Printer, follow: boolean): Promise<void> => {
@@ -148,9 +141,8 @@ const printSteps = async (api: Api, ref: string, printer: Printer, follow: boole
       seen.add(step.id)
       await lines.printUntil(step.started_at)
       printer.line(`==> ${titleOf(step)} (${step.step_type})`)
-      const path = `${runPath(ref)}/steps/${encodeURIComponent(step.id)}/log`
-      const events = follow ? followLog(api, path) : readNow(api, path)
-      if ((await printLog(printer, events)) === 'restarted') break
+      if (!follow) await printNow(api, ref, step.id, printer)
+      else if (await printGrowing(api, ref, step.id, printer)) break
     }
     if (!follow || isTerminal(run.status)) break
     await sleep(POLL_MS)
@@ -168,14 +160,10 @@ const printStep = async (
     const run = await readRun(api, ref)
     const steps = await readSteps(api, ref)
     const step = steps.find((one) => one.id === name) ?? steps.find((one) => one.step_name === name)
-    if (step !== undefined) {
-      const path = `${runPath(ref)}/steps/${encodeURIComponent(step.id)}/log`
-      for await (const event of follow ? followLog(api, path) : readNow(api, path)) {
-        if (event.kind === 'text') printer.write(event.text)
-        if (event.kind === 'attempt') printer.line(`==> attempt ${event.attempt}: the run was started again`)
-      }
-      return
-    }
+    if (step !== undefined)
+      return follow
+        ? void (await printGrowing(api, ref, step.id, printer))
+        : await printNow(api, ref, step.id, printer)
     if (!follow || isTerminal(run.status)) {
       const known = [...new Set(steps.map((one) => one.step_name))].slice(0, 20).join(', ')
       throw new CliError(

@@ -159,8 +159,7 @@ export class Executor implements AsyncDisposable {
 
   /**
    * Cancels of these runs may have been requested, or somebody follows their logs. The signal is only a hint, because
-   * other programs than masters can
-   * send it: the next heartbeat follows soon and returns what is in Postgres.
+   * other programs than masters can send it: the next heartbeat follows soon and returns what is in Postgres.
    */
   checkCancels(runIds: readonly number[]): void {
     this.#cancelDuringClaim ||= this.#options.source.claiming
