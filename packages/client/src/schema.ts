@@ -94,6 +94,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read or follow what the workflow and the engine logged
+         * @description The log of the latest attempt, which is also its artifact `execution log`. `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` and `limit` read a part of them; an offset after the end gets no bytes.
+         *
+         *     With `follow=true` the answer is a stream of server-sent events. Each event has `{"offset": N, "text": "…"}`: the text of the log from byte N on, cut between characters, where bytes that are not UTF-8 are U+FFFD. Its id is `ATTEMPT-OFFSET`, the position after it; a client that reconnects sends it as `Last-Event-ID` and continues without a gap. The event `attempt` says that the run was started again: the log begins again at 0. The event `end` has the status and the size of the log, and the stream ends; a client must close it then.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs/{id}/steps/{step_id}/log": {
         parameters: {
             query?: never;
@@ -102,8 +126,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the whole output of a step
-         * @description While the step runs, or if no log was kept: the last 16 KiB of its output.
+         * Read or follow the whole output of a step
+         * @description `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` and `limit` read a part of them; an offset after the end gets no bytes.
+         *
+         *     With `follow=true` the answer is a stream of server-sent events. Each event has `{"offset": N, "text": "…"}`: the text of the log from byte N on, cut between characters, where bytes that are not UTF-8 are U+FFFD. Its id is `ATTEMPT-OFFSET`, the position after it; a client that reconnects sends it as `Last-Event-ID` and continues without a gap. The event `attempt` says that the run was started again: the log begins again at 0. The event `end` has the status and the size of the log, and the stream ends; a client must close it then.
          *
          *     Requires the role viewer.
          */
@@ -4143,6 +4169,15 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description Refused: too_many_requests */
+        TooManyRequests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description Refused: bad_request, cloud_credentials, cloud_disabled, cloud_limit, local_disabled, master_required */
         BadRequestOrCloudCredentialsOrCloudDisabledOrCloudLimitOrLocalDisabledOrMasterRequired: {
             headers: {
@@ -4253,15 +4288,6 @@ export interface components {
         };
         /** @description Refused: conflict */
         Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description Refused: too_many_requests */
-        TooManyRequests: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4628,10 +4654,78 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getRunsIdLog: {
+        parameters: {
+            query?: {
+                /** @description Server-sent events while the log grows, until it is complete */
+                follow?: boolean;
+                /** @description First byte; default: 0 */
+                offset?: number;
+                /** @description Most bytes; default: all. Not with follow */
+                limit?: number;
+                /** @description For clients that cannot set the header; the header takes precedence */
+                last_event_id?: string;
+            };
+            header?: {
+                /** @description Bytes of the log, as an alternative to offset and limit */
+                Range?: string;
+                /** @description With follow: continue after this event */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The unchanged output, or the part of offset and limit; with follow a stream of events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The requested `Range` */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getRunsIdStepsStepIdLog: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Server-sent events while the log grows, until it is complete */
+                follow?: boolean;
+                /** @description First byte; default: 0 */
+                offset?: number;
+                /** @description Most bytes; default: all. Not with follow */
+                limit?: number;
+                /** @description For clients that cannot set the header; the header takes precedence */
+                last_event_id?: string;
+            };
+            header?: {
+                /** @description Bytes of the log, as an alternative to offset and limit */
+                Range?: string;
+                /** @description With follow: continue after this event */
+                "Last-Event-ID"?: string;
+            };
             path: {
                 /** @description Number or run_uuid of the run */
                 id: string;
@@ -4642,8 +4736,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The unchanged output */
+            /** @description The unchanged output, or the part of offset and limit; with follow a stream of events */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The requested `Range` */
+            206: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4651,8 +4755,12 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            400: components["responses"]["InvalidInput"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["AnyError"];
         };
     };

@@ -38,7 +38,6 @@ import { getJobFailures, getJobProgress, getJobStrip, getJobSummary, listJobs } 
 import { cancelJob, changeJob, getJob } from './runs/jobs.ts'
 import { getRun, listRuns } from './runs/read-runs.ts'
 import { duplicateRun, startRun } from './runs/restart-run.ts'
-import { listArtifacts, listAttempts, listSteps, readArtifact, readStepLog } from './runs/run-parts.ts'
 import { cancelRuns, retryJob, retryRuns } from './runs/retry.ts'
 import { listArtifacts, listAttempts, listSteps, readArtifact } from './runs/run-parts.ts'
 import { readRunLog, readStepLog } from './runs/logs/read-logs.ts'
