@@ -173,9 +173,9 @@ describe('the log of a step with follow', () => {
   test('the streams of a caller are limited', async () => {
     const { run, step, path } = await running({ output: 'x' })
     await storeLive(run, step.seq, Buffer.from('x'))
-    const streams = Array.from({ length: 20 }, () => follow(path))
+    const streams = Array.from({ length: 20 }, () => follow(path, {}, server.tokens.admin))
     await Promise.all(streams.map((stream) => stream.next()))
-    const refused = await server.viewer.get(`${path}?follow=true`)
+    const refused = await server.admin.get(`${path}?follow=true`)
     expect(refused.status).toBe(429)
     expect(refused.body).toMatchObject({ code: 'too_many_requests' })
     const other = follow(path, {}, server.tokens.operator)
