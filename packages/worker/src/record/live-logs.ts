@@ -103,7 +103,7 @@ export class LiveLogs implements AsyncDisposable {
     for (const [log, source] of this.#options.growing())
       if (source.length > 0 && !this.#copies.has(log))
         this.#copies.set(log, { source, stored: 0, closed: false })
-    for (const [log, copy] of [...this.#copies]) {
+    for (const [log, copy] of this.#copies) {
       if (await this.#copyNew(log, copy)) continue
       if (copy.closed) this.#copies.delete(log)
     }

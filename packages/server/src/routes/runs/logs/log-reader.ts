@@ -30,7 +30,7 @@ export class LogReader {
   #sawRunning = false
   #settled = false
   #followers = 0
-  #running: Promise<void> | undefined
+  #running = false
   /** The newest bytes, without gaps. */
   #chunks: Buffer[] = []
   #start: number
@@ -55,7 +55,7 @@ export class LogReader {
   /** The log is read while it has followers. */
   join(): Disposable {
     this.#followers += 1
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
+    if (!this.#running) void this.#run()
     return { [Symbol.dispose]: () => void (this.#followers -= 1) }
   }
 
@@ -75,6 +75,7 @@ export class LogReader {
   }
 
   async #run(): Promise<void> {
+    this.#running = true
     let failed = false
     while (this.#followers > 0 && !this.#settled) {
       try {
@@ -88,6 +89,7 @@ export class LogReader {
       }
       if (!this.#settled) await this.#pause(failed ? FAILED_MS : POLL_MS)
     }
+    this.#running = false
   }
 
   async #pause(ms: number): Promise<void> {
