@@ -17,6 +17,10 @@ const PARTS: readonly Part[] = [
     name: 'types of the console',
     command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'packages/web/tsconfig.json'],
   },
+  {
+    name: 'types of the browser tests',
+    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'packages/web/test/tsconfig.json'],
+  },
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'] },
   {
     name: 'format',

@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
+import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
+import { createClient, type Client } from '@scanfarm/client'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { Problems } from './problems.ts'
+
+export type { Page } from 'playwright-core'
+
+const root = join(import.meta.dirname, '../../../..')
+const START_MS = 300_000
+/** On a busy machine a screen takes many times as long as on a quiet one. */
+const WAIT_MS = 30_000
+
+export type Role = 'viewer' | 'operator' | 'admin'
+export type Theme = 'light' | 'dark'
+
+export interface PageOptions {
+  /** Default: the first token, an admin. */
+  readonly role?: Role
+  readonly theme?: Theme
+  /** Width and height in pixels; default 1440 × 900. */
+  readonly size?: readonly [width: number, height: number]
+  /** Opens the page without a login. */
+  readonly loggedOut?: boolean
+}
+
+/** YAML of modules by name. */
+export type Modules = Readonly<Record<string, string>>
+
+export interface ConsoleOptions extends TestClusterOptions {
+  readonly modules?: Modules
+}
+
+/** The modules that most tests need. */
+const MODULES: Modules = {
+  /** Writes 20 lines; the target is one of them. */
+  hello: `
+kind: module
+name: hello
+description: Greets a target
+params:
+  - {name: word, default: hello}
+steps:
+  - name: greet
+    type: bash
+    command: for line in $(seq 1 20); do echo "{{word}} {{Target}} line $line"; done
+`,
+  /** Runs until it is cancelled. */
+  endless: `
+kind: module
+name: endless
+steps:
+  - name: wait
+    type: bash
+    command: echo waiting; while :; do sleep 1; done
+`,
+  /** Always fails. */
+  broken: `
+kind: module
+name: broken
+steps:
+  - name: break
+    type: bash
+    command: echo cannot reach {{Target}} >&2; exit 3
+`,
+}
+
+/** A farm, and Chromium that opens its console. */
+export class Console implements AsyncDisposable {
+  readonly farm: TestCluster
+  readonly browser: Browser
+  readonly problems: Problems
+  /** The API, called as an admin. */
+  readonly api: Client
+  readonly #tokens = new Map<Role, Client>()
+  readonly #scope: AsyncDisposableStack
+
+  private constructor(farm: TestCluster, browser: Browser, scope: AsyncDisposableStack) {
+    this.farm = farm
+    this.browser = browser
+    this.problems = new Problems(farm.client.url)
+    this.api = createClient({ url: farm.client.url, token: tokenOf(farm) })
+    this.#scope = scope
+  }
+
+  static async start({ modules, ...options }: ConsoleOptions = {}): Promise<Console> {
+    await using scope = new AsyncDisposableStack()
+    const [farm, browser] = await Promise.all([
+      TestCluster.start({ queue: 'postgres', workers: 1, slots: 4, ...options }).then((one) =>
+        scope.use(one),
+      ),
+      openChromium().then((one) => scope.adopt(one, () => one.close())),
+      promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], { cwd: root }),
+    ])
+    const console = new Console(farm, browser, scope.move())
+    await console.addModules({ ...MODULES, ...modules })
+    return console
+  }
+
+  get url(): string {
+    return this.farm.client.url
+  }
+
+  async addModules(modules: Modules): Promise<void> {
+    for (const [name, yaml] of Object.entries(modules))
+      await writeFile(join(this.farm.folder, 'workflows/modules', `${name}.yaml`), yaml.trimStart())
+    await this.api.POST('/workflows/refresh')
+  }
+
+  /** Starts a job, and returns its id. */
+  async start(
+    module: string,
+    targets: readonly string[],
+    params: Record<string, string> = {},
+  ): Promise<string> {
+    return await this.farm.client
+      .post<{ job_id: string }>('/runs', { module, targets, params, run_mode: 'distributed' })
+      .then((answer) => answer.job_id)
+  }
+
+  /** Starts a job, waits for its end, and returns its id. */
+  async finish(module: string, targets: readonly string[], params?: Record<string, string>): Promise<string> {
+    const id = await this.start(module, targets, params)
+    await this.api.waitForJob(id)
+    return id
+  }
+
+  /** A link that logs a browser in once. */
+  async link(role: Role = 'admin'): Promise<string> {
+    const { data } = await (await this.#as(role)).POST('/session/links')
+    return data.url
+  }
+
+  /** A tab in a profile of its own, at `path`, logged in by a link. */
+  async open(path = '/', options: PageOptions = {}): Promise<Page> {
+    const { role, theme = 'light', size = [1440, 900], loggedOut = false } = options
+    const settings: BrowserContextOptions = {
+      baseURL: this.url,
+      colorScheme: theme,
+      viewport: { width: size[0], height: size[1] },
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    }
+    const context = await this.browser.newContext(settings)
+    context.setDefaultTimeout(WAIT_MS)
+    await this.problems.watch(context)
+    const page = await context.newPage()
+    if (!loggedOut) {
+      await page.goto(await this.link(role))
+      await page.waitForURL((url) => url.pathname !== '/login')
+    }
+    if (loggedOut || path !== '/') await page.goto(path)
+    return page
+  }
+
+  /** Closes all tabs. */
+  async closePages(): Promise<void> {
+    await Promise.all(this.browser.contexts().map((context) => context.close()))
+  }
+
+  async #as(role: Role): Promise<Client> {
+    if (role === 'admin') return this.api
+    const known = this.#tokens.get(role)
+    if (known) return known
+    const { data } = await this.api.POST('/tokens', { body: { name: `a ${role}`, role } })
+    const client = createClient({ url: this.url, token: data.token })
+    this.#tokens.set(role, client)
+    return client
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#scope.disposeAsync()
+  }
+}
+
+const BUILD = join(root, 'scripts/console/main.ts')
+
+const tokenOf = (farm: TestCluster): string =>
+  (farm.client.callTo('/').headers['authorization'] ?? '').replace('Bearer ', '')
+
+const openChromium = async (): Promise<Browser> => {
+  const executablePath = process.env['SCANFARM_TEST_CHROMIUM']
+  if (!executablePath) throw new Error('SCANFARM_TEST_CHROMIUM is not set: run the tests with npm test')
+  // Root cannot use the sandbox of Chromium.
+  return await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 })
+}
+
+/**
+ * One farm and one Chromium for the tests of a file. After each test its tabs are closed, and the test fails if one of
+ * them had a problem: `console.problems.expect(…)` names those that belong to the test.
+ */
+export const useConsole = (options: ConsoleOptions = {}): (() => Console) => {
+  let console: Console | undefined
+  beforeAll(async () => {
+    console = await Console.start(options)
+  }, START_MS)
+  afterEach(async () => {
+    await console?.closePages()
+    expect(console?.problems.take()).toEqual([])
+  })
+  afterAll(async () => {
+    await console?.[Symbol.asyncDispose]()
+  }, START_MS)
+  return () => {
+    if (!console) throw new Error('the farm has not started')
+    return console
+  }
+}

@@ -1,0 +1,87 @@
+import type { BrowserContext, Page, Request, Response } from 'playwright-core'
+
+/** Aborted by the page: it was left, or it closed its event stream. */
+const ABORTED = 'net::ERR_ABORTED'
+/** Chromium prints this beside each failed response, which is recorded itself. */
+const FAILED_RESPONSE = /^Failed to load resource/
+const REPORT = '__reportProblem'
+
+/** Runs in every frame before its own scripts: sends each violation of the content security policy to the test. */
+const reportViolations = (report: string): void =>
+  document.addEventListener('securitypolicyviolation', (violation) => {
+    const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = violation
+    const text = `${effectiveDirective} blocked ${blockedURI} ${sample} (${sourceFile}:${lineNumber})`
+    const send: unknown = Reflect.get(window, report)
+    if (typeof send === 'function') send(text)
+  })
+
+/** Collects what no screen may do: errors, reports of the content security policy, dialogs, requests that fail. */
+export class Problems {
+  readonly #origin: string
+  #found: string[] = []
+  #expected: RegExp[] = []
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  /** Problems with this text are not reported until the end of the test. */
+  expect(problem: RegExp): void {
+    this.#expected.push(problem)
+  }
+
+  /** Returns the problems since the last call that were not expected. */
+  take(): string[] {
+    const found = this.#found.filter((problem) => !this.#expected.some((one) => one.test(problem)))
+    this.#found = []
+    this.#expected = []
+    return [...new Set(found)]
+  }
+
+  add(problem: string): void {
+    this.#found.push(problem)
+  }
+
+  async watch(context: BrowserContext): Promise<void> {
+    await context.exposeBinding(REPORT, ({ page }, text: string) =>
+      this.add(`policy on ${page.url()}: ${text}`),
+    )
+    await context.addInitScript(reportViolations, REPORT)
+    context.on('page', (page) => this.#watchPage(page))
+    context.on('request', (request) => this.#checkHost(request))
+    context.on('requestfailed', (request) => this.#addFailed(request))
+    context.on('response', (response) => this.#addRefused(response))
+  }
+
+  #watchPage(page: Page): void {
+    page.on('pageerror', (error) => this.add(`error on ${page.url()}: ${error.stack ?? error.message}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !FAILED_RESPONSE.test(message.text()))
+        this.add(`console on ${page.url()}: ${message.text()}`)
+    })
+    page.on('dialog', (dialog) => {
+      this.add(`dialog on ${page.url()}: ${dialog.type()} ${dialog.message()}`)
+      void dialog.dismiss().catch(() => {})
+    })
+    page.on('crash', () => this.add(`crash on ${page.url()}`))
+  }
+
+  #checkHost(request: Request): void {
+    const { origin, protocol } = new URL(request.url())
+    if (!['data:', 'blob:', 'about:'].includes(protocol) && origin !== this.#origin)
+      this.add(`request to another host: ${request.url()}`)
+  }
+
+  #addFailed(request: Request): void {
+    const reason = request.failure()?.errorText ?? 'failed'
+    if (reason !== ABORTED) this.add(`request: ${request.method()} ${request.url()}: ${reason}`)
+  }
+
+  #addRefused(response: Response): void {
+    const { pathname } = new URL(response.url())
+    const method = response.request().method()
+    // The login page asks who is logged in.
+    if (response.status() === 401 && method === 'GET' && pathname === '/api/session') return
+    if (response.status() >= 400) this.add(`response: ${method} ${pathname}: ${response.status()}`)
+  }
+}
