@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { logIn, type Credentials } from '../../api/session.ts'
 import { Button, ErrorPanel, Field, Form, Tabs, usePageTitle } from '../../ui/index.ts'
@@ -25,13 +25,15 @@ export const LoginScreen = () => {
     },
   })
   const { mutate } = login
+  // A link that is opened while this page is open only changes the fragment.
+  const hash = useRouterState({ select: ({ location }) => location.hash })
   useEffect(() => {
     const code = CODE.exec(window.location.hash)?.[1]
     if (code === undefined) return
     // The code leaves the address bar and the history before it is used.
     window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
     mutate({ code: decodeURIComponent(code) })
-  }, [mutate])
+  }, [mutate, hash])
   const send = (values: Readonly<Record<string, string>>) =>
     mutate(
       tab === 'token'
