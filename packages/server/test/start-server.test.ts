@@ -51,6 +51,8 @@ const config = (settings: Record<string, unknown> = {}): Config =>
       'auth.initial_token': TOKEN,
       'http.port': 0,
       'local.slots': 2,
+      // The survey of this server expects no page.
+      'console.enabled': false,
       'server.drain_ms': 500,
       ...settings,
     },
