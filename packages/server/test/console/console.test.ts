@@ -50,7 +50,7 @@ describe('an installation with a built console', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  test.each(['/', '/runs/17', '/login', '/webhooks/x', '/jobs/a%2fb', '/files/report.html'])(
+  test.each(['/', '/runs/17', '/assets', '/login', '/webhooks/x', '/jobs/a%2fb', '/files/report.html'])(
     'shows the console at %s, with a strict policy',
     async (path) => {
       const { text, headers } = await http.get(path).set(HTML).expect(200)
