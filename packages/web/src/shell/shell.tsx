@@ -78,7 +78,7 @@ const UserMenu = () => {
   }
   return (
     <Menu
-      label="User and theme"
+      label={`${data?.name ?? ''}: user and theme`}
       items={[
         ...THEMES.map((each) => ({
           label: `Theme: ${each}`,
@@ -119,7 +119,8 @@ const Help = () => {
 export const Shell = () => {
   useLiveStream()
   const [drawer, setDrawer] = useState(false)
-  const path = useRouterState({ select: ({ location }) => location.pathname })
+  // Of the screen that is shown: the address changes before the code of the next screen has arrived.
+  const path = useRouterState({ select: ({ matches }) => matches.at(-1)?.pathname })
   return (
     <div className="shell">
       <a className="skip" href="#main">
