@@ -68,7 +68,9 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
   useShortcut('k', 'Previous row', () => move(-1))
   useShortcut('Enter', 'Open the row', () => {
     const row = rows[cursor]
-    if (row === undefined || (document.activeElement ?? document.body) !== document.body) return false
+    const { activeElement } = document
+    const elsewhere = activeElement && activeElement !== document.body && activeElement !== scroller.current
+    if (row === undefined || elsewhere) return false
     onOpen?.(row)
     return true
   })
@@ -111,7 +113,8 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
           Columns
         </Menu>
       </div>
-      <div ref={scroller} className="table-scroll">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it */}
+      <div ref={scroller} className="table-scroll" tabIndex={0} role="region" aria-label={label}>
         <div role="table" aria-label={label} aria-rowcount={list.total ?? rows.length} className="table">
           <div role="row" className="row row-head" style={{ gridTemplateColumns: tracks }}>
             {bulk ? (
