@@ -16,7 +16,7 @@ const logIn = async (page: Page, password: string): Promise<void> => {
 }
 
 const logOut = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: 'User and theme' }).click()
+  await page.getByRole('button', { name: /user and theme/ }).click()
   await page.getByRole('menuitem', { name: 'Log out' }).click()
   await page.waitForURL('**/login*')
 }
@@ -33,7 +33,9 @@ test('A login link logs in once, and its code leaves the address and the history
   const other = await farm().open('about:blank', { loggedOut: true })
   farm().problems.expect(/POST \/api\/session: 401/)
   await other.goto(link)
-  expect(await other.getByRole('alert').textContent()).toMatch(/the login link is unknown, was used or is older/)
+  expect(await other.getByRole('alert').textContent()).toMatch(
+    /the login link is unknown, was used or is older/,
+  )
 })
 
 test('A login link works in a tab that shows the login page already', async () => {
@@ -52,7 +54,10 @@ test('A wrong password shows a message, and the right one opens the page that wa
   await logIn(page, PASSWORD)
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
   expect(page.url()).toBe(`${farm().url}/runs?status=failed`)
-  await page.getByRole('button', { name: 'User and theme' }).getByText(NAME).waitFor()
+  await page
+    .getByRole('button', { name: /user and theme/ })
+    .getByText(NAME)
+    .waitFor()
 })
 
 test('A token logs in, and a wrong one shows a message', async () => {

@@ -1,0 +1,128 @@
+import type { Console, Page } from './harness.ts'
+
+/** Waits until the screen shows its data. */
+export const settle = async (page: Page): Promise<void> => {
+  await page.locator('h1:not([data-left])').first().waitFor()
+  await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
+}
+
+/** Paths of the screens in the navigation, which narrow windows hide. */
+export const screenPaths = async (page: Page): Promise<string[]> =>
+  await page
+    .locator('nav[aria-label="Screens"] a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+
+/** To another screen as a link does: without loading the console again. */
+export const visit = async (page: Page, path: string): Promise<void> => {
+  await page.evaluate((to) => {
+    if (window.location.pathname + window.location.search === to) return
+    // The heading of the screen that is left stays until the code of the next one has arrived.
+    for (const heading of document.querySelectorAll('h1')) heading.dataset['left'] = ''
+    window.history.pushState(null, '', to)
+  }, path)
+  await settle(page)
+}
+
+/** Shows a screen, then each of its tabs, and calls `look` on each. */
+export const eachView = async (
+  page: Page,
+  path: string,
+  look: (view: string) => Promise<void>,
+): Promise<void> => {
+  await visit(page, path)
+  await look(path)
+  const tabs = page.locator('main').getByRole('tab')
+  const count = await tabs.count()
+  for (let at = 1; at < count; at++) {
+    const tab = tabs.nth(at)
+    const name = (await tab.textContent()) ?? ''
+    await tab.click()
+    await settle(page)
+    await look(`${path} (${name})`)
+  }
+}
+
+/** Something in every list, and the paths of one thing of each kind. */
+export const populate = async (console: Console): Promise<string[]> => {
+  const { api } = console
+  const job = await console.finish('survey', ['one.test', 'two.test', 'three.test'])
+  await console.finish('broken', ['down.test', 'gone.test'])
+  await console.start('endless', ['endless.test'])
+  const findings = ['critical', 'high', 'medium', 'low', 'info'] as const
+  const made = await Promise.all(
+    findings.map((severity) =>
+      api.POST('/vulnerabilities', {
+        body: {
+          workspace: 'one.test',
+          vuln_info: `check-${severity}`,
+          vuln_title: `A finding of severity ${severity}`,
+          vuln_desc: 'The server accepts TLS 1.0.',
+          vuln_poc: 'openssl s_client -tls1 -connect one.test:443',
+          severity,
+          asset_type: 'url',
+          asset_value: 'https://one.test',
+          tags: ['tls', 'reviewed'],
+          detail_http_request: 'GET / HTTP/1.1\r\nHost: one.test',
+          detail_http_response: 'HTTP/1.1 200 OK',
+        },
+      }),
+    ),
+  )
+  await api.POST('/events/emit', {
+    body: { topic: 'custom.build', data: { host: 'one.test', tags: ['a', 'b'] } },
+  })
+  await api.POST('/incoming-webhooks', { body: { name: 'builds' } })
+  await api.POST('/webhook-subscriptions', {
+    body: { name: 'chat', url: `${console.url}/api/no-such-webhook`, topics: ['run.*'] },
+  })
+  await api.POST('/schedules', {
+    body: {
+      name: 'nightly',
+      workflow_name: 'hello',
+      workflow_kind: 'module',
+      trigger_type: 'cron',
+      schedule: '0 3 * * *',
+      input: { target: 'one.test' },
+    },
+  })
+  await api.POST('/users', { body: { username: 'grace', password: 'a long password', role: 'operator' } })
+  await api.POST('/saved-filters', {
+    body: { screen: 'findings', name: 'Serious', query: 'severity=critical' },
+  })
+  const { data: jobRuns } = await api.GET('/runs', { params: { query: { job_id: job } } })
+  const { data: workers } = await api.GET('/workers')
+  return [
+    `/jobs/${job}`,
+    ...jobRuns.data.slice(0, 1).map(({ run_uuid }) => `/runs/${run_uuid}`),
+    ...made.slice(0, 1).map(({ data }) => `/findings/${data.data.id}`),
+    '/workflows/survey',
+    ...workers.data.slice(0, 1).map(({ id }) => `/workers/${id}`),
+  ]
+}
+
+/** Writes output with colours, and stores assets and artifacts. */
+export const SURVEY = `
+kind: module
+name: survey
+description: Looks at a target
+tags: [survey, quick]
+params:
+  - {name: ports, description: Ports to look at, default: '80,443'}
+  - {name: depth, type: int, min: 1, max: 3, default: 1}
+steps:
+  - name: look
+    type: bash
+    command: |
+      mkdir -p {{Output}}
+      printf '\\033[31mred\\033[0m and \\033[1;32mgreen\\033[0m on {{Target}}\\n'
+      echo '{"ports": [80, 443]}' > {{Output}}/ports.json
+      echo '<h1>A report</h1><p style="color: red">of {{Target}}</p>' > {{Output}}/report.html
+  - name: record
+    type: function
+    functions:
+      - db_quick_import_asset("", "https://{{Target}}", "url")
+      - db_quick_import_asset("", "{{Target}}:443", "port")
+reports:
+  - {name: report, path: '{{Output}}/report.html', type: html}
+  - {name: ports, path: '{{Output}}/ports.json', type: json}
+`
