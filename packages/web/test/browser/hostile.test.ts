@@ -1,0 +1,232 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from '@jest/globals'
+import { asSuperuser } from '@scanfarm/store/testing'
+import { type Page, useConsole } from './harness.ts'
+import { MARK, PAYLOADS } from './payloads.ts'
+import { eachView, screenPaths, settle, visit } from './screens.ts'
+
+const ALL = PAYLOADS.join('\n')
+const FILE_NAME = '<img data-pwned src=x onerror=window.__pwned=1>'
+
+/** Everything that a workflow may name freely. */
+const HOSTILE = `
+kind: module
+name: hostile
+description: ${JSON.stringify(ALL)}
+tags: ${JSON.stringify(PAYLOADS.slice(0, 20))}
+params:
+  - {name: folder, required: true, description: ${JSON.stringify(ALL)}}
+  - {name: word, description: ${JSON.stringify(PAYLOADS[3])}, default: ${JSON.stringify(PAYLOADS[13])}}
+steps:
+  - name: show
+    type: bash
+    command: |
+      # ${JSON.stringify(PAYLOADS[0])}
+      mkdir -p {{Output}}
+      cat {{folder}}/payloads
+      cp {{folder}}/payloads {{Output}}/report.html
+      cp {{folder}}/payloads {{Output}}/report.svg
+      cp {{folder}}/payloads {{Output}}/report.txt
+reports:
+  - {name: page, path: '{{Output}}/report.html', type: html}
+  - {name: picture, path: '{{Output}}/report.svg', type: svg}
+  - {name: text, path: '{{Output}}/report.txt', type: text}
+`
+
+const farm = useConsole({ slots: 2, modules: { hostile: HOSTILE } })
+let details: readonly string[] = []
+
+/** Rows as a scan, a worker or another program would have stored them. `p` is a payload, `n` its number, `$2` all of them. */
+const STATEMENTS: readonly string[] = [
+  `update runs r set target = p, error_message = p
+   from payloads join (select id, row_number() over (order by id) n from runs where workflow_name = 'hello') o using (n)
+   where r.id = o.id`,
+  `update runs set target = $2, error_message = $2 where workflow_name in ('hostile', 'endless')`,
+  `update runs set workflow_name = $2 where workflow_name = 'hello'`,
+  `update jobs set workflow_name = $2, params = jsonb_build_object($2::text, $2::text), trigger_name = $2
+   where workflow_name = 'hello'`,
+  `insert into steps select run_id, attempt, seq + n, gen_random_uuid(), p, type, p, status, p, p, p,
+     jsonb_build_object(p, p), exit_code, duration_ms, '', started_at, completed_at, created_at
+   from steps, payloads where name = 'show'`,
+  `insert into artifacts select run_id, attempt, gen_random_uuid(), p, p, type, content_type, size_bytes, line_count, p,
+     store_key, sha256, created_at
+   from artifacts, payloads where name = 'page'`,
+  `update vulnerabilities v set workspace = p, vuln_info = p, vuln_title = p, vuln_desc = p, vuln_poc = p,
+     asset_type = p, asset_value = p, tags = array[p], detail_http_request = p, detail_http_response = p,
+     raw_vuln_json = p, source = p
+   from payloads where v.vuln_info = 'check-' || n`,
+  `update vulnerabilities set vuln_info = $2, vuln_title = $2, vuln_desc = $2, vuln_poc = $2, asset_type = $2,
+     asset_value = $2, tags = array[$2], detail_http_request = $2, detail_http_response = $2, raw_vuln_json = $2
+   where vuln_info = 'check-all'`,
+  `insert into finding_changes (vulnerability_id, changes, changed_by)
+   select id, jsonb_build_object('tags', jsonb_build_object('from', array[p], 'to', array[p])), p
+   from vulnerabilities, payloads where vuln_info = $2`,
+  `insert into assets (workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
+     technologies, open_ports, dns_records, remarks, raw_json_data, asset_hash, source)
+   select 'hostile', p, p, p, p, p, 200, p, p, array[p], array[p], array[p], array[p], p, sha256(p::bytea), p
+   from (select n, replace(p, '\\', '/') p from payloads) _`,
+  `insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed)
+   select p, 'evt_' || n, p, p, p, json_build_object('payload', p)::text, p, '', p, false from payloads`,
+  `insert into past_workers (id, name, hostname, pid, version) select 'past-' || n, p, p, 1, p from payloads`,
+  `insert into workers (id, name, hostname, pid, version, kind, slots, capabilities, lease_ms, lease_until)
+   select 'worker-' || n, p, p, 1, p, 'worker', 1, array[p], 3600000, now() + interval '1 hour' from payloads`,
+  `insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
+     event_topic, watch_path, spec, is_enabled)
+   select 'sch-' || n, p, 'hello', 'module', p, p, jsonb_build_object(p, p), 'cron', '0 3 * * *', '', '', '{}', false
+   from payloads`,
+  `insert into webhook_subscriptions (name, url, topics, filters, format, secret, enabled)
+   select p, p, array[p], array[p], 'json', '', false from payloads`,
+  `insert into webhook_deliveries (subscription_id, event_no, event_id, topic, status, last_error, last_answer)
+   select s.id, 1, 'evt_' || n, p, 'dead', p, p from webhook_subscriptions s join payloads on s.name = p`,
+  `insert into incoming_webhooks (name, secret) select p, '' from payloads`,
+  `insert into api_tokens (name, role, hash) select p, 'viewer', 'hash-' || n from payloads`,
+  `insert into users (username, role, password_hash) select p, 'viewer', '' from payloads`,
+  `insert into saved_filters (owner, owner_name, screen, name, query, shared)
+   select 'user:0', p, screen, p, p, true from payloads, unnest(array['findings', 'runs', 'assets', 'jobs']) screen`,
+  `insert into orgs (uuid, name, description, tags) select gen_random_uuid(), p, p, array[p] from payloads
+   on conflict do nothing`,
+  `insert into cloud_infras (infra_id, provider, region, instance_type, use_spot, auto_destroy, instances, tools, hours,
+     expires_at, status, message)
+   select left(md5(n::text), 16), p, p, p, false, true, 1, array[p], 1, now() + interval '1 hour', 'destroyed', p
+   from payloads`,
+]
+
+beforeAll(async () => {
+  const { api } = farm()
+  const folder = await farm().farm.traces()
+  await writeFile(join(folder, 'payloads'), ALL)
+  await writeFile(
+    join(farm().farm.folder, 'workflows/modules', `${FILE_NAME}.yaml`),
+    'kind: module\nsteps: 3\n',
+  )
+  await farm().addModules({})
+  const job = await farm().finish('hostile', ['hostile.test'], { folder })
+  const list = await farm().finish(
+    'hello',
+    PAYLOADS.map((_, index) => `p-${index}.test`),
+  )
+  await farm().start('endless', ['wait-1.test', 'wait-2.test', 'wait-3.test', 'wait-4.test'])
+  const add = async (name: string): Promise<number> => {
+    const body = { workspace: 'hostile', vuln_info: `check-${name}`, asset_value: `${name}.test` }
+    return (await api.POST('/vulnerabilities', { body })).data.data.id
+  }
+  for (const index of PAYLOADS.keys()) await add(String(index + 1))
+  const finding = await add('all')
+  await asSuperuser(async (client) => {
+    await client.query("select set_config('scanfarm.history', 'on', false)")
+    for (const statement of STATEMENTS) {
+      const payloads = 'with payloads as (select * from unnest($1::text[]) with ordinality _ (p, n)) '
+      const all = statement.includes('$2') ? [ALL] : []
+      await client.query(payloads + statement, [PAYLOADS, ...all]).catch((error: unknown) => {
+        throw new Error(`${String(error)} in ${statement}`)
+      })
+    }
+  }, farm().farm.postgres.url)
+  const { data: runs } = await api.GET('/runs', { params: { query: { job_id: job } } })
+  details = [
+    `/jobs/${job}`,
+    `/jobs/${list}`,
+    ...runs.data.map(({ run_uuid }) => `/runs/${run_uuid}`),
+    `/findings/${finding}`,
+    '/workflows/hostile',
+    '/workers/worker-1',
+    `/runs?target=${encodeURIComponent(ALL.slice(0, 2_000))}`,
+    `/findings?search=${encodeURIComponent(ALL.slice(0, 2_000))}&tab=${encodeURIComponent(FILE_NAME)}`,
+  ]
+})
+
+/** Scrolls all tables through, and returns everything that the payloads have changed. */
+const damage = async (page: Page): Promise<string[]> =>
+  await page.evaluate(async () => {
+    const found = new Set<string>()
+    const executable = (address: string): boolean => {
+      const { protocol } = new URL(address, window.location.href)
+      return !/^(https?|blob|about):$/.test(protocol) && !address.startsWith('data:image/')
+    }
+    const look = (): void => {
+      if ('__pwned' in window) found.add('a payload was executed')
+      if ('polluted' in {}) found.add('a prototype was changed')
+      for (const element of document.querySelectorAll('[data-pwned], base, meta[http-equiv], object, embed'))
+        found.add(`element: ${element.outerHTML.slice(0, 200)}`)
+      for (const element of document.querySelectorAll('a[href], iframe[src], img[src], form[action]')) {
+        const address = element.getAttribute('href') ?? element.getAttribute('src') ?? ''
+        if (executable(address)) found.add(`address: ${address.slice(0, 200)}`)
+        const leaves = new URL(address, window.location.href).origin !== window.location.origin
+        if (leaves && element instanceof HTMLAnchorElement && !element.relList.contains('noreferrer'))
+          found.add(`link without rel=noreferrer: ${address.slice(0, 200)}`)
+      }
+      const { scrollWidth, clientWidth } = document.documentElement
+      if (scrollWidth > clientWidth + 1)
+        found.add(`the page is ${scrollWidth} wide in a window of ${clientWidth}`)
+      if (getComputedStyle(document.body).display === 'none') found.add('the page is hidden')
+    }
+    look()
+    for (const table of document.querySelectorAll('.table-scroll'))
+      while (table.scrollTop + table.clientHeight + 1 < table.scrollHeight) {
+        const before = table.scrollTop
+        table.scrollTop += table.clientHeight
+        await new Promise(requestAnimationFrame)
+        await new Promise(requestAnimationFrame)
+        look()
+        if (table.scrollTop === before) break
+      }
+    return [...found]
+  })
+
+/** Shows nothing that others have written. */
+const showsNone = (path: string): boolean => path === '/settings' || path.includes('?')
+
+for (const size of [
+  [1440, 900],
+  [375, 812],
+] as const)
+  test(`Hostile texts stay texts on every screen at ${size[0]} pixels`, async () => {
+    const page = await farm().open('/', { size })
+    await settle(page)
+    const found: Record<string, string[]> = {}
+    const without: string[] = []
+    for (const path of [...(await screenPaths(page)), ...details]) {
+      let shown = false
+      await eachView(page, path, async (view) => {
+        shown ||= (await page.locator('main').innerText()).includes(MARK)
+        const here = [...(await damage(page)), ...farm().problems.take()]
+        if (here.length > 0) found[view] = here
+      })
+      if (!shown && !showsNone(path)) without.push(path)
+    }
+    expect(found).toEqual({})
+    expect(without).toEqual([])
+  })
+
+test('Hostile events that arrive live stay texts', async () => {
+  const page = await farm().open('/events')
+  await settle(page)
+  for (const payload of PAYLOADS.slice(0, 10))
+    await farm().api.POST('/events/emit', {
+      body: {
+        topic: 'custom.hostile',
+        name: payload.slice(0, 200),
+        data: { payload, 'live one': 1, [payload]: ALL },
+      },
+    })
+  await page.getByText('custom.hostile').first().waitFor()
+  expect(await damage(page)).toEqual([])
+})
+
+test('An HTML artifact cannot run scripts in the origin of the console', async () => {
+  const { data } = await farm().api.GET('/runs', { params: { query: { workflow_name: 'hostile' } } })
+  const id = data.data[0]?.run_uuid ?? ''
+  const { data: artifacts } = await farm().api.GET('/runs/{id}/artifacts', { params: { path: { id } } })
+  const files = artifacts.data.filter(({ name }) => ['page', 'picture', 'text'].includes(name))
+  expect(files).toHaveLength(3)
+  const page = await farm().open('/')
+  for (const { id: artifact } of files) {
+    const answer = await page.request.get(`/api/runs/${id}/artifacts/${artifact}/content`)
+    const { 'content-security-policy': policy = '', 'x-content-type-options': sniffing } = answer.headers()
+    expect(policy).toMatch(/(^|; ?)sandbox(;|$)/)
+    expect(sniffing).toBe('nosniff')
+  }
+  await visit(page, '/runs')
+  expect(await damage(page)).toEqual([])
+})
