@@ -2,7 +2,6 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/ui.css'
 import './styles/shell.css'
-import { CSPProvider } from '@base-ui/react/csp-provider'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -29,11 +28,9 @@ const element = document.getElementById('root')
 if (element)
   createRoot(element).render(
     <StrictMode>
-      <CSPProvider disableStyleElements>
-        <QueryClientProvider client={queries}>
-          <RouterProvider router={router} />
-          <ToastRegion />
-        </QueryClientProvider>
-      </CSPProvider>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+        <ToastRegion />
+      </QueryClientProvider>
     </StrictMode>,
   )

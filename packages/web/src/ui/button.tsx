@@ -1,5 +1,6 @@
 import { Link } from './link.tsx'
 import type { ComponentProps, ReactNode } from 'react'
+import { Tooltip } from './tooltip.tsx'
 
 type Kind = 'primary' | 'danger' | 'plain' | 'quiet'
 
@@ -7,23 +8,37 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: Kind
   /** The action is under way: the button cannot be pressed again. */
   readonly busy?: boolean
+  /** Why the user cannot press it: it stays focusable, and shows the reason. */
+  readonly refusal?: string
 }
 
 export const Button = ({
   kind = 'plain',
   busy = false,
+  refusal,
   type = 'button',
   className = '',
   ...rest
-}: ButtonProps) => (
-  <button
-    {...rest}
-    type={type}
-    className={`button button-${kind} ${className}`}
-    disabled={busy || rest.disabled === true}
-    aria-busy={busy}
-  />
-)
+}: ButtonProps) => {
+  const classes = `button button-${kind} ${className}`
+  if (refusal !== undefined)
+    return (
+      <Tooltip text={refusal}>
+        <button type="button" className={classes} aria-disabled="true" aria-description={refusal}>
+          {rest.children}
+        </button>
+      </Tooltip>
+    )
+  return (
+    <button
+      {...rest}
+      type={type}
+      className={classes}
+      disabled={busy || rest.disabled === true}
+      aria-busy={busy}
+    />
+  )
+}
 
 /** A link of the console that looks like a button. */
 export const LinkButton = ({

@@ -1,25 +1,36 @@
-import { Popover } from '@base-ui/react/popover'
+import { useState } from 'react'
+import { Popover } from './popover.tsx'
 import { toast } from './toast.tsx'
 
-const copy = async (text: string): Promise<void> => {
-  try {
-    await navigator.clipboard.writeText(text)
-    toast('Copied.')
-  } catch {
-    toast('The browser refused to copy: mark the text and copy it.', 'bad')
-  }
-}
+const COPIED_MS = 2_000
 
-export const CopyButton = ({ text, label }: { text: string; label: string }) => (
-  <button
-    type="button"
-    className="button button-quiet copy"
-    aria-label={`Copy ${label}`}
-    onClick={() => void copy(text)}
-  >
-    ⧉
-  </button>
-)
+export const CopyButton = ({ text, label }: { text: string; label: string }) => {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      setTimeout(() => setCopied(false), COPIED_MS)
+    } catch {
+      toast('The browser refused to copy: mark the text and copy it.', 'bad')
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="button button-quiet copy"
+        aria-label={`Copy ${label}`}
+        onClick={() => void copy()}
+      >
+        {copied ? '✓' : '⧉'}
+      </button>
+      <span role="status" className="unseen">
+        {copied ? 'Copied' : ''}
+      </span>
+    </>
+  )
+}
 
 export interface CommandLine {
   /** What the line does: "List these runs". */
@@ -27,42 +38,53 @@ export interface CommandLine {
   /** Arguments of the program: `['runs', 'list', '--status', 'failed']`. */
   readonly cli?: readonly string[]
   /** Method and path below the API root: `['GET', '/runs?status=failed']`. */
-  readonly api?: readonly [method: string, path: string]
+  readonly api?: readonly [method: string, path: string, body?: unknown]
+  /** Other lines, as they are. */
+  readonly raw?: readonly string[]
 }
 
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const linesOf = ({ cli, api }: CommandLine): string[] => [
+const curlLine = ([method, path, body]: NonNullable<CommandLine['api']>): string =>
+  [
+    'curl',
+    ...(method === 'GET' ? [] : ['-X', method]),
+    '-H "Authorization: Bearer $SCANFARM_TOKEN"',
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`]),
+    quoted(`${window.location.origin}/api${path}`),
+  ].join(' ')
+
+const linesOf = ({ cli, api, raw = [] }: CommandLine): string[] => [
+  ...raw,
   ...(cli ? [['scanfarm', ...cli].map(quoted).join(' ')] : []),
-  ...(api
-    ? [
-        `curl ${api[0] === 'GET' ? '' : `-X ${api[0]} `}-H "Authorization: Bearer $SCANFARM_TOKEN" ${quoted(`${window.location.origin}/api${api[1]}`)}`,
-      ]
-    : []),
+  ...(api ? [curlLine(api)] : []),
 ]
+
+/** Command lines, each with a button that copies it. */
+export const CommandLines = ({ lines }: { lines: readonly CommandLine[] }) =>
+  lines.map((line) => (
+    <section key={line.title}>
+      <h3>{line.title}</h3>
+      {linesOf(line).map((text) => (
+        <div key={text} className="command">
+          <code>{text}</code>
+          <CopyButton text={text} label="this line" />
+        </div>
+      ))}
+    </section>
+  ))
 
 /** The command lines that do or show what is on the screen. */
 export const Commands = ({ lines }: { lines: readonly CommandLine[] }) => (
-  <Popover.Root>
-    <Popover.Trigger className="button button-plain">CLI and curl</Popover.Trigger>
-    <Popover.Portal>
-      <Popover.Positioner sideOffset={6} align="end" className="layer">
-        <Popover.Popup className="popup commands">
-          <Popover.Title className="popup-title">The same on the command line</Popover.Title>
-          {lines.map((line) => (
-            <section key={line.title}>
-              <h3>{line.title}</h3>
-              {linesOf(line).map((text) => (
-                <div key={text} className="command">
-                  <code>{text}</code>
-                  <CopyButton text={text} label="this line" />
-                </div>
-              ))}
-            </section>
-          ))}
-        </Popover.Popup>
-      </Popover.Positioner>
-    </Popover.Portal>
-  </Popover.Root>
+  <Popover
+    role="dialog"
+    label="The same on the command line"
+    trigger="CLI and curl"
+    triggerClass="button button-plain"
+    className="commands"
+  >
+    <h2 className="popup-title">The same on the command line</h2>
+    <CommandLines lines={lines} />
+  </Popover>
 )

@@ -1,5 +1,4 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
-import { useState, type ReactNode } from 'react'
+import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { ErrorPanel } from './page.tsx'
 
@@ -7,20 +6,48 @@ interface DialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly title: string
+  readonly wide?: boolean
+  /** A click beside the dialog does not close it. */
+  readonly keep?: boolean
   readonly children: ReactNode
 }
 
-export const Dialog = ({ open, onClose, title, children }: DialogProps) => (
-  <Base.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
-    <Base.Portal>
-      <Base.Backdrop className="backdrop" />
-      <Base.Popup className="popup dialog">
-        <Base.Title className="dialog-title">{title}</Base.Title>
-        {children}
-      </Base.Popup>
-    </Base.Portal>
-  </Base.Root>
-)
+export const Dialog = ({ open, ...rest }: DialogProps) => (open ? <OpenDialog {...rest} /> : null)
+
+const FIRST = '.dialog-body :is(input, select, textarea, button, a[href])'
+
+const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Omit<DialogProps, 'open'>) => {
+  const id = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    element?.querySelector<HTMLElement>(FIRST)?.focus()
+    // Closed before it is removed, so that the focus returns to where it was.
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      className={`popup dialog ${wide ? 'dialog-wide' : ''}`}
+      aria-labelledby={id}
+      closedby={keep ? 'closerequest' : 'any'}
+      onClose={({ target, currentTarget }) => {
+        if (target === currentTarget && !currentTarget.open) onClose()
+      }}
+    >
+      <header className="dialog-head">
+        <h2 id={id} className="dialog-title">
+          {title}
+        </h2>
+        <Button kind="quiet" aria-label="Close" onClick={onClose}>
+          ✕
+        </Button>
+      </header>
+      <div className="dialog-body">{children}</div>
+    </dialog>
+  )
+}
 
 interface ConfirmProps {
   readonly title: string
@@ -33,6 +60,8 @@ interface ConfirmProps {
   /** The button that opens the dialog. */
   readonly trigger: string
   readonly disabled?: boolean
+  /** Why the user may not do it. */
+  readonly refusal?: string
 }
 
 /** A button that asks before it acts. */
@@ -44,6 +73,7 @@ export const Confirm = ({
   onConfirm,
   trigger,
   disabled,
+  refusal,
 }: ConfirmProps) => {
   const [open, setOpen] = useState(false)
   const [busy, setBusy] = useState(false)
@@ -62,7 +92,12 @@ export const Confirm = ({
   }
   return (
     <>
-      <Button kind={danger ? 'danger' : 'plain'} disabled={disabled} onClick={() => setOpen(true)}>
+      <Button
+        kind={danger ? 'danger' : 'plain'}
+        disabled={disabled}
+        refusal={refusal}
+        onClick={() => setOpen(true)}
+      >
         {trigger}
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} title={title}>

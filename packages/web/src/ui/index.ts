@@ -1,7 +1,7 @@
 export { Badge, OutcomeBadge, Severity, StatusBadge } from './badge.tsx'
 export { Button, LinkButton } from './button.tsx'
 export { Code, JsonView } from './code.tsx'
-export { Commands, CopyButton, type CommandLine } from './commands.tsx'
+export { CommandLines, Commands, CopyButton, type CommandLine } from './commands.tsx'
 export { DataTable, type Column } from './data-table.tsx'
 export { Confirm, Dialog } from './dialog.tsx'
 export { Combobox, Field, Form, SelectField } from './field.tsx'

@@ -1,5 +1,5 @@
-import { Menu as Base } from '@base-ui/react/menu'
-import type { ReactNode } from 'react'
+import type { KeyboardEvent, ReactNode } from 'react'
+import { Popover } from './popover.tsx'
 
 export interface MenuItem {
   readonly label: string
@@ -8,43 +8,68 @@ export interface MenuItem {
   readonly danger?: boolean
 }
 
-export const Menu = ({
-  label,
-  children,
-  items,
-}: {
-  label: string
-  children: ReactNode
-  items: readonly MenuItem[]
-}) => (
-  <Base.Root>
-    <Base.Trigger className="button button-quiet" aria-label={label}>
-      {children}
-    </Base.Trigger>
-    <Base.Portal>
-      <Base.Positioner sideOffset={6} align="end" className="layer">
-        <Base.Popup className="popup menu">
-          {items.map(({ label: text, onSelect, checked, danger }) =>
-            checked === undefined ? (
-              <Base.Item key={text} className={`menu-item ${danger ? 'tone-bad' : ''}`} onClick={onSelect}>
-                {text}
-              </Base.Item>
-            ) : (
-              <Base.CheckboxItem
-                key={text}
-                className="menu-item"
-                checked={checked}
-                onCheckedChange={onSelect}
-              >
-                <span className="menu-check" aria-hidden="true">
-                  {checked ? '✓' : ''}
-                </span>
-                {text}
-              </Base.CheckboxItem>
-            ),
-          )}
-        </Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
-  </Base.Root>
+interface MenuProps {
+  readonly label: string
+  readonly children: ReactNode
+  readonly items: readonly MenuItem[]
+}
+
+/** Arrow keys, Home, End and the first letter move; Tab leaves. */
+const move = (event: KeyboardEvent<HTMLElement>): void => {
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^=menuitem]')]
+  const at = items.findIndex((item) => item === document.activeElement)
+  const { key } = event
+  const targets: Readonly<Record<string, HTMLElement | undefined>> = {
+    ArrowDown: items[(at + 1) % items.length],
+    ArrowUp: items.at(at <= 0 ? -1 : at - 1),
+    Home: items[0],
+    End: items.at(-1),
+  }
+  const letter = key.length === 1 && /\S/.test(key) ? key.toLowerCase() : undefined
+  const target =
+    letter === undefined
+      ? targets[key]
+      : [...items.slice(at + 1), ...items].find((item) =>
+          item.textContent.replace('✓', '').toLowerCase().startsWith(letter),
+        )
+  if (key === 'Tab') event.currentTarget.hidePopover()
+  if (!target) return
+  event.preventDefault()
+  target.focus()
+}
+
+/** Items that are checked keep the menu open. */
+export const Menu = ({ label, children, items }: MenuProps) => (
+  <Popover
+    role="menu"
+    label={label}
+    trigger={children}
+    triggerLabel={label}
+    triggerClass="button button-quiet"
+    className="menu"
+    onKeyDown={move}
+  >
+    {items.map(({ label: text, onSelect, checked, danger }) => (
+      <button
+        key={text}
+        type="button"
+        role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
+        aria-checked={checked}
+        tabIndex={-1}
+        className={`menu-item ${danger === true ? 'tone-bad' : ''}`}
+        onPointerEnter={({ currentTarget }) => currentTarget.focus()}
+        onClick={({ currentTarget }) => {
+          if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+          onSelect()
+        }}
+      >
+        {checked === undefined ? null : (
+          <span className="menu-check" aria-hidden="true">
+            {checked ? '✓' : ''}
+          </span>
+        )}
+        {text}
+      </button>
+    ))}
+  </Popover>
 )

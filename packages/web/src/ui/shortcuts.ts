@@ -13,8 +13,7 @@ const change = (next: readonly Shortcut[]): void => {
 }
 
 const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null
+  target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [popover]') !== null
 
 /**
  * Calls `act` when the key is pressed outside inputs and dialogs, and lists it in the help (`?`). `act` returns `false` if

@@ -1,5 +1,4 @@
-import { Tabs as Base } from '@base-ui/react/tabs'
-import type { ReactNode } from 'react'
+import { useId, type KeyboardEvent, type ReactNode } from 'react'
 
 interface Tab {
   readonly id: string
@@ -15,21 +14,53 @@ interface TabsProps {
 }
 
 /** Keep `value` in the URL: `const [{ tab = 'steps' }, set] = useFilters(['tab'])`. */
-export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => (
-  <Base.Root value={value} onValueChange={(id) => onChange(String(id))}>
-    <Base.List className="tabs" aria-label={label}>
-      {tabs.map(({ id, label: text }) => (
-        <Base.Tab key={id} value={id} className="tab">
-          {text}
-        </Base.Tab>
-      ))}
-    </Base.List>
-    {tabs.map(({ id, content }) =>
-      content === undefined ? null : (
-        <Base.Panel key={id} value={id} className="tab-panel">
-          {content}
-        </Base.Panel>
-      ),
-    )}
-  </Base.Root>
-)
+export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => {
+  const base = useId()
+  const known = tabs.find(({ id }) => id === value) ?? tabs[0]
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const at = known ? tabs.indexOf(known) : 0
+    const targets: Readonly<Record<string, Tab | undefined>> = {
+      ArrowRight: tabs[(at + 1) % tabs.length],
+      ArrowLeft: tabs.at(at - 1),
+      Home: tabs[0],
+      End: tabs.at(-1),
+    }
+    const target = targets[event.key]
+    if (!target) return
+    event.preventDefault()
+    onChange(target.id)
+    document.getElementById(`${base}-${target.id}`)?.focus()
+  }
+  return (
+    <div>
+      <div role="tablist" className="tabs" aria-label={label} onKeyDown={move}>
+        {tabs.map(({ id, label: text, content }) => (
+          <button
+            key={id}
+            id={`${base}-${id}`}
+            type="button"
+            role="tab"
+            className="tab"
+            aria-selected={id === known?.id}
+            aria-controls={id === known?.id && content !== undefined ? `${base}-panel` : undefined}
+            tabIndex={id === known?.id ? 0 : -1}
+            onClick={() => onChange(id)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      {known?.content === undefined ? null : (
+        <div
+          key={known.id}
+          id={`${base}-panel`}
+          role="tabpanel"
+          aria-labelledby={`${base}-${known.id}`}
+          className="tab-panel"
+        >
+          {known.content}
+        </div>
+      )}
+    </div>
+  )
+}
