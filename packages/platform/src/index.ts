@@ -17,7 +17,7 @@ export { allOrNone, checked, type ConfigOf, type LoadedConfig, type SettingsTabl
 export { ConfigError, findConfigFile, loadConfig, readConfig, type ConfigSources } from './config/load.ts'
 export {
   changedSettings,
-  settingsInForce,
+  describeSettings,
   settingsMarkdown,
   settingsYaml,
   showConfig,

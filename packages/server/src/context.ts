@@ -24,6 +24,8 @@ export interface SettingsSource {
   readonly file: string | undefined
   /** All settings of this program, in the order of the documentation. */
   readonly table: SettingsTable
+  /** Where each value was given, by dotted key. */
+  readonly origins: ReadonlyMap<string, string>
   /** Reads the settings again from all their sources. Throws `ConfigError`. */
   read(): Config
 }

@@ -152,7 +152,12 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       {
         master: options.master ?? false,
         ...(options.reread && {
-          settings: { file: '/etc/scanfarm/scanfarm.yaml', table: SETTINGS, read: options.reread },
+          settings: {
+            file: '/etc/scanfarm/scanfarm.yaml',
+            table: SETTINGS,
+            origins: new Map([['http.port', 'command line']]),
+            read: options.reread,
+          },
         }),
       },
       {

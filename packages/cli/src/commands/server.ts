@@ -27,15 +27,18 @@ export const serverCommand = (terminal: Terminal): Command =>
           'server.master': options.master,
           'http.host': options.host,
           'http.port': options.port,
-        }).config
-      const config = read()
+        })
+      const { config, origins } = read()
       const log = createLogger(config.log)
       const { startServer } = await import('@scanfarm/server')
       await runMain(
         async () => {
           const server = await startServer(
             config,
-            { master: config.server.master, settings: { file, table: SETTINGS, read } },
+            {
+              master: config.server.master,
+              settings: { file, table: SETTINGS, origins, read: () => read().config },
+            },
             { log },
           )
           if (config.console.enabled && terminal.err.isTTY === true)

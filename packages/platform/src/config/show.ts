@@ -41,21 +41,47 @@ const valueAt = (config: unknown, trail: readonly string[]): unknown =>
   trail.reduce<unknown>((branch, name) => (branch as Record<string, unknown>)[name], config)
 
 /** The settings in force in the order of the table, secrets masked. */
-export const settingsInForce = (table: SettingsTable, config: unknown): Omit<ShownSetting, 'origin'>[] =>
+const settingsInForce = (table: SettingsTable, config: unknown): Omit<ShownSetting, 'origin'>[] =>
   entriesOf(table).map(({ key, trail, setting }) => ({
     key,
     value: shownValue(setting, valueAt(config, trail)),
   }))
 
+interface Loaded {
+  readonly config: unknown
+  readonly origins: LoadedConfig<unknown>['origins']
+}
+
 /** The same, each with the place where it was given. */
-export const showConfig = <S extends SettingsTable>(
-  table: S,
-  { config, origins }: LoadedConfig<S>,
-): ShownSetting[] =>
+export const showConfig = (table: SettingsTable, { config, origins }: Loaded): ShownSetting[] =>
   settingsInForce(table, config).map((setting) => ({
     ...setting,
     origin: origins.get(setting.key) ?? 'default',
   }))
+
+export interface DescribedSetting extends ShownSetting {
+  readonly description: string
+  /** The environment variable that sets it. */
+  readonly env: string
+  /** As documented. */
+  readonly kind: string
+  readonly fallback: string
+}
+
+/** The settings in force with their documentation. */
+export const describeSettings = (table: SettingsTable, loaded: Loaded): DescribedSetting[] => {
+  const entries = entriesOf(table)
+  return showConfig(table, loaded).map((shown, index) => {
+    const { env = [], setting } = entries[index] ?? {}
+    return {
+      ...shown,
+      description: setting?.description ?? '',
+      env: env[0] ?? '',
+      kind: setting?.kind.replaceAll('\\|', '|') ?? '',
+      fallback: setting?.fallbackText ?? '',
+    }
+  })
+}
 
 /** The settings that have a value, as the text of a settings file. */
 export const settingsYaml = (table: SettingsTable, config: unknown): string => {

@@ -30,6 +30,16 @@ const written = (changes: Record<string, unknown> = {}): Config =>
     },
   })
 
+test('GET /settings shows each setting with its origin and documentation, and masks secrets', async () => {
+  const { body, text } = await server.admin.get('/api/settings').expect(200)
+  const of = (key: string) => body.data.find((setting: { key: string }) => setting.key === key)
+  expect(of('http.port')).toMatchObject({ value: 0, origin: 'command line', env: 'SCANFARM_HTTP_PORT' })
+  expect(of('log.level')).toMatchObject({ value: 'info', origin: 'default', fallback: 'info' })
+  expect(of('log.level').kind).not.toContain('\\')
+  expect(of('auth.initial_token').value).toBe('***')
+  expect(text).not.toContain('not_to_be_shown')
+})
+
 describe('GET /settings/yaml', () => {
   test.each(['/api/settings/yaml', '/osm/api/settings/yaml/'])(
     'the settings are available at %s with masked secrets',

@@ -1,5 +1,5 @@
-import { AppError } from '@scanfarm/contracts'
-import { changedSettings, ConfigError, settingsInForce, settingsYaml } from '@scanfarm/platform'
+import { AppError, wrapped } from '@scanfarm/contracts'
+import { changedSettings, ConfigError, describeSettings, settingsYaml } from '@scanfarm/platform'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text } from '../../http/answer.ts'
@@ -11,18 +11,36 @@ type Written = Pick<ServerContext, 'config' | 'settings'>
 
 const tableOf = ({ settings }: Written) => settings?.table ?? SETTINGS
 
+const Setting = Type.Object(
+  {
+    key: Type.String(),
+    value: Type.Unknown({ description: 'A masked value is `***`; null: not set' }),
+    origin: Type.String({
+      description: '`default`, an environment variable, a line of the settings file, or `command line`',
+    }),
+    description: Type.String(),
+    env: Type.String({ description: 'The environment variable that sets it' }),
+    kind: Type.String({ description: 'Type and bounds' }),
+    fallback: Type.String({ description: 'The default as documented' }),
+  },
+  { $id: 'Setting' },
+)
+
 export const listSettings = route(
   {
     method: 'get',
     path: '/settings',
     tag: 'Farm',
-    summary: 'List the effective settings of this server, with masked secrets',
+    summary: 'List the effective settings of this server and their origins, with masked secrets',
     role: 'admin',
-    responses: {
-      200: Type.Object({ data: Type.Array(Type.Object({ key: Type.String(), value: Type.Unknown() })) }),
-    },
+    responses: { 200: wrapped(Type.Array(Setting)) },
   },
-  async (context) => ({ data: settingsInForce(tableOf(context), context.config) }),
+  async (context) => ({
+    data: describeSettings(tableOf(context), {
+      config: context.config,
+      origins: context.settings?.origins ?? new Map(),
+    }),
+  }),
 )
 
 export const settingsAsYaml = route(
