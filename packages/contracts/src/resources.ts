@@ -273,6 +273,23 @@ export const User = Type.Object(
 )
 export type User = Static<typeof User>
 
+export const AuditEntry = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Timestamp,
+    kind: Type.Enum(['user', 'token']),
+    caller_id: Type.Integer({ description: 'Id of the user or token' }),
+    caller: Type.String({ description: 'Name of the user or token at that time' }),
+    role: Role,
+    method: Type.String(),
+    route: Type.String({ description: 'Pattern of the route: `/users/{id}`' }),
+    path: Type.String({ description: 'The path with its ids, at most 500 characters' }),
+    status: Type.Integer(),
+  },
+  { $id: 'AuditEntry' },
+)
+export type AuditEntry = Static<typeof AuditEntry>
+
 export const Pagination = Type.Object(
   {
     total: Count,

@@ -13,6 +13,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0011-jobs',
   '0012-farm',
   '0013-triage',
+  '0014-audit',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -33,6 +33,18 @@ const ownerRow = ({ kind, id }: SessionOwner, passwordHash?: string) =>
 
 const ownerColumn = ({ kind }: SessionOwner) => sql.ref(kind === 'user' ? 'user_id' : 'token_id')
 
+/** A session as its owner sees it. */
+export interface ListedSession {
+  /** The beginning of its hash. */
+  readonly id: string
+  readonly created_at: string
+  readonly last_used_at: string
+  readonly expires_at: string
+  readonly current: boolean
+}
+
+const SESSION_ID = sql.raw('left(s.hash, 16)')
+
 /** Hashes are SHA-256 of the secrets, hex. */
 export const makeSessions = (db: Kysely<unknown>) => ({
   /** Starts a session. Nothing is stored if the owner is gone, or is a user with another password hash. */
@@ -98,6 +110,23 @@ export const makeSessions = (db: Kysely<unknown>) => ({
   },
   endSession: async (hash: string): Promise<void> => {
     await sql`delete from sessions where hash = ${hash}`.execute(db)
+  },
+  /** Valid sessions of an owner, the last used first; `current` is the hash of the one that asks. */
+  sessionsOf: async (owner: SessionOwner, current: string | undefined): Promise<ListedSession[]> => {
+    const { rows } = await sql<ListedSession>`
+      select ${SESSION_ID} as id, s.created_at, s.last_used_at, s.expires_at, s.hash = ${current ?? ''} as current
+      from sessions s left join users u on u.id = s.user_id
+      where s.${ownerColumn(owner)} = ${owner.id} and s.expires_at > now() and s.mark = coalesce(${USER_MARK}, '')
+      order by current desc, s.last_used_at desc, s.hash
+    `.execute(db)
+    return rows
+  },
+  /** False: the owner has no such session. */
+  endSessionOf: async (owner: SessionOwner, id: string): Promise<boolean> => {
+    const { numAffectedRows } = await sql`
+      delete from sessions s where s.${ownerColumn(owner)} = ${owner.id} and ${SESSION_ID} = ${id}
+    `.execute(db)
+    return numAffectedRows === 1n
   },
   /** Deletes expired sessions and codes. Returns their number. */
   pruneSessions: async (): Promise<number> => {

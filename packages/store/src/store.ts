@@ -2,6 +2,7 @@ import { listen } from '@scanfarm/platform/postgres'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { openPool, STATEMENT_TIMEOUT_MS, type ConnectionOptions, type StoreLog } from './connection.ts'
 import { makeAccess } from './access.ts'
+import { makeAudit } from './audit.ts'
 import { makeAssets } from './assets/assets.ts'
 import { makeEvents } from './events.ts'
 import { makeFeed } from './events/feed.ts'
@@ -92,6 +93,8 @@ export async function openStore(options: StoreOptions) {
     /** Infrastructures of cloud mode and their machines. */
     cloud: guarded(createCloudStore(db)),
     access: guarded(makeAccess(db, options.logins)),
+    /** Who changed what. */
+    audit: guarded(makeAudit(db, totals)),
     idempotency: guarded(makeIdempotency(db)),
     retention: guarded({ ...makeRetention(upkeep), ...makeUnusedRows(upkeep) }),
     /** Imported history. */

@@ -39,6 +39,7 @@ const PUBLIC = [
 const VIEWER_READS_BY_POST = [
   'DELETE /session',
   'POST /session/links',
+  'DELETE /sessions/{id}',
   'POST /cloud/estimate',
   'POST /snapshots/export',
   'POST /workflows/lint',
@@ -53,6 +54,7 @@ const OPERATOR_NEVER = [
   'POST /settings/reload',
   'POST /registry-install',
   'POST /database/tables/{table}/clear',
+  'GET /audit',
   'GET /tokens',
   'POST /tokens',
   'DELETE /tokens/{id}',

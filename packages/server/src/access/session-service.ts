@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '@scanfarm/contracts'
-import type { Access, SessionOwner, StoredSession } from '@scanfarm/store'
+import type { Access, ListedSession, SessionOwner, StoredSession } from '@scanfarm/store'
 import { addressGroup } from '../http/address-limits.ts'
 import { tokenHash } from './api-token.ts'
 import type { Caller } from './authenticator.ts'
@@ -28,6 +28,10 @@ export interface SessionService {
   /** A code that starts one session of the caller. */
   addCode(caller: Caller): Promise<{ code: string; expiresAt: string }>
   close(secret: string): Promise<void>
+  /** Logins of browsers as the caller; `secret` is the one of this browser. */
+  list(caller: Caller, secret: string | undefined): Promise<ListedSession[]>
+  /** Ends one of them. False: there is none with this id. */
+  end(caller: Caller, id: string): Promise<boolean>
 }
 
 /** Sessions of browsers. Every session has a new secret, so that nobody can choose the one of another. */
@@ -70,6 +74,9 @@ export const createSessionService = (access: Access, logins: LoginService, hours
       return { code, expiresAt }
     },
     close: (secret) => access.endSession(tokenHash(secret)),
+    list: (caller, secret) =>
+      access.sessionsOf(ownerOf(caller), secret === undefined ? undefined : tokenHash(secret)),
+    end: (caller, id) => access.endSessionOf(ownerOf(caller), id),
   }
 }
 

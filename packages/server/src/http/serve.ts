@@ -6,6 +6,7 @@ import { addressGroup, type ByteBudget } from './address-limits.ts'
 import { Answer } from './answer.ts'
 import { readBody, readJson, type BodyAccount } from './json-body.ts'
 import { requestIdOf } from './observe-requests.ts'
+import { isRecorded, recordChange } from './record-change.ts'
 import { responseCheck } from './response-check.ts'
 import type { Exchange, Route } from './route.ts'
 import { sendAnswer, sendJson } from './send.ts'
@@ -19,6 +20,7 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
   const handle = route.prepare()
   const firstStatus = Number(Object.keys(spec.responses)[0] ?? 200)
   const check = context.checkResponses ? responseCheck(spec) : undefined
+  const records = isRecorded(spec)
   const needsBody = spec.body !== undefined
   const role = spec.role
   const maxBytes = Math.min(spec.bodyBytes ?? JSON_BYTES, context.config.http.jsonBytes)
@@ -35,6 +37,14 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
       caller,
       http: exchange(request, response, account),
     })
+    if (records)
+      await recordChange(
+        context,
+        spec,
+        request,
+        caller,
+        result instanceof Answer ? result.status : firstStatus,
+      )
     const requestId = requestIdOf(request)
     check?.(result instanceof Answer ? result : new Answer(firstStatus, 'json', result))
     if (result instanceof Answer) sendAnswer(response, requestId, result)

@@ -12,6 +12,7 @@ export interface PruneParts {
     readonly workers: Pick<Store['workers'], 'prune'>
     readonly idempotency: Pick<Store['idempotency'], 'prune'>
     readonly access: Pick<Store['access'], 'pruneSessions'>
+    readonly audit: Pick<Store['audit'], 'prune'>
   }
   readonly log: Logger
 }
@@ -22,7 +23,9 @@ export const pruneOnce = async ({ store, log }: PruneParts): Promise<void> => {
   const workers = await store.workers.prune(KEEP_WORKERS_MS)
   const answers = await store.idempotency.prune(KEEP_ANSWERS_MS)
   const sessions = await store.access.pruneSessions()
-  if (workers + answers + sessions > 0) log.debug('expired rows were deleted', { workers, answers, sessions })
+  const changes = await store.audit.prune()
+  if (workers + answers + sessions + changes > 0)
+    log.debug('expired rows were deleted', { workers, answers, sessions, changes })
 }
 
 /** Rows of one batch and batches of one turn. */

@@ -1,6 +1,14 @@
 import type { Route } from '../http/route.ts'
+import { listAudit } from './access/audit.ts'
 import { login, logout } from './access/login.ts'
-import { createSession, createSessionLink, endSession, readSession } from './access/sessions.ts'
+import {
+  createSession,
+  createSessionLink,
+  endOwnSession,
+  endSession,
+  listSessions,
+  readSession,
+} from './access/sessions.ts'
 import { listSavedFilters, removeSavedFilter, saveFilter } from './access/saved-filters.ts'
 import { createToken, listTokens, removeToken } from './access/tokens.ts'
 import { changeUser, createUser, getUser, listUsers, removeUser } from './access/users.ts'
@@ -213,6 +221,8 @@ export const apiRoutes = (): Route[] => {
     readSession,
     endSession,
     createSessionLink,
+    listSessions,
+    endOwnSession,
     listSavedFilters,
     saveFilter,
     removeSavedFilter,
@@ -224,6 +234,7 @@ export const apiRoutes = (): Route[] => {
     getUser,
     changeUser,
     removeUser,
+    listAudit,
     getStats,
     readOverview,
     readSeries,

@@ -307,3 +307,41 @@ test('guesses of tokens and codes are limited by address, on all masters togethe
   // A valid token from elsewhere is not affected.
   await post({ token: server.tokens.viewer }, { 'X-Forwarded-For': '10.9.0.2' }).expect(200)
 })
+
+describe('the logins of a caller', () => {
+  const listOf = (cookie: string) => plain().get('/api/sessions').set('Cookie', cookie)
+  const end = (cookie: string, id: string) =>
+    plain().delete(`/api/sessions/${id}`).set('Cookie', cookie).set(CONSOLE)
+
+  test('are listed for their owner only, and the owner ends another one', async () => {
+    const [{ username }, other] = [await addUser(), await addUser()]
+    const first = await logIn({ username, password: PASSWORD })
+    const second = await logIn({ username, password: PASSWORD })
+    const stranger = await logIn({ username: other.username, password: PASSWORD })
+    const { body } = await listOf(second).expect(200)
+    expect(body.data).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f]{16}$/),
+        created_at: expect.any(String),
+        last_used_at: expect.any(String),
+        expires_at: expect.any(String),
+        current: true,
+      },
+      expect.objectContaining({ current: false }),
+    ])
+    const { id } = body.data[1]
+    await end(stranger, id).expect(404)
+    await who(first).expect(200)
+    await end(second, id).expect(200)
+    await who(first).expect(401)
+    await who(second).expect(200)
+    await end(second, id).expect(404)
+  })
+
+  test('are listed for a token in a header, too', async () => {
+    await logIn({ token: server.tokens.viewer })
+    const { body } = await server.viewer.get('/api/sessions').expect(200)
+    expect(body.data.length).toBeGreaterThan(0)
+    expect(body.data.every(({ current }: { current: boolean }) => !current)).toBe(true)
+  })
+})

@@ -1,4 +1,4 @@
-import { AppError, Role } from '@scanfarm/contracts'
+import { AppError, Role, Timestamp, wrapped } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
 import {
@@ -101,6 +101,53 @@ export const endSession = route(
     if (secret !== undefined) await sessions.close(secret)
     access.invalidate()
     return json(200, { message: 'Logged out' }, { 'Set-Cookie': clearedCookie(http.secure) })
+  },
+)
+
+const OwnSession = Type.Object(
+  {
+    id: Type.String(),
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    expires_at: Timestamp,
+    current: Type.Boolean({ description: 'The login of the browser that asks' }),
+  },
+  { $id: 'OwnSession' },
+)
+
+export const listSessions = route(
+  {
+    method: 'get',
+    path: '/sessions',
+    tag: 'Access',
+    summary: 'List the logins of browsers as the caller',
+    description: 'At most 100, the last used first. Logins of other users and tokens are not shown.',
+    role: 'viewer',
+    responses: { 200: wrapped(Type.Array(OwnSession)) },
+  },
+  async ({ sessions }, { caller, http }) => ({
+    data: await sessions.list(caller, sessionSecretOf(http.headers)),
+  }),
+)
+
+export const endOwnSession = route(
+  {
+    method: 'delete',
+    path: '/sessions/{id}',
+    tag: 'Access',
+    summary: 'End a login of a browser as the caller',
+    description:
+      'It ends immediately on the master that handles the request, and within 2 seconds on all others.',
+    role: 'viewer',
+    params: Type.Object({ id: Type.String() }),
+    responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
+    errors: ['not_found'],
+  },
+  async ({ sessions, access }, { params: { id }, caller }) => {
+    if (!(await sessions.end(caller, id)))
+      throw new AppError('not_found', `you have no login ${JSON.stringify(id)}: list them with GET /sessions`)
+    access.invalidate()
+    return { message: 'Logged out', id }
   },
 )
 
