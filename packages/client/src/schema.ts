@@ -2166,6 +2166,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the logins of browsers as the caller
+         * @description At most 100, the last used first. Logins of other users and tokens are not shown.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a login of a browser as the caller
+         * @description It ends immediately on the master that handles the request, and within 2 seconds on all others.
+         *
+         *     Requires the role viewer.
+         */
+        delete: operations["deleteSessionsId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/saved-filters": {
         parameters: {
             query?: never;
@@ -2314,6 +2358,28 @@ export interface paths {
          *     Requires the role admin.
          */
         patch: operations["patchUsersId"];
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what over the API, the newest change first
+         * @description Successful requests other than GET that need the role operator or admin. Their bodies are not recorded. Entries are deleted after 90 days, and the oldest of more than 1,000,000.
+         *
+         *     Requires the role admin.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/stats": {
@@ -2494,7 +2560,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the effective settings of this server, with masked secrets
+         * List the effective settings of this server and their origins, with masked secrets
          * @description Requires the role admin.
          */
         get: operations["getSettings"];
@@ -4019,6 +4085,26 @@ export interface components {
             /** @description What its slots execute now, oldest first; at most 1,000 */
             runs: components["schemas"]["WorkerRun"][];
         };
+        OwnSession: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_used_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expires_at: string;
+            /** @description The login of the browser that asks */
+            current: boolean;
+        };
         SavedFilter: {
             id: number;
             screen: string;
@@ -4058,6 +4144,42 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+        };
+        AuditEntry: {
+            id: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @enum {unknown} */
+            kind: "user" | "token";
+            /** @description Id of the user or token */
+            caller_id: number;
+            /** @description Name of the user or token at that time */
+            caller: string;
+            /** @enum {unknown} */
+            role: "viewer" | "operator" | "admin";
+            method: string;
+            /** @description Pattern of the route: `/users/{id}` */
+            route: string;
+            /** @description The path with its ids, at most 500 characters */
+            path: string;
+            status: number;
+        };
+        Setting: {
+            key: string;
+            /** @description A masked value is `***`; null: not set */
+            value: unknown;
+            /** @description `default`, an environment variable, a line of the settings file, or `command line` */
+            origin: string;
+            description: string;
+            /** @description The environment variable that sets it */
+            env: string;
+            /** @description Type and bounds */
+            kind: string;
+            /** @description The default as documented */
+            fallback: string;
         };
     };
     responses: {
@@ -9312,6 +9434,58 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnSession"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        id: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getSavedFilters: {
         parameters: {
             query?: {
@@ -9682,6 +9856,49 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                /** @description Name of a user or token */
+                caller?: string;
+                method?: "POST" | "PUT" | "PATCH" | "DELETE";
+                /** @description Part of the path */
+                path?: string;
+                /** @description Changes at this time or later */
+                since?: string;
+                /** @description Changes before this time */
+                until?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+                /** @description `next_cursor` of the previous page; takes precedence over offset */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AuditEntry"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             default: components["responses"]["AnyError"];
         };
     };
@@ -10089,10 +10306,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            key: string;
-                            value: unknown;
-                        }[];
+                        data: components["schemas"]["Setting"][];
                     };
                 };
             };

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import type { paths } from '@scanfarm/client'
 import { answer, api } from './client.ts'
 
@@ -12,4 +12,14 @@ export const sessionQuery = queryOptions({
 })
 
 export const logIn = (credentials: Credentials) => answer(api.POST('/session', { body: credentials }))
-export const logOut = () => answer(api.DELETE('/session'))
+const logOut = () => answer(api.DELETE('/session'))
+
+/** Ends the login of this browser. */
+export const useLogOut = () => {
+  const queries = useQueryClient()
+  return async () => {
+    await logOut()
+    queries.clear()
+    window.location.assign('/login')
+  }
+}

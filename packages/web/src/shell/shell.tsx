@@ -1,7 +1,7 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { logOut, sessionQuery } from '../api/session.ts'
+import { sessionQuery, useLogOut } from '../api/session.ts'
 import { useLiveState, useLiveStream } from '../live/live.ts'
 import { ROUTES } from '../routes.ts'
 import { Dialog, EmptyState, ErrorPanel, Menu, Page, useShortcut } from '../ui/index.ts'
@@ -69,13 +69,8 @@ const SearchBox = () => {
 
 const UserMenu = () => {
   const { data } = useQuery(sessionQuery)
-  const queries = useQueryClient()
+  const logOut = useLogOut()
   const [theme, setTheme] = useState(currentTheme)
-  const leave = async () => {
-    await logOut()
-    queries.clear()
-    window.location.assign('/login')
-  }
   return (
     <Menu
       label={`${data?.name ?? ''}: user and theme`}
@@ -88,7 +83,7 @@ const UserMenu = () => {
             setTheme(each)
           },
         })),
-        { label: 'Log out', onSelect: () => void leave() },
+        { label: 'Log out', onSelect: () => void logOut() },
       ]}
     >
       {data?.name ?? ''}

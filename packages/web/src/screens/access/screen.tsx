@@ -1,9 +1,54 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/access.css'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useRefusal } from '../../api/role.ts'
+import { sessionQuery } from '../../api/session.ts'
+import { Commands, EmptyState, Page, Tabs, useFilters, type CommandLine } from '../../ui/index.ts'
+import { Audit } from './audit.tsx'
+import { Logins } from './logins.tsx'
+import { Tokens } from './tokens.tsx'
+import { Users } from './users.tsx'
 
-export const Screen = () => (
-  <Page title="Access">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+const LINES: readonly CommandLine[] = [
+  { title: 'List the API tokens', cli: ['token', 'list'], api: ['GET', '/tokens'] },
+  {
+    title: 'Create an API token',
+    cli: ['token', 'create', 'NAME', '--role', 'operator', '--days', '90'],
+    api: ['POST', '/tokens', { name: 'NAME', role: 'operator' }],
+  },
+  { title: 'Delete an API token', cli: ['token', 'remove', 'ID'], api: ['DELETE', '/tokens/ID'] },
+  { title: 'List the users', api: ['GET', '/users'] },
+  { title: 'List who changed what', api: ['GET', '/audit'] },
+  { title: 'Open this console, logged in', cli: ['open'], api: ['POST', '/session/links'] },
+]
+
+export const Screen = () => {
+  const { data: me } = useQuery(sessionQuery)
+  const refusal = useRefusal('admin')
+  const [{ tab = refusal === undefined ? 'tokens' : 'logins' }, set] = useFilters(['tab'])
+  const forAdmins = (content: ReactNode) =>
+    refusal === undefined ? content : <EmptyState title="Only administrators see this">{refusal}</EmptyState>
+  return (
+    <Page title="Access" actions={<Commands lines={LINES} />}>
+      <p>
+        {me ? (
+          <>
+            You are the {me.kind === 'token' ? 'API token' : 'user'} <strong>{me.name}</strong> with the role{' '}
+            <strong>{me.role}</strong>.
+          </>
+        ) : null}
+      </p>
+      <Tabs
+        label="Parts of access"
+        value={tab}
+        onChange={(next) => set({ tab: next })}
+        tabs={[
+          { id: 'tokens', label: 'API tokens', content: forAdmins(<Tokens />) },
+          { id: 'users', label: 'Users', content: forAdmins(<Users />) },
+          { id: 'audit', label: 'Audit', content: forAdmins(<Audit />) },
+          { id: 'logins', label: 'My logins', content: <Logins /> },
+        ]}
+      />
+    </Page>
+  )
+}

@@ -1,9 +1,225 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/settings.css'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { Schemas } from '../../api/client.ts'
+import { useRefusal } from '../../api/role.ts'
+import {
+  reloadSettings,
+  serverInfoQuery,
+  settingsQuery,
+  settingsStatusQuery,
+  settingsYamlQuery,
+} from '../../api/settings.ts'
+import {
+  Badge,
+  Button,
+  Code,
+  Commands,
+  CopyButton,
+  EmptyState,
+  ErrorPanel,
+  FilterBar,
+  KeyValues,
+  Page,
+  Skeleton,
+  Tabs,
+  toast,
+  useFilters,
+  type Filter,
+} from '../../ui/index.ts'
 
-export const Screen = () => (
-  <Page title="Settings">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+type Setting = Schemas['Setting']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search' },
+  { name: 'given', label: 'Origin', options: ['default', 'environment', 'file', 'command line'] },
+]
+
+const originOf = ({ origin }: Setting): string => {
+  if (origin === 'default' || origin === 'command line') return origin
+  return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'file'
+}
+
+const textOf = (value: unknown): string => {
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const ReloadButton = () => {
+  const queries = useQueryClient()
+  const refusal = useRefusal('admin')
+  const reload = useMutation({
+    mutationFn: reloadSettings,
+    onSuccess: ({ message }) => toast(message),
+    onError: (error) => toast(error.message, 'bad'),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['settings'] }),
+  })
+  return (
+    <Button refusal={refusal} busy={reload.isPending} onClick={() => reload.mutate()}>
+      Reload
+    </Button>
+  )
+}
+
+/** What the server is, and what a restart would change. */
+const Status = () => {
+  const { data: info } = useQuery(serverInfoQuery)
+  const { data: status } = useQuery(settingsStatusQuery)
+  const pending = status?.restart_required ?? []
+  const problems = status?.problems ?? []
+  return (
+    <>
+      {problems.length === 0 ? null : (
+        <div className="error-panel" role="alert">
+          <p>The settings have changed since the start of the server. It would not start again:</p>
+          <ul>
+            {problems.map((problem) => (
+              <li key={problem}>{problem}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {pending.length === 0 ? null : (
+        <p className="notice tone-warn" role="status">
+          ▲ Restart the server to apply {pending.join(', ')}.
+        </p>
+      )}
+      <KeyValues
+        facts={[
+          ['Version', info?.version],
+          ['Runs', info?.run_modes.join(', ')],
+          ['Queue', info && (info.queue || 'none: the server is not a master')],
+          ['Settings file', status && (status.config_path || 'none')],
+          ['Data folder', status?.base_folder],
+          ['Artifacts', status && (status.storage_configured ? 'S3' : 'local folder')],
+        ]}
+      />
+    </>
+  )
+}
+
+const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
+  const { key, value, origin, description, env, kind, fallback } = setting
+  const text = textOf(value)
+  const isDefault = origin === 'default'
+  return (
+    <li className="setting">
+      <div>
+        <code className="setting-key">{key}</code>
+        <CopyButton text={key} label={key} />
+        <p className="setting-about">{description}</p>
+        <details>
+          <summary>How to set it</summary>
+          <dl className="setting-how">
+            <dt>Environment</dt>
+            <dd>
+              <code>{env}</code>
+            </dd>
+            <dt>Type</dt>
+            <dd>{kind}</dd>
+            <dt>Default</dt>
+            <dd>{fallback || 'none'}</dd>
+          </dl>
+        </details>
+      </div>
+      <div className="setting-value">
+        {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
+        <span className={isDefault ? 'muted' : 'setting-origin'}>{origin}</span>
+        {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
+      </div>
+    </li>
+  )
+}
+
+const Settings = () => {
+  const [{ q = '', given }] = useFilters(['q', 'given'])
+  const { data, error, refetch } = useQuery(settingsQuery)
+  const { data: status } = useQuery(settingsStatusQuery)
+  const groups = useMemo(() => {
+    const words = q.toLowerCase().split(/\s+/)
+    const found = data?.filter((setting) => {
+      const text =
+        `${setting.key} ${setting.env} ${setting.description} ${textOf(setting.value)}`.toLowerCase()
+      return (!given || originOf(setting) === given) && words.every((word) => text.includes(word))
+    })
+    return found && [...Map.groupBy(found, ({ key }) => key.split('.')[0] ?? key)]
+  }, [data, q, given])
+  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (!groups) return <Skeleton lines={10} />
+  return (
+    <>
+      <FilterBar filters={FILTERS} />
+      {groups.length === 0 ? (
+        <EmptyState title="No setting matches">Clear a filter to see more.</EmptyState>
+      ) : null}
+      {groups.map(([group, settings]) => (
+        <section key={group} className="setting-group" aria-labelledby={`group-${group}`}>
+          <h2 id={`group-${group}`}>{group}</h2>
+          <ul>
+            {settings.map((setting) => (
+              <Row
+                key={setting.key}
+                setting={setting}
+                pending={status?.restart_required.includes(setting.key) ?? false}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  )
+}
+
+const Yaml = () => {
+  const { data, error, refetch } = useQuery(settingsYamlQuery)
+  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton lines={10} />
+  return (
+    <>
+      <p className="muted">
+        All settings that have a value, in the form of a settings file. Secrets are <code>***</code>.{' '}
+        <CopyButton text={data} label="the settings" />
+      </p>
+      <Code label="The settings as YAML">{data}</Code>
+    </>
+  )
+}
+
+export const Screen = () => {
+  const [{ tab = 'list' }, set] = useFilters(['tab'])
+  const refusal = useRefusal('admin')
+  return (
+    <Page
+      title="Settings"
+      actions={
+        <>
+          <Commands
+            lines={[
+              { title: 'Print the settings of this machine', cli: ['config'], api: ['GET', '/settings'] },
+              { title: 'Reload the workflows and check the settings', api: ['POST', '/settings/reload'] },
+            ]}
+          />
+          <ReloadButton />
+        </>
+      }
+    >
+      {refusal === undefined ? (
+        <>
+          <Status />
+          <Tabs
+            label="Forms of the settings"
+            value={tab}
+            onChange={(next) => set({ tab: next })}
+            tabs={[
+              { id: 'list', label: 'Settings', content: <Settings /> },
+              { id: 'yaml', label: 'YAML', content: <Yaml /> },
+            ]}
+          />
+        </>
+      ) : (
+        <EmptyState title="Only administrators see the settings">{refusal}</EmptyState>
+      )}
+    </Page>
+  )
+}

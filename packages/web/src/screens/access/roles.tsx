@@ -1,0 +1,21 @@
+import { SelectField } from '../../ui/index.ts'
+
+export const ROLES = ['viewer', 'operator', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+const MEANING: Readonly<Record<Role, string>> = {
+  viewer: 'viewer: sees results',
+  operator: 'operator: also starts and cancels runs',
+  admin: 'admin: also changes workflows, users and tokens',
+}
+
+export const roleOf = (text: string | undefined): Role => ROLES.find((role) => role === text) ?? 'viewer'
+
+export const RoleField = ({ role = 'viewer' }: { role?: Role }) => (
+  <SelectField
+    name="role"
+    label="Role"
+    defaultValue={role}
+    options={ROLES.map((value) => ({ value, label: MEANING[value] }))}
+  />
+)
