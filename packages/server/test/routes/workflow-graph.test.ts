@@ -170,6 +170,8 @@ describe('GET /workflows/{name}/graph', () => {
       { name: 'jq', used_by: ['first'], workers: 0, worker_ids: [] },
       { name: 'nmap', used_by: ['first'], workers: 1, worker_ids: [WORKER] },
     ])
+    const { body } = await server.viewer.get('/api/workflows?search=survey').expect(200)
+    expect(body.data).toContainEqual(expect.objectContaining({ name: 'survey', missing_tools: ['jq'] }))
   })
 
   test('an unknown workflow answers 404', async () => {

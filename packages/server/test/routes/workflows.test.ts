@@ -57,6 +57,7 @@ describe('GET /workflows', () => {
           ]),
           checksum: createHash('sha256').update(PROBE).digest('hex'),
           valid: true,
+          missing_tools: [],
         },
       ],
       pagination: { total: 1, offset: 0, limit: 50 },

@@ -1,9 +1,11 @@
 import { Pagination, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
+import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { TOOL } from '../farm/workers.ts'
 import { MAX_LIMIT, pageQuery, pageRequest } from '../paging.ts'
 
 export const Param = Type.Object({
@@ -39,6 +41,9 @@ const WorkflowSummary = Type.Object(
     params_json: Type.String({ description: '`params` as JSON text, as Osmedeus clients read it' }),
     checksum: Type.String({ description: 'SHA-256 of the file in hex' }),
     valid: Type.Boolean({ description: 'False: the workflow has errors and cannot be started' }),
+    missing_tools: Type.Array(Type.String(), {
+      description: 'Programs that it or one of its modules declares, and that no worker has that is not lost',
+    }),
   },
   { $id: 'WorkflowSummary' },
 )
@@ -62,7 +67,23 @@ export const shownParams = (params: WorkflowEntry['params']): Param[] =>
 const hookCount = ({ workflow }: WorkflowEntry): number =>
   (workflow?.hooks?.pre_scan_steps ?? []).length + (workflow?.hooks?.post_scan_steps ?? []).length
 
-const summary = async (catalog: Catalog, entry: WorkflowEntry) => ({
+/** The programs of the workers that are not lost. */
+const toolsOfFarm = async ({ workers }: Store): Promise<ReadonlySet<string>> => {
+  const { data } = await workers.list()
+  return new Set(data.flatMap(({ status, capabilities }) => (status === 'lost' ? [] : capabilities)))
+}
+
+const missingTools = (catalog: Catalog, entry: WorkflowEntry, farm: ReadonlySet<string>): string[] => {
+  const { workflow } = entry
+  if (workflow === undefined) return []
+  const modules = [...catalog.references(entry, workflow).modules.values()]
+  const declared = [workflow, ...modules.map((module) => module.workflow)].flatMap(
+    (each) => each?.dependencies?.commands ?? [],
+  )
+  return [...new Set(declared)].filter((name) => !farm.has(TOOL + name)).sort()
+}
+
+const summary = async (catalog: Catalog, entry: WorkflowEntry, farm: ReadonlySet<string>) => ({
   name: entry.name,
   kind: entry.kind,
   description: entry.description,
@@ -78,6 +99,7 @@ const summary = async (catalog: Catalog, entry: WorkflowEntry) => ({
   step_count: entry.workflow?.steps?.length ?? 0,
   module_count: entry.workflow?.modules?.length ?? 0,
   valid: entry.workflow !== undefined,
+  missing_tools: missingTools(catalog, entry, farm),
 })
 
 /** The default page size that Osmedeus clients expect. */
@@ -122,7 +144,7 @@ export const listWorkflows = route(
       }),
     },
   },
-  async ({ catalog }, { query }) => {
+  async ({ catalog, store }, { query }) => {
     const { source, kind, search = '', tags = '', hidden = false } = query
     const words = wordsOf(tags)
     const text = search.toLowerCase()
@@ -135,8 +157,9 @@ export const listWorkflows = route(
     )
     const page = pageRequest({ limit: source === 'filesystem' ? MAX_LIMIT : DEFAULT_LIMIT, ...query })
     const shown = found.slice(page.offset, page.offset + page.limit)
+    const farm = await toolsOfFarm(store)
     return {
-      data: await Promise.all(shown.map((entry) => summary(catalog, entry))),
+      data: await Promise.all(shown.map((entry) => summary(catalog, entry, farm))),
       pagination: { total: found.length, offset: page.offset, limit: page.limit },
       count: found.length,
     }
@@ -241,11 +264,11 @@ export const getWorkflow = route(
     },
     errors: ['workflow_not_found'],
   },
-  async ({ catalog }, { params, query }) => {
+  async ({ catalog, store }, { params, query }) => {
     const entry = await catalog.find(params.name)
     if (query.json !== true) return text(200, 'application/yaml; charset=utf-8', await catalog.yaml(entry))
     return json(200, {
-      ...(await summary(catalog, entry)),
+      ...(await summary(catalog, entry, await toolsOfFarm(store))),
       steps: entry.workflow?.steps ?? [],
       modules: entry.workflow?.modules ?? [],
       triggers: entry.triggers,
