@@ -13,6 +13,7 @@ const SOURCES = [
   'packages/web/*',
   'packages/web/{src,public}/**/*',
   'packages/client/{package.json,src/**/*}',
+  'packages/language/src/{duration,trigger/cron}.ts',
   'pnpm-lock.yaml',
   'scripts/console/*.ts',
 ]
