@@ -49,7 +49,9 @@ const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Om
   )
 }
 
-interface ConfirmProps {
+interface ConfirmDialogProps {
+  readonly open: boolean
+  readonly onClose: () => void
   readonly title: string
   readonly children?: ReactNode
   /** The verb on the button that does it: "Cancel 3 runs". */
@@ -57,6 +59,51 @@ interface ConfirmProps {
   readonly danger?: boolean
   /** The dialog closes when it succeeds, and shows the error when it fails. */
   readonly onConfirm: () => Promise<unknown>
+}
+
+/** Asks before something is done; another control opens it. */
+export const ConfirmDialog = ({
+  open,
+  onClose,
+  title,
+  children,
+  action,
+  danger = false,
+  onConfirm,
+}: ConfirmDialogProps) => {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>()
+  const close = () => {
+    setError(undefined)
+    onClose()
+  }
+  const act = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await onConfirm()
+      close()
+    } catch (reason) {
+      setError(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog open={open} onClose={close} title={title}>
+      {children}
+      {error === undefined ? null : <ErrorPanel error={error} />}
+      <div className="dialog-actions">
+        <Button onClick={close}>Back</Button>
+        <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void act()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+interface ConfirmProps extends Omit<ConfirmDialogProps, 'open' | 'onClose'> {
   /** The button that opens the dialog. */
   readonly trigger: string
   readonly disabled?: boolean
@@ -65,51 +112,19 @@ interface ConfirmProps {
 }
 
 /** A button that asks before it acts. */
-export const Confirm = ({
-  title,
-  children,
-  action,
-  danger = false,
-  onConfirm,
-  trigger,
-  disabled,
-  refusal,
-}: ConfirmProps) => {
+export const Confirm = ({ trigger, disabled, refusal, ...rest }: ConfirmProps) => {
   const [open, setOpen] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const act = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onConfirm()
-      setOpen(false)
-    } catch (reason) {
-      setError(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
   return (
     <>
       <Button
-        kind={danger ? 'danger' : 'plain'}
+        kind={rest.danger ? 'danger' : 'plain'}
         disabled={disabled}
         refusal={refusal}
         onClick={() => setOpen(true)}
       >
         {trigger}
       </Button>
-      <Dialog open={open} onClose={() => setOpen(false)} title={title}>
-        {children}
-        {error === undefined ? null : <ErrorPanel error={error} />}
-        <div className="dialog-actions">
-          <Button onClick={() => setOpen(false)}>Back</Button>
-          <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void act()}>
-            {action}
-          </Button>
-        </div>
-      </Dialog>
+      <ConfirmDialog {...rest} open={open} onClose={() => setOpen(false)} />
     </>
   )
 }

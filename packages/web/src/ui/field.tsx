@@ -96,6 +96,20 @@ export const Field = ({ label, hint, name, ...rest }: FrameProps & Omit<Componen
   )
 }
 
+export const TextField = ({
+  label,
+  hint,
+  name,
+  ...rest
+}: FrameProps & Omit<ComponentProps<'textarea'>, 'name'>) => {
+  const { id, problem, props } = useFrame({ name, label, hint })
+  return (
+    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
+      <textarea className="input" rows={4} spellCheck={false} {...rest} {...props} />
+    </Frame>
+  )
+}
+
 interface Option {
   readonly value: string
   readonly label: string
