@@ -1,9 +1,284 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/automation.css'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import {
+  disableSchedule,
+  enableSchedule,
+  removeSchedule,
+  scheduleQuery,
+  triggerSchedule,
+  triggersQuery,
+  type Trigger,
+  type TriggerFilters,
+} from '../../api/automation.ts'
+import { useRefusal } from '../../api/role.ts'
+import { workflowNamesQuery } from '../../api/workflows.ts'
+import {
+  Badge,
+  Button,
+  Commands,
+  ConfirmDialog,
+  DataTable,
+  Dialog,
+  EmptyState,
+  ErrorPanel,
+  FilterBar,
+  Link,
+  Menu,
+  Page,
+  Skeleton,
+  Tabs,
+  Time,
+  toast,
+  useFilters,
+  useList,
+  type Column,
+  type MenuItem,
+} from '../../ui/index.ts'
+import { cronWords } from './cron-words.ts'
+import { ScheduleForm } from './schedule-form.tsx'
+import { TriggerTest } from './trigger-test.tsx'
 
-export const Screen = () => (
-  <Page title="Schedules &amp; triggers">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+/** The last firings of event triggers and watches change without an event of their own. */
+const REFRESH_MS = 10_000
+
+const STATES: Readonly<Record<Trigger['last_state'], string>> = {
+  '': '',
+  done: 'started runs',
+  open: 'runs under way',
+  waiting: 'waits for earlier runs',
+  skipped: 'skipped',
+}
+
+const When = ({ trigger }: { trigger: Trigger }) => {
+  const { type, schedule, timezone, topic, filters, path } = trigger
+  if (type === 'cron')
+    return (
+      <span title={`${schedule} (${timezone})`}>
+        {cronWords(schedule)} <span className="muted">{timezone}</span>
+      </span>
+    )
+  if (type === 'watch') return <code title={path}>{path}</code>
+  return (
+    <span title={filters.join('\n')}>
+      on <code>{topic || 'all topics'}</code>
+      {filters.length === 0 ? null : (
+        <span className="muted">
+          {' '}
+          if {filters.length} {filters.length === 1 ? 'filter is' : 'filters are'} true
+        </span>
+      )}
+    </span>
+  )
+}
+
+const State = ({ trigger: { problem, enabled } }: { trigger: Trigger }) =>
+  problem === '' ? (
+    <Badge tone={enabled ? 'good' : 'off'}>{enabled ? 'enabled' : 'disabled'}</Badge>
+  ) : (
+    <span title={problem}>
+      <Badge tone="bad">{problem}</Badge>
+    </span>
+  )
+
+const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly Column<Trigger>[] => [
+  { id: 'name', label: 'Name', width: 'minmax(110px, 1.2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  {
+    id: 'workflow',
+    label: 'Workflow',
+    width: 'minmax(110px, 1fr)',
+    cell: ({ workflow }) => (
+      <Link href={`/workflows/${encodeURIComponent(workflow.name)}`}>{workflow.name}</Link>
+    ),
+  },
+  { id: 'type', label: 'Kind', width: '48px', cell: ({ type }) => type },
+  { id: 'when', label: 'When', width: 'minmax(190px, 2.4fr)', cell: (trigger) => <When trigger={trigger} /> },
+  {
+    id: 'state',
+    label: 'State',
+    width: 'minmax(92px, 0.8fr)',
+    cell: (trigger) => <State trigger={trigger} />,
+  },
+  {
+    id: 'last',
+    label: 'Last',
+    width: '72px',
+    cell: ({ last_fired_at: at, last_state: state }) => (
+      <span title={STATES[state]}>
+        <Time at={at} />
+      </span>
+    ),
+  },
+  { id: 'next', label: 'Next', width: '62px', cell: ({ next_run: at }) => <Time at={at} /> },
+  {
+    id: 'job',
+    label: 'Last job',
+    width: '124px',
+    cell: ({ last_job_id: job, last_state: state }) =>
+      job === '' ? (
+        <span className="muted">{STATES[state] || '–'}</span>
+      ) : (
+        <Link href={`/jobs/${encodeURIComponent(job)}`}>{job}</Link>
+      ),
+  },
+  {
+    id: 'source',
+    label: 'From',
+    width: '40px',
+    cell: ({ source }) => (source === 'schedule' ? 'API' : 'file'),
+  },
+  { id: 'overlap', label: 'Overlap', width: '120px', hidden: true, cell: ({ overlap }) => overlap },
+  {
+    id: 'actions',
+    label: 'Actions',
+    width: '104px',
+    cell: (trigger) => (
+      <Menu label={`Actions of ${trigger.name}`} items={actions(trigger)}>
+        Actions ▾
+      </Menu>
+    ),
+  },
+]
+
+/** Loads a schedule and changes it. */
+const EditSchedule = ({ id, onDone }: { id: string; onDone: () => void }) => {
+  const { data, error } = useQuery({ ...scheduleQuery(id), staleTime: 0 })
+  if (error) return <ErrorPanel error={error} />
+  return data ? <ScheduleForm schedule={data} onDone={onDone} /> : <Skeleton lines={6} />
+}
+
+const List = () => {
+  const names = ['workflow', 'type', 'enabled', 'source'] as const
+  const [filters, set] = useFilters([...names, 'view', 'key'])
+  const { data: workflows = [] } = useQuery(workflowNamesQuery)
+  const { type, enabled, workflow, source } = filters
+  const query = { type, workflow, source, enabled: enabled && enabled === 'true' } as TriggerFilters
+  const list = useList({ ...triggersQuery(query), refetchInterval: REFRESH_MS })
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const isAdmin = useRefusal('admin') === undefined
+  const mayTest = useRefusal('operator') === undefined
+  const [editing, setEditing] = useState<string>()
+  const [removing, setRemoving] = useState<Trigger>()
+  const act = async (change: () => Promise<{ readonly message: string }>) => {
+    try {
+      toast((await change()).message)
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error), 'bad')
+    }
+    await queries.invalidateQueries({ queryKey: ['triggers'] })
+  }
+  const actions = (trigger: Trigger): readonly MenuItem[] => {
+    const { schedule_id: id, key } = trigger
+    return [
+      ...(mayTest && key !== ''
+        ? [{ label: 'Test with an event', onSelect: () => set({ view: 'test', key }) }]
+        : []),
+      ...(isAdmin && id !== ''
+        ? [
+            { label: 'Trigger now', onSelect: () => void act(() => triggerSchedule(id)) },
+            { label: 'Edit', onSelect: () => setEditing(id) },
+            trigger.enabled
+              ? { label: 'Disable', onSelect: () => void act(() => disableSchedule(id)) }
+              : { label: 'Enable', onSelect: () => void act(() => enableSchedule(id)) },
+            { label: 'Delete', danger: true, onSelect: () => setRemoving(trigger) },
+          ]
+        : []),
+      ...(id === ''
+        ? [
+            {
+              label: 'Show the workflow file',
+              onSelect: () =>
+                void navigate({ href: `/workflows/${encodeURIComponent(trigger.workflow.name)}?tab=source` }),
+            },
+          ]
+        : isAdmin
+          ? []
+          : [{ label: 'Changes need the role admin', onSelect: () => undefined }]),
+    ]
+  }
+  return (
+    <div className="stack">
+      <FilterBar
+        filters={[
+          { name: 'workflow', label: 'Workflow', suggestions: workflows },
+          { name: 'type', label: 'Kind', options: ['cron', 'event', 'watch'] },
+          { name: 'enabled', label: 'Enabled', options: ['true', 'false'] },
+          { name: 'source', label: 'Source', options: ['workflow', 'schedule'] },
+        ]}
+      />
+      <DataTable
+        label="Triggers"
+        columns={columns(actions)}
+        list={list}
+        keyOf={({ key, workflow: { name }, name: own }) => key || `${name} ${own}`}
+        empty={
+          <EmptyState title="No triggers">
+            {names.some((name) => filters[name] !== undefined)
+              ? 'No trigger matches these filters. Clear a filter to see more.'
+              : 'Create a schedule, or declare triggers in a workflow file.'}
+          </EmptyState>
+        }
+      />
+      <Dialog
+        wide
+        open={editing !== undefined}
+        onClose={() => setEditing(undefined)}
+        title="Edit the schedule"
+      >
+        {editing === undefined ? null : <EditSchedule id={editing} onDone={() => setEditing(undefined)} />}
+      </Dialog>
+      <ConfirmDialog
+        open={removing !== undefined}
+        onClose={() => setRemoving(undefined)}
+        title={`Delete ${removing?.name ?? ''}?`}
+        action="Delete the schedule"
+        danger
+        onConfirm={async () => {
+          if (removing) toast((await removeSchedule(removing.schedule_id)).message)
+          await queries.invalidateQueries({ queryKey: ['triggers'] })
+        }}
+      >
+        <p>It fires no more. Runs that it started are not changed.</p>
+      </ConfirmDialog>
+    </div>
+  )
+}
+
+export const Screen = () => {
+  const [{ view = 'list' }, set] = useFilters(['view'])
+  const [creating, setCreating] = useState(false)
+  const refusal = useRefusal('admin')
+  return (
+    <Page
+      title="Schedules & triggers"
+      actions={
+        <>
+          <Commands
+            lines={[
+              { title: 'List the triggers', api: ['GET', '/triggers'] },
+              { title: 'List the schedules', cli: ['schedules', 'list'], api: ['GET', '/schedules'] },
+            ]}
+          />
+          <Button kind="primary" refusal={refusal} onClick={() => setCreating(true)}>
+            New schedule
+          </Button>
+        </>
+      }
+    >
+      <Tabs
+        label="Parts of the page"
+        value={view}
+        onChange={(next) => set({ view: next })}
+        tabs={[
+          { id: 'list', label: 'Triggers', content: <List /> },
+          { id: 'test', label: 'Test with an event', content: <TriggerTest /> },
+        ]}
+      />
+      <Dialog wide open={creating} onClose={() => setCreating(false)} title="New schedule">
+        <ScheduleForm onDone={() => setCreating(false)} />
+      </Dialog>
+    </Page>
+  )
+}

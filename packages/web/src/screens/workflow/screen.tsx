@@ -1,9 +1,209 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/automation.css'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { lazy, Suspense, type ReactNode } from 'react'
+import { workflowQuery, type WorkflowPage } from '../../api/workflows.ts'
+import {
+  Badge,
+  Commands,
+  DataTable,
+  EmptyState,
+  ErrorPanel,
+  KeyValues,
+  Link,
+  LinkButton,
+  Page,
+  Skeleton,
+  Tabs,
+  useFilters,
+  type Column,
+} from '../../ui/index.ts'
+import type { Param } from './param-fields.tsx'
+import { Problems } from './problems.tsx'
+import { Source } from './source.tsx'
+import { StartForm } from './start-form.tsx'
 
-export const Screen = () => (
-  <Page title="Workflow">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }))
+
+type Tool = WorkflowPage['tools'][number]
+
+const PARAM_COLUMNS: readonly Column<Param>[] = [
+  { id: 'name', label: 'Name', width: 'minmax(120px, 1fr)', cell: ({ name }) => <code>{name}</code> },
+  {
+    id: 'type',
+    label: 'Type',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ type, min, max, choices, multiple }) =>
+      [
+        type,
+        min === undefined && max === undefined ? '' : `${min ?? ''}–${max ?? ''}`,
+        choices ? choices.join(' | ') : '',
+        multiple ? '(several)' : '',
+      ].join(' '),
+  },
+  { id: 'required', label: 'Required', width: '80px', cell: ({ required }) => (required ? 'yes' : '') },
+  {
+    id: 'default',
+    label: 'Default',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ default: value }) => (value === null ? '' : <code>{String(value as string)}</code>),
+  },
+  {
+    id: 'description',
+    label: 'Description',
+    width: 'minmax(200px, 3fr)',
+    cell: ({ description }) => <span title={description}>{description}</span>,
+  },
+]
+
+const TOOL_COLUMNS: readonly Column<Tool>[] = [
+  { id: 'name', label: 'Program', width: 'minmax(120px, 1fr)', cell: ({ name }) => <code>{name}</code> },
+  {
+    id: 'workers',
+    label: 'Workers that have it',
+    width: '160px',
+    cell: ({ workers }) =>
+      workers === 0 ? <Badge tone="bad">none</Badge> : <Badge tone="good">{workers}</Badge>,
+  },
+  {
+    id: 'who',
+    label: 'Which',
+    width: 'minmax(180px, 2fr)',
+    cell: ({ worker_ids: ids }) =>
+      ids.map((id, index) => (
+        <span key={id}>
+          {index === 0 ? '' : ', '}
+          <Link href={`/workers/${encodeURIComponent(id)}`}>{id}</Link>
+        </span>
+      )),
+  },
+  { id: 'used', label: 'Used by', width: 'minmax(160px, 2fr)', cell: ({ used_by: by }) => by.join(', ') },
+]
+
+const Remarks = ({ workflow, onLine }: { workflow: WorkflowPage; onLine: (line: number) => void }) => {
+  const missing = workflow.tools.filter(({ workers }) => workers === 0).map(({ name }) => name)
+  return (
+    <>
+      {workflow.valid ? null : <p className="tone-bad">■ The workflow has errors and cannot be started.</p>}
+      {missing.length === 0 ? null : (
+        <p className="tone-warn">▲ No worker has {missing.join(', ')}. Runs that need them wait or fail.</p>
+      )}
+      {workflow.problems.length === 0 ? null : (
+        <details open={!workflow.valid || undefined}>
+          <summary>
+            The checker has {workflow.problems.length} {workflow.problems.length === 1 ? 'remark' : 'remarks'}
+          </summary>
+          <Problems problems={workflow.problems} onPlace={onLine} file={workflow.file_path} />
+        </details>
+      )}
+    </>
+  )
+}
+
+const Body = ({ workflow }: { workflow: WorkflowPage }) => {
+  const [{ tab = 'graph', line = '' }, set] = useFilters(['tab', 'line'])
+  const showLine = (next: number) => set({ tab: 'source', line: String(next) })
+  const panel = (content: ReactNode) => <Suspense fallback={<Skeleton lines={8} />}>{content}</Suspense>
+  return (
+    <div className="workflow">
+      <div className="workflow-main">
+        {workflow.description === '' ? null : <p>{workflow.description}</p>}
+        <KeyValues
+          facts={[
+            ['Kind', workflow.kind],
+            ['Tags', workflow.tags.join(', ')],
+            ['Target', workflow.needs_target ? 'needed' : 'not needed'],
+            ['Source', workflow.source],
+            ['File', workflow.file_path],
+          ]}
+        />
+        <Remarks workflow={workflow} onLine={showLine} />
+        <Tabs
+          label="Parts of the page"
+          value={tab}
+          onChange={(next) => set({ tab: next })}
+          tabs={[
+            {
+              id: 'graph',
+              label: 'Graph',
+              content: panel(<Graph graph={workflow.graph} file={workflow.file_path} onLine={showLine} />),
+            },
+            {
+              id: 'source',
+              label: 'Source',
+              content: (
+                <Source
+                  yaml={workflow.yaml}
+                  problems={workflow.problems.filter(({ file }) => file === workflow.file_path)}
+                  line={Number(line) || 0}
+                  onLine={showLine}
+                />
+              ),
+            },
+            {
+              id: 'params',
+              label: `Params (${workflow.params.length})`,
+              content: (
+                <DataTable
+                  label="Params"
+                  columns={PARAM_COLUMNS}
+                  list={{ rows: workflow.params, total: workflow.params.length }}
+                  keyOf={({ name }) => name}
+                  empty={<EmptyState title="The workflow declares no params" />}
+                />
+              ),
+            },
+            {
+              id: 'tools',
+              label: `Programs (${workflow.tools.length})`,
+              content: (
+                <DataTable
+                  label="Programs"
+                  columns={TOOL_COLUMNS}
+                  list={{ rows: workflow.tools, total: workflow.tools.length }}
+                  keyOf={({ name }) => name}
+                  empty={<EmptyState title="The workflow declares no programs" />}
+                />
+              ),
+            },
+          ]}
+        />
+      </div>
+      <aside className="workflow-start" id="start" aria-label="Start">
+        <h2>Start</h2>
+        <StartForm workflow={workflow} />
+      </aside>
+    </div>
+  )
+}
+
+export const Screen = () => {
+  const { name = '' } = useParams({ strict: false }) as { name?: string }
+  const { data: workflow, error, refetch } = useQuery(workflowQuery(name))
+  const path = encodeURIComponent(name)
+  return (
+    <Page
+      title={name}
+      actions={
+        <>
+          <Commands
+            lines={[
+              { title: 'Read the workflow', api: ['GET', `/workflows/${path}`] },
+              { title: 'Read it as a graph', api: ['GET', `/workflows/${path}/graph`] },
+            ]}
+          />
+          <LinkButton to={`/triggers?workflow=${path}`}>Triggers</LinkButton>
+          <LinkButton to={`/runs?workflow=${path}`}>Runs</LinkButton>
+        </>
+      }
+    >
+      {workflow ? (
+        <Body key={name} workflow={workflow} />
+      ) : error ? (
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton lines={8} />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,76 @@
+import { memo, useEffect, useRef, useState } from 'react'
+import type { Problem } from '../../api/workflows.ts'
+import { Button } from '../../ui/index.ts'
+import { wordsOf } from './yaml-words.ts'
+
+/** A longer file is shown in full on request. */
+const FIRST_LINES = 3_000
+
+const SIGNS = { error: '■', warning: '▲', info: '●' } as const
+
+interface LineProps {
+  readonly number: number
+  readonly text: string
+  readonly problem: Problem | undefined
+  readonly chosen: boolean
+  readonly onChoose: (line: number) => void
+}
+
+const Line = memo(({ number, text, problem, chosen, onChoose }: LineProps) => (
+  <div
+    data-line={number}
+    className={`source-line ${chosen ? 'source-chosen' : ''} ${problem ? `source-${problem.severity}` : ''}`}
+  >
+    <button type="button" tabIndex={-1} aria-label={`Line ${number}`} onClick={() => onChoose(number)}>
+      {problem ? <span title={problem.message}>{SIGNS[problem.severity]}</span> : null} {number}
+    </button>
+    <code>
+      {wordsOf(text).map(({ kind, text: part }, index) => (
+        <span key={index} className={kind === '' ? undefined : `yaml-${kind}`}>
+          {part}
+        </span>
+      ))}
+    </code>
+  </div>
+))
+
+interface SourceProps {
+  readonly yaml: string
+  readonly problems: readonly Problem[]
+  /** The line in the URL. */
+  readonly line: number
+  readonly onLine: (line: number) => void
+}
+
+/** A workflow file with numbered lines. */
+export const Source = ({ yaml, problems, line, onLine }: SourceProps) => {
+  const holder = useRef<HTMLDivElement>(null)
+  const [all, setAll] = useState(false)
+  const lines = yaml.replace(/\n$/, '').split('\n')
+  const shown = all || line > FIRST_LINES ? lines : lines.slice(0, FIRST_LINES)
+  useEffect(() => {
+    if (line > 0) holder.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'center' })
+  }, [line])
+  const byLine = new Map(problems.toReversed().map((problem) => [problem.line, problem]))
+  return (
+    <>
+      {/* A scrollable region must be reachable by keyboard. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div ref={holder} className="source" tabIndex={0} role="region" aria-label="Source">
+        {shown.map((text, index) => (
+          <Line
+            key={index}
+            number={index + 1}
+            text={text}
+            problem={byLine.get(index + 1)}
+            chosen={line === index + 1}
+            onChoose={onLine}
+          />
+        ))}
+      </div>
+      {shown.length < lines.length ? (
+        <Button onClick={() => setAll(true)}>Show all {lines.length.toLocaleString()} lines</Button>
+      ) : null}
+    </>
+  )
+}

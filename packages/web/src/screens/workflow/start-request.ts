@@ -1,0 +1,112 @@
+import type { StartRequest } from '../../api/workflows.ts'
+import type { CommandLine } from '../../ui/index.ts'
+import { givenParams, type ParamValues } from './param-fields.tsx'
+
+export interface StartValues {
+  readonly targets: string
+  readonly params: ParamValues
+  /** The other fields of the request as texts; an empty text is not sent. */
+  readonly options: Readonly<Record<string, string>>
+}
+
+/** Lines of targets as the server reads them: blank lines, comments and duplicates are dropped. */
+export const targetsOf = (text: string): readonly string[] => [
+  ...new Set(
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('#')),
+  ),
+]
+
+const NUMBERS = ['concurrency', 'cloud_instances']
+const FLAGS = ['cloud_use_spot', 'cloud_auto_destroy']
+
+const valueOf = (name: string, text: string): string | number | boolean =>
+  NUMBERS.includes(name) ? Number(text) : FLAGS.includes(name) ? text === 'true' : text
+
+/** Options that belong to another choice are not sent. */
+const isMeant = (name: string, { run_mode: mode, runner_type: runner }: StartValues['options']): boolean => {
+  if (name.startsWith('cloud_')) return mode === 'cloud'
+  if (name === 'docker_image') return runner === 'docker'
+  if (name === 'ssh_host') return runner === 'ssh'
+  return true
+}
+
+export const requestOf = (
+  workflow: { readonly name: string; readonly kind: 'flow' | 'module'; readonly needs_target: boolean },
+  { targets, params, options }: StartValues,
+  file?: string,
+): StartRequest => {
+  const listed = targetsOf(targets)
+  const given = givenParams(params)
+  const entries = Object.entries(options).filter(
+    ([name, text]) => text.trim() !== '' && isMeant(name, options),
+  )
+  const [first] = listed
+  return {
+    [workflow.kind]: workflow.name,
+    ...(file !== undefined
+      ? { target_file: file }
+      : listed.length > 1
+        ? { targets: [...listed] }
+        : first === undefined
+          ? workflow.needs_target
+            ? { target: 'TARGET' }
+            : { empty_target: true }
+          : { target: first }),
+    ...(Object.keys(given).length === 0 ? {} : { params: given }),
+    ...Object.fromEntries(entries.map(([name, text]) => [name, valueOf(name, text.trim())])),
+  } as StartRequest
+}
+
+const FLAG_OF: Readonly<Record<string, string>> = {
+  priority: '--priority',
+  run_mode: '--mode',
+  runner_type: '--runner',
+  docker_image: '--image',
+  ssh_host: '--ssh-host',
+  timeout: '--timeout',
+  concurrency: '--concurrency',
+  workspace: '--space',
+  cloud_provider: '--cloud-provider',
+  cloud_instances: '--instances',
+  cloud_instance_type: '--instance-type',
+  cloud_region: '--region',
+}
+const SWITCHES: Readonly<Record<string, string>> = {
+  cloud_use_spot: '--spot',
+  cloud_auto_destroy: '--auto-destroy',
+  empty_target: '--empty-target',
+}
+
+/** More targets are a file in the command line. */
+const MAX_WORDS = 5
+
+/** The command lines that send this request. Targets beyond a few are read from `targets.txt`. */
+export const linesOf = (request: StartRequest, fileName = 'targets.txt'): readonly CommandLine[] => {
+  const { flow, module, target, targets = [], target_file: file, params = {}, schedule, ...options } = request
+  const named = target === undefined ? targets : [target]
+  const byFile = file !== undefined || named.length > MAX_WORDS
+  const words = [
+    'run',
+    ...(flow === undefined ? ['-m', module ?? ''] : ['-f', flow]),
+    ...(byFile ? ['-T', fileName] : named.flatMap((one) => ['-t', one])),
+    ...Object.entries(params).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
+    ...Object.entries(options).flatMap(([name, value]) => {
+      if (SWITCHES[name] !== undefined) return value === true ? [SWITCHES[name]] : []
+      return FLAG_OF[name] === undefined ? [] : [FLAG_OF[name], String(value)]
+    }),
+  ]
+  const shown =
+    file === undefined && named.length > MAX_WORDS
+      ? { ...request, targets: [...named.slice(0, MAX_WORDS), '…'] }
+      : request
+  return [
+    ...(schedule === undefined ? [{ title: 'Command line', cli: words }] : []),
+    {
+      title: file === undefined ? 'curl' : 'curl, with the path that POST /upload-file returns',
+      api: ['POST', '/runs', shown] as const,
+    },
+  ]
+}
