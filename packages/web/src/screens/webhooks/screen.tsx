@@ -1,9 +1,40 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/automation.css'
+import { useRefusal } from '../../api/role.ts'
+import { Commands, EmptyState, Page, Tabs, useFilters } from '../../ui/index.ts'
+import { Deliveries } from './deliveries.tsx'
+import { Incoming } from './incoming.tsx'
+import { Subscriptions } from './subscriptions.tsx'
 
-export const Screen = () => (
-  <Page title="Webhooks">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+export const Screen = () => {
+  const [{ tab = 'outgoing' }, set] = useFilters(['tab'])
+  const refusal = useRefusal('admin')
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        <Commands
+          lines={[
+            { title: 'List the subscriptions', api: ['GET', '/webhook-subscriptions'] },
+            { title: 'List dead deliveries', api: ['GET', '/webhook-deliveries?status=dead'] },
+            { title: 'List the incoming webhooks', api: ['GET', '/incoming-webhooks'] },
+          ]}
+        />
+      }
+    >
+      {refusal === undefined ? (
+        <Tabs
+          label="Parts of the page"
+          value={tab}
+          onChange={(next) => set({ tab: next })}
+          tabs={[
+            { id: 'outgoing', label: 'Outgoing', content: <Subscriptions /> },
+            { id: 'deliveries', label: 'Deliveries', content: <Deliveries /> },
+            { id: 'incoming', label: 'Incoming', content: <Incoming /> },
+          ]}
+        />
+      ) : (
+        <EmptyState title="Webhooks are for administrators">{refusal}</EmptyState>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,213 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import {
+  deliveriesQuery,
+  redeliver,
+  subscriptionsQuery,
+  type Delivery,
+  type DeliveryFilters,
+} from '../../api/automation.ts'
+import {
+  Button,
+  Code,
+  DataTable,
+  Dialog,
+  Duration,
+  EmptyState,
+  KeyValues,
+  SelectField,
+  StatusBadge,
+  Time,
+  toast,
+  useFilters,
+  useList,
+  type Column,
+} from '../../ui/index.ts'
+
+const REFRESH_MS = 3_000
+
+const AnswerState = ({
+  delivery: { last_status: status, last_error: error, attempts },
+}: {
+  delivery: Delivery
+}) => (
+  <span title={error}>
+    {status > 0 ? `${status}${error === '' ? '' : ` ${error}`}` : attempts > 0 ? error : '–'}
+  </span>
+)
+
+const columns = (
+  nameOf: (id: number) => string,
+  open: (one: Delivery) => void,
+): readonly Column<Delivery>[] => [
+  {
+    id: 'topic',
+    label: 'Topic',
+    width: 'minmax(130px, 1fr)',
+    cell: (one) => (
+      <button type="button" className="link-button" onClick={() => open(one)}>
+        {one.topic}
+      </button>
+    ),
+  },
+  {
+    id: 'to',
+    label: 'Subscription',
+    width: 'minmax(120px, 1fr)',
+    cell: (one) => nameOf(one.subscription_id),
+  },
+  { id: 'status', label: 'Status', width: '104px', cell: ({ status }) => <StatusBadge status={status} /> },
+  { id: 'attempts', label: 'Attempts', width: '72px', align: 'end', cell: ({ attempts }) => attempts },
+  {
+    id: 'answer',
+    label: 'Last answer',
+    width: 'minmax(160px, 2fr)',
+    cell: (one) => <AnswerState delivery={one} />,
+  },
+  {
+    id: 'took',
+    label: 'Took',
+    width: '64px',
+    align: 'end',
+    cell: ({ last_ms: ms }) => (ms === null ? '–' : <Duration ms={ms} />),
+  },
+  { id: 'last', label: 'Last attempt', width: '92px', cell: (one) => <Time at={one.last_attempt_at} /> },
+  {
+    id: 'next',
+    label: 'Next',
+    width: '72px',
+    cell: ({ status, next_at: at }) => (status === 'pending' ? <Time at={at} /> : '–'),
+  },
+  { id: 'created', label: 'Created', width: '84px', cell: (one) => <Time at={one.created_at} /> },
+]
+
+const sendAgain = async (deliveries: readonly Delivery[]): Promise<void> => {
+  let sent = 0
+  try {
+    for (const { id } of deliveries) {
+      await redeliver(id)
+      sent += 1
+    }
+    toast(`${sent} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`)
+  } catch (error) {
+    toast(`${sent} are sent again, then: ${error instanceof Error ? error.message : String(error)}`, 'bad')
+  }
+}
+
+interface DetailsProps {
+  readonly delivery: Delivery | undefined
+  readonly to: string
+  readonly onClose: () => void
+  readonly onAgain: () => void
+}
+
+const Details = ({ delivery, to, onClose, onAgain }: DetailsProps) => (
+  <Dialog wide open={delivery !== undefined} onClose={onClose} title={`Delivery of ${delivery?.topic ?? ''}`}>
+    {delivery ? (
+      <>
+        <KeyValues
+          facts={[
+            ['Status', <StatusBadge key="status" status={delivery.status} />],
+            ['Subscription', to],
+            ['Attempts', delivery.attempts],
+            ['Last attempt', <Time key="last" at={delivery.last_attempt_at} />],
+            ['Took', delivery.last_ms === null ? '' : <Duration key="took" ms={delivery.last_ms} />],
+            ['Next attempt', delivery.status === 'pending' ? <Time key="next" at={delivery.next_at} /> : ''],
+            ['HTTP status', delivery.last_status || ''],
+            ['Event', delivery.event_id],
+          ]}
+        />
+        {delivery.last_error === '' ? null : <p className="tone-bad">■ {delivery.last_error}</p>}
+        {delivery.last_answer === '' ? (
+          <p className="muted">The last answer had no content.</p>
+        ) : (
+          <Code label="Last answer">{delivery.last_answer}</Code>
+        )}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Close</Button>
+          <Button kind="primary" onClick={onAgain}>
+            Send again
+          </Button>
+        </div>
+      </>
+    ) : null}
+  </Dialog>
+)
+
+/** What was sent to the subscriptions, and what they answered. */
+export const Deliveries = () => {
+  const [{ status = '', subscription_id: subscription = '' }, set] = useFilters(['status', 'subscription_id'])
+  const { data: subscriptions = [] } = useQuery(subscriptionsQuery)
+  const [shown, setShown] = useState<number>()
+  const queries = useQueryClient()
+  const filters = {
+    ...(status === '' ? {} : { status }),
+    ...(subscription === '' ? {} : { subscription_id: Number(subscription) }),
+  } as DeliveryFilters
+  // Attempts are no events.
+  const list = useList({ ...deliveriesQuery(filters), refetchInterval: REFRESH_MS })
+  const nameOf = (id: number): string => subscriptions.find((one) => one.id === id)?.name ?? String(id)
+  const again = async (deliveries: readonly Delivery[]) => {
+    await sendAgain(deliveries)
+    await queries.invalidateQueries({ queryKey: ['webhooks', 'deliveries'] })
+  }
+  const current = list.rows?.find(({ id }) => id === shown)
+  return (
+    <div className="stack">
+      <search className="filters">
+        <SelectField
+          name="status"
+          label="Status"
+          value={status}
+          onChange={(event) => set({ status: event.currentTarget.value })}
+          options={[
+            { value: '', label: 'any' },
+            ...['pending', 'delivered', 'dead'].map((value) => ({ value, label: value })),
+          ]}
+        />
+        <SelectField
+          name="subscription_id"
+          label="Subscription"
+          value={subscription}
+          onChange={(event) => set({ subscription_id: event.currentTarget.value })}
+          options={[
+            { value: '', label: 'any' },
+            ...subscriptions.map(({ id, name }) => ({ value: String(id), label: name })),
+          ]}
+        />
+      </search>
+      <DataTable
+        label="Deliveries"
+        columns={columns(nameOf, ({ id }) => setShown(id))}
+        list={list}
+        keyOf={({ id }) => String(id)}
+        onOpen={({ id }) => setShown(id)}
+        bulk={(rows, clear) => (
+          <Button
+            onClick={() => {
+              clear()
+              void again(rows)
+            }}
+          >
+            Send again
+          </Button>
+        )}
+        empty={
+          <EmptyState title="No deliveries">
+            {status === '' && subscription === ''
+              ? 'Events that a subscription wants appear here.'
+              : 'No delivery matches these filters.'}
+          </EmptyState>
+        }
+      />
+      <Details
+        delivery={current}
+        to={current ? nameOf(current.subscription_id) : ''}
+        onClose={() => setShown(undefined)}
+        onAgain={() => {
+          if (current) void again([current])
+        }}
+      />
+    </div>
+  )
+}
