@@ -14,6 +14,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0012-farm',
   '0013-triage',
   '0014-audit',
+  '0015-finding-filters',
 ]
 
 /** Name of the newest schema file that this program knows. */

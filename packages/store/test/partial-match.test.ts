@@ -61,7 +61,7 @@ describe('a database without pg_trgm', () => {
       await client.query('create extension pg_trgm schema trigrams')
       await client.query('select index_substrings()')
     }, database.url)
-    expect(await indexes()).toEqual([{ indexname: 'assets_text' }, { indexname: 'vulnerabilities_asset' }])
+    expect(await indexes()).toEqual([{ indexname: 'assets_text' }, { indexname: 'vulnerabilities_text' }])
     expect(await found()).toHaveLength(1)
   })
 

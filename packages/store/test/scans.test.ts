@@ -87,7 +87,7 @@ describe('judging scans', () => {
     ])
     expect(events[0]).toMatchObject({ source: 'executor', workflow_name: 'probe', workspace: 'w' })
 
-    const { vulnerabilities } = await db.store.scans.compare(second, third, 10)
+    const { vulnerabilities } = await db.store.scans.compare(second, third, { limit: 10 })
     expect(vulnerabilities).toMatchObject({
       new: [{ before: null, after: { vuln_info: 'a' } }],
       gone: [],
@@ -95,7 +95,7 @@ describe('judging scans', () => {
       total_new: 1,
       total_changed: 1,
     })
-    const back = await db.store.scans.compare(third, second, 10)
+    const back = await db.store.scans.compare(third, second, { limit: 10 })
     expect(back.vulnerabilities).toMatchObject({ new: [], total_gone: 1, total_changed: 1 })
   })
 
@@ -293,7 +293,7 @@ test('Lists of changes end at their limit of bytes, and the totals count all cha
     sees: [found(Array.from({ length: 60 }, (_, n) => large(n)))],
     target: 'large.test',
   })
-  const { vulnerabilities: diff } = await db.store.scans.compare(first, second, 100)
+  const { vulnerabilities: diff } = await db.store.scans.compare(first, second, { limit: 100 })
   expect(diff.total_new).toBe(60)
   expect(diff.new.length).toBeGreaterThan(20)
   expect(JSON.stringify(diff).length).toBeLessThan(2.2 * 1024 * 1024)

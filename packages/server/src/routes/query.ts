@@ -68,3 +68,18 @@ export const longRowId = (text: string): number | undefined => {
   const id = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : undefined
   return id !== undefined && Number.isSafeInteger(id) ? id : undefined
 }
+
+/** A time as text, RFC 3339 or seconds since 1970; throws for other text. */
+export const timeOf = (path: string, text: string): Date => {
+  const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text)
+  if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text))
+    refuse([{ path, message: 'must be a time, for example 2026-01-31T12:00:00Z, or seconds since 1970' }])
+  return date
+}
+
+/** Of findings and assets. */
+export const NewSince = Type.Optional(
+  Type.String({ description: 'Found, or found again, after this time: RFC 3339, or seconds since 1970' }),
+)
+export const newSinceOf = (text: string | undefined): Date | undefined =>
+  text === undefined || text === '' ? undefined : timeOf('/new_since', text)

@@ -68,6 +68,8 @@ describe('comparisons', () => {
     expect(gone.body.data).toMatchObject([{ vuln_info: 'goes', state: 'gone', run_uuid: a }])
     const byTime = await server.viewer.get('/api/vulnerabilities/diff?workspace=diffs&from=0').expect(200)
     expect(byTime.body.data).toMatchObject({ workspace: 'diffs', total_new: 2, total_gone: 1 })
+    const rest = await server.viewer.get(`/api/runs/${a}/diff/${b}?change=new&after=${2 ** 40}`).expect(200)
+    expect(rest.body.data.vulnerabilities).toMatchObject({ new: [], gone: [], total_new: 1, total_gone: 1 })
     const page = async (after: number): Promise<{ new: { id: number }[] }> => {
       const path = `/api/vulnerabilities/diff?workspace=diffs&from=0&change=new&limit=1&after=${after}`
       const { body } = await server.viewer.get(path).expect(200)

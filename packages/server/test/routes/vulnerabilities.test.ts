@@ -129,6 +129,26 @@ describe('GET /vulnerabilities', () => {
     expect(clamped.body.pagination.limit).toBe(10_000)
   })
 
+  test('findings are searched by text and tag, and by when they were found', async () => {
+    const workspace = 'search'
+    const old = Math.floor(Date.now() / 1000) - 10
+    await create({ workspace, vuln_title: 'Open 100% redirect', tags: ['triaged', 'web'] })
+    await create({ workspace, vuln_info: 'CVE-2026-1', asset_value: 'https://redirect.example' })
+    const total = async (query: string): Promise<number> =>
+      (await server.viewer.get(`/api/vulnerabilities?workspace=${workspace}&${query}`).expect(200)).body
+        .pagination.total as number
+    expect(await total('search=REDIRECT')).toBe(2)
+    expect(await total('search=100%25%20r')).toBe(1)
+    expect(await total('search=cve-2026&asset_value=redirect')).toBe(1)
+    expect(await total('asset_value=CVE')).toBe(0)
+    expect(await total('tag=triaged')).toBe(1)
+    expect(await total('tag=triage')).toBe(0)
+    expect(await total(`new_since=${old}`)).toBe(2)
+    expect(await total('new_since=2999-01-01T00:00:00Z')).toBe(0)
+    const wrong = await server.viewer.get('/api/vulnerabilities?new_since=yesterday').expect(400)
+    expect(wrong.body.details).toMatchObject([{ path: '/new_since' }])
+  })
+
   test('a workspace is found by its exact name, including commas and blanks', async () => {
     await create({ workspace: 'one, two ' })
     await create({ workspace: 'one' })
@@ -311,7 +331,13 @@ describe('assets', () => {
     expect(body.data).toMatchObject([{ asset_value: 'a.example', state: 'open', times_seen: 1 }])
     expect(body.pagination).toEqual({ total: 1, offset: 0, limit: 20 })
     const { id } = body.data[0] as { id: number }
-    expect((await server.viewer.get(`/api/assets/${id}`).expect(200)).body.data).toEqual(body.data[0])
+    expect((await server.viewer.get(`/api/assets/${id}`).expect(200)).body.data).toEqual({
+      ...body.data[0],
+      runs: [],
+    })
+    expect((await server.viewer.get('/api/assets?workspace=estate&new_since=0').expect(200)).body).toEqual(
+      body,
+    )
     await server.viewer.get('/api/assets/0').expect(404)
     await server.viewer.get('/api/assets?status_code=ok').expect(400)
     expect((await server.viewer.get('/api/asset-stats?workspace=estate').expect(200)).body.data).toEqual({

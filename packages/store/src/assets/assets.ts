@@ -2,7 +2,7 @@ import type { Asset, AssetContent, FindingState, ImportSummary } from '@scanfarm
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
-import { contains, isOneOf, isRun, where } from '../findings/condition.ts'
+import { contains, has, isOneOf, isRun, where } from '../findings/condition.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
@@ -32,6 +32,8 @@ export interface AssetFilter {
   /** Part of value, URL or title, case-insensitive. */
   readonly search?: string
   readonly runUuid?: string
+  /** Found, or found again, after this time. */
+  readonly newSince?: Date
   readonly org?: string
 }
 
@@ -73,11 +75,6 @@ const RUNS = sql`left join runs f on f.id = a.first_run left join runs l on l.id
 const overlaps = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] =>
   values === undefined ? [] : [sql`${sql.ref(column)} && ${values.filter(canBeStored)}::text[]`]
 
-const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
-  if (value === undefined) return []
-  return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
-}
-
 /** A port without a protocol matches every protocol. */
 const portNames = (port: string | undefined): string[] | undefined => {
   if (port === undefined) return undefined
@@ -107,6 +104,7 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
     ? []
     : [sql`${number('content_length')} <= ${filter.maxContentLength}`]),
   ...isRun('last_run', filter.runUuid),
+  ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
   ...ofOrg(sql`workspace`, filter.org),
   // The same expression as in the index.
   ...contains(sql`(asset_value || ' ' || url || ' ' || title)`, filter.search),

@@ -17,6 +17,12 @@ export const contains = (text: RawBuilder<unknown>, part: string | undefined): R
   return [sql`${text} ilike ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}`]
 }
 
+/** The array of the column has the value. */
+export const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
+  if (value === undefined) return []
+  return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
+}
+
 /** First or last run of a record, by its uuid. */
 export const isRun = (column: string, uuid: string | undefined): RawBuilder<unknown>[] => {
   if (uuid === undefined) return []

@@ -4,7 +4,7 @@ import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type Pag
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
-import { contains, isOneOf, isRun, where } from './condition.ts'
+import { contains, has, isOneOf, isRun, where } from './condition.ts'
 
 export interface VulnerabilityFilter {
   /** One of them. */
@@ -14,6 +14,11 @@ export interface VulnerabilityFilter {
   readonly assetTypes?: readonly string[]
   /** Part of the value, case-insensitive. */
   readonly assetValue?: string
+  /** Part of title, identifier or asset, case-insensitive. */
+  readonly search?: string
+  readonly tag?: string
+  /** Found, or found again, after this time. */
+  readonly newSince?: Date
   readonly state?: FindingState
   readonly source?: string
   /** The run that saw it last. */
@@ -31,6 +36,9 @@ const COLUMNS = sql`
   coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
 const RUNS = sql`left join runs f on f.id = v.first_run left join runs l on l.id = v.last_run`
 
+/** The same expression as in the index. */
+const TEXT = sql`(vuln_title || ' ' || vuln_info || ' ' || asset_value)`
+
 export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
   ...isOneOf('workspace', filter.workspaces),
   ...isOneOf('severity', filter.severities),
@@ -40,6 +48,11 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
   ...isRun('last_run', filter.runUuid),
   ...ofOrg(sql`workspace`, filter.org),
+  ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
+  ...has('tags', filter.tag),
+  ...contains(TEXT, filter.search),
+  // The first of them is what the index serves.
+  ...contains(TEXT, filter.assetValue),
   ...contains(sql`asset_value`, filter.assetValue),
 ]
 
@@ -53,10 +66,13 @@ export const totalOf = (db: Kysely<unknown>, totals: Totals, filter: Vulnerabili
     }),
   )
 
-export const searchOf = ({ assetValue }: VulnerabilityFilter) => ({
-  part: assetValue,
-  parameter: 'asset_value',
-})
+/** The longer part decides whether the index serves the search. */
+export const searchOf = ({ assetValue = '', search = '' }: VulnerabilityFilter) => {
+  if (assetValue === '' && search === '') return { part: undefined, parameter: 'search' }
+  return search.length < assetValue.length
+    ? { part: assetValue, parameter: 'asset_value' }
+    : { part: search, parameter: 'search' }
+}
 
 /** Page of findings, newest first. */
 export async function listVulnerabilities(

@@ -20,15 +20,18 @@ export interface RecordChanges {
   total_changed: number
 }
 
-export interface Period {
-  readonly from: Date
-  readonly to: Date
+export interface ChangesPart {
   /** Most records of each list. */
   readonly limit: number
   /** Only this list; the totals count all. */
   readonly change?: 'new' | 'gone' | 'changed'
   /** Only records with a higher id: the last one of the previous page. */
   readonly after?: number
+}
+
+export interface Period extends ChangesPart {
+  readonly from: Date
+  readonly to: Date
 }
 
 export interface RunDiff {
@@ -45,11 +48,11 @@ export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
    */
   judge: ({ limit, history }: { limit: number; history: number }): Promise<number> =>
     judge(upkeep, limit, history),
-  /** Compares what runs `a` and `b` have seen; at most `limit` records of each kind and change. */
-  async compare(a: number, b: number, limit: number): Promise<RunDiff> {
+  /** Compares what runs `a` and `b` have seen. */
+  async compare(a: number, b: number, part: ChangesPart): Promise<RunDiff> {
     const [vulnerabilities, assets] = await Promise.all([
-      compare(db, 'vulnerability', a, b, limit),
-      compare(db, 'asset', a, b, limit),
+      compare(db, 'vulnerability', a, b, part),
+      compare(db, 'asset', a, b, part),
     ])
     return { vulnerabilities, assets }
   },
@@ -118,7 +121,7 @@ const compare = async (
   kind: Kind,
   a: number,
   b: number,
-  limit: number,
+  { limit, change, after = 0 }: ChangesPart,
 ): Promise<RecordChanges> => {
   const side = (run: number) => sql`
     select o.record_id, o.seen from observations o join runs r on r.id = o.run_id and r.attempt = o.attempt
@@ -131,11 +134,15 @@ const compare = async (
     ), named as (
       select case when before is null then 'new' when after is null then 'gone' else 'changed' end as change, *
       from sides
+    ), totals as (
+      select change, count(*) as total from named group by change
     ), numbered as (
-      select *, count(*) over (partition by change) as total, row_number() over (partition by change order by id) as n
-      from named
+      select *, row_number() over (partition by change order by id) as n from named join totals using (change)
+      where id > ${after} and (${change ?? null}::text is null or change = ${change ?? null})
     )
-    ${fitting(sql`select * from numbered where n <= ${limit}`)}
+    select change, total, null::bigint as id, null::jsonb as before, null::jsonb as after from totals
+    union all
+    (${fitting(sql`select * from numbered where n <= ${limit}`)})
   `.execute(db)
   return gathered(rows)
 }

@@ -19,7 +19,7 @@ export interface ChangedFinding {
   readonly outcome: 'changed' | 'unchanged' | 'deleted' | 'not_found' | 'too_many_tags'
 }
 
-/** A run that saw a finding. */
+/** A run that saw a finding or an asset. */
 export interface SeenBy {
   readonly run_uuid: string
   readonly workflow_name: string
@@ -63,7 +63,7 @@ type FacetName = (typeof FACETS)[number]
 export const FACET_RECORDS = 100_000
 /** Most values of one facet. */
 export const FACET_VALUES = 50
-/** Most runs of a finding. */
+/** Most runs of a record. */
 const MAX_RUNS = 100
 
 export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
@@ -94,20 +94,21 @@ export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
       () => countFacets(db, filter),
       ({ counted }) => counted,
     ),
-  /** The newest runs that saw a finding, as far as sightings are kept. */
-  async seenBy(id: number): Promise<SeenBy[]> {
+  /** The newest runs that saw a finding or an asset, as far as sightings are kept. */
+  async seenBy(kind: 'vulnerability' | 'asset', id: number): Promise<SeenBy[]> {
+    const table = kind === 'asset' ? sql`assets` : sql`vulnerabilities`
     const { rows } = await sql<SeenBy>`
       with scopes as (
-        select scope_id from sightings where kind = 'vulnerability' and record_id = ${id}
+        select scope_id from sightings where kind = ${kind} and record_id = ${id}
         union
-        select s.scope_id from vulnerabilities v join scans s on s.run_id in (v.first_run, v.last_run)
-        where v.id = ${id} and s.kind = 'vulnerability'
+        select s.scope_id from ${table} v join scans s on s.run_id in (v.first_run, v.last_run)
+        where v.id = ${id} and s.kind = ${kind}
       ), seen as (
         select distinct s.run_id from scopes join scans s using (scope_id)
         join observations o on (o.run_id, o.attempt, o.kind, o.record_id)
-                             = (s.run_id, s.attempt, 'vulnerability', ${id}::bigint)
+                             = (s.run_id, s.attempt, ${kind}, ${id}::bigint)
         union
-        select unnest(array[first_run, last_run]) from vulnerabilities where id = ${id}
+        select unnest(array[first_run, last_run]) from ${table} where id = ${id}
       )
       select r.run_uuid, r.workflow_name, r.target, r.status, r.started_at, r.completed_at
       from seen join runs r on r.id = seen.run_id order by r.id desc limit ${MAX_RUNS}

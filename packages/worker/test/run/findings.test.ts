@@ -55,7 +55,7 @@ test('Functions of a run save its findings, and the next run marks missing ones 
   ])
   const third = await scan([NUCLEI('one')])
   expect((await harness.steps(third)).map(({ output }) => output.trim())[6]).toBe('1')
-  const diff = await harness.store.scans.compare(first, second, 10)
+  const diff = await harness.store.scans.compare(first, second, { limit: 10 })
   expect(diff.vulnerabilities).toMatchObject({ total_new: 0, gone: [{ before: { vuln_info: 'two' } }] })
   expect(diff.assets).toMatchObject({ total_new: 0, total_gone: 0, total_changed: 0 })
   const events = await harness.store.events.list({ source: 'executor' }, { offset: 0, limit: 100 })

@@ -4,8 +4,9 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, commaList, List, longRowId, nameList, wordsOf } from '../query.ts'
+import { aliased, commaList, List, longRowId, nameList, NewSince, newSinceOf, wordsOf } from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { SeenBy } from './vulnerabilities.ts'
 
 const Length = Type.Optional(
   Type.Integer({
@@ -36,6 +37,7 @@ const AssetQuery = Type.Object(
     port: Type.Optional(Type.String()),
     source: List('Exact names, separated by commas'),
     state: List('open or gone'),
+    new_since: NewSince,
     run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
     run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
     ...orgQuery,
@@ -74,6 +76,7 @@ const assetFilter = (query: Static<typeof AssetQuery>): AssetFilter => {
     sources: nameList(query.source),
     state,
     search: query.search,
+    newSince: newSinceOf(query.new_since),
     runUuid: aliased(query, 'run_id', 'run_uuid'),
   }
 }
@@ -102,16 +105,18 @@ export const getAsset = route(
     path: '/assets/{id}',
     tag: 'Findings',
     summary: 'Read one asset',
+    description: 'With the runs that saw it, as far as sightings are kept.',
     role: 'viewer',
     params: Type.Object({ id: Type.String() }),
-    responses: { 200: wrapped(Asset) },
+    responses: { 200: wrapped(Type.Object({ ...Asset.properties, runs: SeenBy })) },
     errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
     const data = id === undefined ? undefined : await store.assets.find(id)
-    if (data === undefined) throw new AppError('not_found', `there is no asset ${JSON.stringify(params.id)}`)
-    return { data }
+    if (id === undefined || data === undefined)
+      throw new AppError('not_found', `there is no asset ${JSON.stringify(params.id)}`)
+    return { data: { ...data, runs: await store.triage.seenBy('asset', id) } }
   },
 )
 

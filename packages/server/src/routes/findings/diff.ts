@@ -3,6 +3,7 @@ import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
+import { timeOf } from '../query.ts'
 
 const MAX_RECORDS = 10_000
 const DEFAULT_RECORDS = 1_000
@@ -15,6 +16,24 @@ const limit = Type.Optional(
     description: 'Maximum records in each list; the totals count all',
   }),
 )
+
+const change = Type.Optional(
+  Type.Enum(['new', 'gone', 'changed'], { description: 'Only this list; the totals count all' }),
+)
+const after = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Only records with a higher id: the last id of a list continues it, together with `change`',
+  }),
+)
+
+/** The part of all changes that a request asks for. */
+const partOf = (query: { limit?: number; change?: 'new' | 'gone' | 'changed'; after?: number }) => ({
+  limit: query.limit ?? DEFAULT_RECORDS,
+  ...(query.change === undefined ? {} : { change: query.change }),
+  ...(query.after === undefined ? {} : { after: query.after }),
+})
 
 const Seen = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
 const Changes = Type.Array(Type.Object({ id: Type.Integer(), before: Seen, after: Seen }))
@@ -61,7 +80,7 @@ export const diffRuns = route(
       'Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.',
     role: 'viewer',
     params: Type.Object({ id: Type.String(), other: Type.String() }),
-    query: Type.Object({ limit }, { additionalProperties: false }),
+    query: Type.Object({ limit, change, after }, { additionalProperties: false }),
     responses: {
       200: wrapped(
         Type.Object({ from: RunSide, to: RunSide, vulnerabilities: RecordChanges, assets: RecordChanges }),
@@ -71,7 +90,7 @@ export const diffRuns = route(
   },
   async ({ store }, { params, query }) => {
     const [from, to] = await Promise.all([runOf(store, params.id), runOf(store, params.other)])
-    const diff = await store.scans.compare(from.id, to.id, query.limit ?? DEFAULT_RECORDS)
+    const diff = await store.scans.compare(from.id, to.id, partOf(query))
     return { data: { from: sideOf(from), to: sideOf(to), ...diff } }
   },
 )
@@ -82,27 +101,11 @@ const DiffQuery = Type.Object(
     from: Type.String({ description: 'RFC 3339, or seconds since 1970' }),
     to: Type.Optional(Type.String({ description: 'Same format; now if missing' })),
     limit,
-    change: Type.Optional(
-      Type.Enum(['new', 'gone', 'changed'], { description: 'Only this list; the totals count all' }),
-    ),
-    after: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description:
-          'Only records with a higher id: the last id of a list continues it, together with `change`',
-      }),
-    ),
+    change,
+    after,
   },
   { additionalProperties: false },
 )
-
-const timeOf = (path: string, text: string): Date => {
-  const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text)
-  if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text))
-    refuse([{ path, message: 'must be a time, for example 2026-01-31T12:00:00Z, or seconds since 1970' }])
-  return date
-}
 
 const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: string) =>
   route(
@@ -126,16 +129,14 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: st
       errors: ['invalid_input'],
     },
     async ({ store }, { query }) => {
-      const { workspace, from, to, limit: most = DEFAULT_RECORDS, change, after } = query
+      const { workspace, from, to } = query
       const begin = timeOf('/from', from)
       const end = to === undefined ? new Date() : timeOf('/to', to)
       if (begin > end) refuse([{ path: '/from', message: 'must not be after to' }])
       const changes = await store.scans.changes(kind, workspace, {
         from: begin,
         to: end,
-        limit: most,
-        ...(change === undefined ? {} : { change }),
-        ...(after === undefined ? {} : { after }),
+        ...partOf(query),
       })
       return { data: { workspace, from: begin.toISOString(), to: end.toISOString(), ...changes } }
     },

@@ -3,6 +3,7 @@ import {
   CONFIDENCES,
   FINDING_LIMITS,
   FINDING_STATES,
+  MAX_TAG_LENGTH,
   NewVulnerability,
   NullableTimestamp,
   page,
@@ -18,7 +19,7 @@ import { Type, type Static } from 'typebox'
 import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, longRowId, nameList, wordsOf } from '../query.ts'
+import { aliased, List, longRowId, nameList, NewSince, newSinceOf, wordsOf } from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
 /** Filters of lists and exports. */
@@ -33,6 +34,11 @@ export const vulnerabilityQuery = {
       description: 'Substring of the value, ignoring case',
     }),
   ),
+  search: Type.Optional(
+    Type.String({ maxLength: 1024, description: 'Substring of title, identifier or asset, ignoring case' }),
+  ),
+  tag: Type.Optional(Type.String({ maxLength: MAX_TAG_LENGTH, description: 'Has this tag' })),
+  new_since: NewSince,
   state: List('open or gone'),
   source: Type.Optional(Type.String()),
   run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
@@ -49,6 +55,9 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     confidences: wordsOf('confidence', query.confidence, CONFIDENCES),
     assetTypes: nameList(query.asset_type),
     assetValue: query.asset_value,
+    search: query.search,
+    tag: query.tag === '' ? undefined : query.tag,
+    newSince: newSinceOf(query.new_since),
     state,
     source: query.source,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
@@ -110,19 +119,22 @@ const VulnerabilityPath = Type.Object({ id: Type.String() })
 const noVulnerability = (id: string): AppError =>
   new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
 
+/** Of a finding or an asset. */
+export const SeenBy = Type.Array(
+  Type.Object({
+    run_uuid: Type.String(),
+    workflow_name: Type.String(),
+    target: Type.String(),
+    status: RunStatus,
+    started_at: NullableTimestamp,
+    completed_at: NullableTimestamp,
+  }),
+  { description: 'Runs that saw it, newest first, at most 100' },
+)
+
 const VulnerabilityDetail = Type.Object({
   ...Vulnerability.properties,
-  runs: Type.Array(
-    Type.Object({
-      run_uuid: Type.String(),
-      workflow_name: Type.String(),
-      target: Type.String(),
-      status: RunStatus,
-      started_at: NullableTimestamp,
-      completed_at: NullableTimestamp,
-    }),
-    { description: 'Runs that saw it, newest first, at most 100' },
-  ),
+  runs: SeenBy,
   history: Type.Array(
     Type.Object({
       changed_at: Timestamp,
@@ -151,7 +163,10 @@ export const getVulnerability = route(
     const id = longRowId(params.id)
     const data = id === undefined ? undefined : await store.vulnerabilities.find(id)
     if (id === undefined || data === undefined) throw noVulnerability(params.id)
-    const [runs, history] = await Promise.all([store.triage.seenBy(id), store.triage.history(id)])
+    const [runs, history] = await Promise.all([
+      store.triage.seenBy('vulnerability', id),
+      store.triage.history(id),
+    ])
     return {
       data: { ...data, runs, history: history.map((one) => ({ ...one, changes: { ...one.changes } })) },
     }

@@ -12,13 +12,13 @@ begin
     end if;
   exception
     when insufficient_privilege or undefined_file or feature_not_supported then
-      raise notice 'pg_trgm is not available: partial matches on asset_value will be slow';
+      raise notice 'pg_trgm is not available: partial matches will be slow';
       return false;
   end;
   select n.nspname into v_schema
   from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
   execute format(
-    'create index if not exists vulnerabilities_asset on vulnerabilities using gin (asset_value %I.gin_trgm_ops)',
+    'create index if not exists vulnerabilities_text on vulnerabilities using gin ((vuln_title || '' '' || vuln_info || '' '' || asset_value) %I.gin_trgm_ops)',
     v_schema);
   execute format(
     'create index if not exists assets_text on assets using gin ((asset_value || '' '' || url || '' '' || title) %I.gin_trgm_ops)',
