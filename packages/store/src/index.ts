@@ -57,7 +57,7 @@ export type { JobDraft, SubmittedJob, TargetDraft, TargetStream } from './jobs.t
 export type { LogState } from './runs.ts'
 export type { OutboxRow } from './outbox.ts'
 export { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
-export { FACET_RECORDS, FACET_VALUES, type Facets } from './findings/triage.ts'
+export { FACET_RECORDS, FACET_VALUES, type Facets } from './findings/facets.ts'
 export type { WorkspaceCounts } from './workspaces/workspaces.ts'
 export { DEFAULT_ORG } from './workspaces/names.ts'
 export { MAX_SAVED_FILTERS } from './saved-filters.ts'

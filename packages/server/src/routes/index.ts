@@ -28,7 +28,7 @@ import { readQueue } from './farm/queue.ts'
 import { readOverview, readSeries } from './farm/series.ts'
 import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
-import { assetStats, getAsset, listAssets } from './findings/assets.ts'
+import { assetStats, countAssetFacets, getAsset, listAssets } from './findings/assets.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
 import { changeVulnerabilities, countVulnerabilityFacets } from './findings/triage.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings/transfer.ts'
@@ -165,6 +165,7 @@ export const apiRoutes = (): Route[] => {
     listAssets,
     diffAssets,
     listAssetDiffs,
+    countAssetFacets,
     getAsset,
     assetStats,
     listWorkspaces,

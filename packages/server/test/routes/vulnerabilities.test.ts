@@ -338,6 +338,16 @@ describe('assets', () => {
     expect((await server.viewer.get('/api/assets?workspace=estate&new_since=0').expect(200)).body).toEqual(
       body,
     )
+    const facets = await server.viewer.get('/api/assets/facets?workspace=estate&search=SHOP').expect(200)
+    expect(facets.body.data).toMatchObject({
+      counted: 1,
+      complete: true,
+      state: [{ value: 'open', count: 1 }],
+      status_code: [{ value: '200', count: 1 }],
+      technology: [{ value: 'nginx', count: 1 }],
+      port: [],
+    })
+    await server.viewer.get('/api/assets/facets?limit=1').expect(400)
     await server.viewer.get('/api/assets/0').expect(404)
     await server.viewer.get('/api/assets?status_code=ok').expect(400)
     expect((await server.viewer.get('/api/asset-stats?workspace=estate').expect(200)).body.data).toEqual({

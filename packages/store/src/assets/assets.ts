@@ -2,6 +2,7 @@ import type { Asset, AssetContent, FindingState, ImportSummary } from '@scanfarm
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
+import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isOneOf, isRun, where } from '../findings/condition.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -37,6 +38,9 @@ export interface AssetFilter {
   readonly org?: string
 }
 
+const FACETS = ['state', 'workspace', 'asset_type', 'source', 'status_code', 'technology', 'port'] as const
+type AssetFacet = (typeof FACETS)[number]
+
 /** Distinct values, sorted. */
 export interface AssetStats {
   technologies: string[]
@@ -51,6 +55,13 @@ export const makeAssets = (db: Kysely<unknown>, totals: Totals) => ({
   /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
   import: (workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary> =>
     importAll(db, workspace, source, items),
+  /** How often each value occurs among the newest assets of a filter, the most frequent first. */
+  facets: (filter: AssetFilter): Promise<Facets<AssetFacet>> =>
+    totals.group(
+      `asset facets ${JSON.stringify(Object.entries(filter).sort())}`,
+      () => countFacets(db, filter),
+      ({ counted }) => counted,
+    ),
   stats: (workspaces: readonly string[] | undefined): Promise<AssetStats> => stats(db, workspaces),
 })
 
@@ -195,3 +206,28 @@ const stats = async (db: Kysely<unknown>, workspaces: readonly string[] | undefi
   ])
   return { technologies, sources, remarks, asset_types }
 }
+
+const countFacets = (db: Kysely<unknown>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>
+  boundedSearch(db, { part: filter.search, parameter: 'search' }, async (on) => {
+    const { rows } = await sql<FacetRow<AssetFacet>>`
+      with found as materialized (
+        select state, workspace, asset_type, source, status_code::text as status_code, technologies, open_ports
+        from assets ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
+      ), grouped as (
+        select case when grouping(state) = 0 then 'state' when grouping(workspace) = 0 then 'workspace'
+                    when grouping(asset_type) = 0 then 'asset_type' when grouping(source) = 0 then 'source'
+                    when grouping(status_code) = 0 then 'status_code' else 'counted' end as facet,
+               coalesce(state, workspace, asset_type, source, status_code, '') as value, count(*) as count
+        from found
+        group by grouping sets ((state), (workspace), (asset_type), (source), (status_code), ())
+        union all
+        select 'technology', left(value, 512), count(*) from found, unnest(technologies) value group by 2
+        union all
+        select 'port', left(value, 512), count(*) from found, unnest(open_ports) value group by 2
+      )
+      select facet, value, count from (
+        select *, row_number() over (partition by facet order by count desc, value) as n from grouped) ranked
+      where n <= ${FACET_VALUES} order by facet, n
+    `.execute(on)
+    return facetsOf(FACETS, rows)
+  })

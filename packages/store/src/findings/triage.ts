@@ -4,6 +4,7 @@ import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { where } from './condition.ts'
+import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from './facets.ts'
 import { conditionsOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 
 export type FindingChange =
@@ -36,17 +37,6 @@ export interface FindingHistoryEntry {
   readonly run_uuid: string
 }
 
-interface FacetCount {
-  readonly value: string
-  readonly count: number
-}
-
-export interface Facets {
-  /** Records that were counted: the newest that match. */
-  readonly counted: number
-  readonly facets: Readonly<Record<FacetName, FacetCount[]>>
-}
-
 const FACETS = [
   'severity',
   'confidence',
@@ -59,10 +49,6 @@ const FACETS = [
 ] as const
 type FacetName = (typeof FACETS)[number]
 
-/** Most records that facets count. */
-export const FACET_RECORDS = 100_000
-/** Most values of one facet. */
-export const FACET_VALUES = 50
 /** Most runs of a record. */
 const MAX_RUNS = 100
 
@@ -88,7 +74,7 @@ export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
     })
   },
   /** How often each value occurs among the newest findings of a filter, the most frequent first. */
-  facets: (filter: VulnerabilityFilter): Promise<Facets> =>
+  facets: (filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
     totals.group(
       `facets ${JSON.stringify(Object.entries(filter).sort())}`,
       () => countFacets(db, filter),
@@ -126,9 +112,9 @@ export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
   },
 })
 
-const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<Facets> =>
+const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
   boundedSearch(db, searchOf(filter), async (on) => {
-    const { rows } = await sql<{ facet: FacetName | 'counted'; value: string; count: number }>`
+    const { rows } = await sql<FacetRow<FacetName>>`
       with found as materialized (
         select severity, confidence, state, workspace, asset_type, source, left(asset_value, 512) as asset_value,
                last_run
@@ -153,12 +139,5 @@ const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<
         select *, row_number() over (partition by facet order by count desc, value) as n from grouped) ranked
       where n <= ${FACET_VALUES} order by facet, n
     `.execute(on)
-    const of = (name: FacetName): FacetCount[] =>
-      rows.flatMap(({ facet, value, count }) => (facet === name ? [{ value, count }] : []))
-    return {
-      counted: rows.find(({ facet }) => facet === 'counted')?.count ?? 0,
-      facets: Object.fromEntries(
-        FACETS.map((name): [FacetName, FacetCount[]] => [name, of(name)]),
-      ) as Facets['facets'],
-    }
+    return facetsOf(FACETS, rows)
   })

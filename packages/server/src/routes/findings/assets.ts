@@ -1,11 +1,12 @@
 import { AppError, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
-import type { AssetFilter } from '@scanfarm/store'
+import { FACET_RECORDS, type AssetFilter } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased, commaList, List, longRowId, nameList, NewSince, newSinceOf, wordsOf } from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { SeenBy } from './vulnerabilities.ts'
 
 const Length = Type.Optional(
@@ -16,35 +17,30 @@ const Length = Type.Optional(
   }),
 )
 
-const AssetQuery = Type.Object(
-  {
-    workspace: List('Exact names, separated by commas'),
-    search: List('Substring of value, URL or title, ignoring case'),
-    asset_type: List('Exact types, separated by commas'),
-    status_code: List('HTTP statuses, separated by commas'),
-    technology: Type.Optional(Type.String()),
-    tech: List('Has one of these technologies, separated by commas'),
-    remarks: List('Has one of these remarks, separated by commas'),
-    content_type: List('Substrings, ignoring case, separated by commas'),
-    location: Type.Optional(
-      Type.String({ maxLength: 2048, description: 'Substring of value, URL or address, ignoring case' }),
-    ),
-    tls: Type.Optional(
-      Type.String({ description: 'TLS version as the tool reported it, for example tls13' }),
-    ),
-    min_content_length: Length,
-    max_content_length: Length,
-    port: Type.Optional(Type.String()),
-    source: List('Exact names, separated by commas'),
-    state: List('open or gone'),
-    new_since: NewSince,
-    run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
-    run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
-    ...orgQuery,
-    ...pageQuery,
-  },
-  { additionalProperties: false },
-)
+const filterQuery = {
+  workspace: List('Exact names, separated by commas'),
+  search: List('Substring of value, URL or title, ignoring case'),
+  asset_type: List('Exact types, separated by commas'),
+  status_code: List('HTTP statuses, separated by commas'),
+  technology: Type.Optional(Type.String()),
+  tech: List('Has one of these technologies, separated by commas'),
+  remarks: List('Has one of these remarks, separated by commas'),
+  content_type: List('Substrings, ignoring case, separated by commas'),
+  location: Type.Optional(
+    Type.String({ maxLength: 2048, description: 'Substring of value, URL or address, ignoring case' }),
+  ),
+  tls: Type.Optional(Type.String({ description: 'TLS version as the tool reported it, for example tls13' })),
+  min_content_length: Length,
+  max_content_length: Length,
+  port: Type.Optional(Type.String()),
+  source: List('Exact names, separated by commas'),
+  state: List('open or gone'),
+  new_since: NewSince,
+  run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
+  run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
+  ...orgQuery,
+}
+const FilterQuery = Type.Object(filterQuery, { additionalProperties: false })
 
 const statusCodes = (text: string | undefined): number[] | undefined => {
   const codes = commaList(text)
@@ -57,7 +53,7 @@ const statusCodes = (text: string | undefined): number[] | undefined => {
 const lowerToo = (names: string[] | undefined): string[] | undefined =>
   names && [...new Set(names.flatMap((name) => [name, name.toLowerCase()]))]
 
-const assetFilter = (query: Static<typeof AssetQuery>): AssetFilter => {
+const assetFilter = (query: Static<typeof FilterQuery>): AssetFilter => {
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
@@ -88,7 +84,7 @@ export const listAssets = route(
     tag: 'Findings',
     summary: 'List assets, newest first',
     role: 'viewer',
-    query: AssetQuery,
+    query: Type.Object({ ...filterQuery, ...pageQuery }, { additionalProperties: false }),
     responses: { 200: page(Asset) },
     errors: ['invalid_input'],
   },
@@ -117,6 +113,37 @@ export const getAsset = route(
     if (id === undefined || data === undefined)
       throw new AppError('not_found', `there is no asset ${JSON.stringify(params.id)}`)
     return { data: { ...data, runs: await store.triage.seenBy('asset', id) } }
+  },
+)
+
+export const countAssetFacets = route(
+  {
+    method: 'get',
+    path: '/assets/facets',
+    tag: 'Findings',
+    summary: 'Count the assets of a filter by type, port, technology and other fields',
+    description: `Takes the filters of GET /assets. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
+    role: 'viewer',
+    query: FilterQuery,
+    responses: {
+      200: wrapped(
+        Type.Object({
+          ...FACETS_COUNTED,
+          state: FacetValues,
+          workspace: FacetValues,
+          asset_type: FacetValues,
+          source: FacetValues,
+          status_code: FacetValues,
+          technology: FacetValues,
+          port: FacetValues,
+        }),
+      ),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
+    return { data: facetsBody(await store.assets.facets(filter)) }
   },
 )
 

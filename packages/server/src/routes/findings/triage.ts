@@ -1,9 +1,10 @@
 import { FindingState, MAX_TAG_LENGTH, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
-import { decodeCursor, encodeCursor, FACET_RECORDS, FACET_VALUES } from '@scanfarm/store'
+import { decodeCursor, encodeCursor, FACET_RECORDS } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 
 /** Most findings that one request changes. */
@@ -102,10 +103,6 @@ export const changeVulnerabilities = route(
   },
 )
 
-const Values = Type.Array(Type.Object({ value: Type.String(), count: Type.Integer({ minimum: 0 }) }), {
-  description: `Most frequent first, at most ${FACET_VALUES}`,
-})
-
 export const countVulnerabilityFacets = route(
   {
     method: 'get',
@@ -118,16 +115,15 @@ export const countVulnerabilityFacets = route(
     responses: {
       200: wrapped(
         Type.Object({
-          counted: Type.Integer({ minimum: 0 }),
-          complete: Type.Boolean(),
-          severity: Values,
-          confidence: Values,
-          state: Values,
-          workspace: Values,
-          asset_type: Values,
-          source: Values,
-          asset_value: Values,
-          workflow: Values,
+          ...FACETS_COUNTED,
+          severity: FacetValues,
+          confidence: FacetValues,
+          state: FacetValues,
+          workspace: FacetValues,
+          asset_type: FacetValues,
+          source: FacetValues,
+          asset_value: FacetValues,
+          workflow: FacetValues,
         }),
       ),
     },
@@ -135,7 +131,6 @@ export const countVulnerabilityFacets = route(
   },
   async ({ store }, { query }) => {
     const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
-    const { counted, facets } = await store.triage.facets(filter)
-    return { data: { counted, complete: counted < FACET_RECORDS, ...facets } }
+    return { data: facetsBody(await store.triage.facets(filter)) }
   },
 )
