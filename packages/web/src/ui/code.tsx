@@ -7,7 +7,8 @@ export const Code = ({ children, label }: { children: string; label: string }) =
   </pre>
 )
 
-const prettyOf = (value: unknown): string => {
+/** JSON, or JSON text, with indentation; other text as it is. */
+export const prettyJson = (value: unknown): string => {
   if (typeof value !== 'string') return JSON.stringify(value, undefined, 2)
   try {
     return JSON.stringify(JSON.parse(value), undefined, 2)
@@ -18,5 +19,5 @@ const prettyOf = (value: unknown): string => {
 
 /** A value, or JSON text, with indentation. */
 export const JsonView = ({ value, label }: { value: unknown; label: string }) => (
-  <Code label={label}>{prettyOf(value)}</Code>
+  <Code label={label}>{prettyJson(value)}</Code>
 )

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Combobox, SelectField } from './field.tsx'
 
@@ -40,11 +40,15 @@ export const useFilters = <N extends string>(names: readonly N[]) => {
 
 interface FilterBarProps {
   readonly filters: readonly Filter[]
+  /** Names of filters that are elsewhere on the screen, and are cleared together with these. */
+  readonly others?: readonly string[]
+  /** Shown beside the filters. */
+  readonly children?: ReactNode
 }
 
 /** Filters bound to the URL. A text applies with Enter or when the input is left. */
-export const FilterBar = ({ filters }: FilterBarProps) => {
-  const names = filters.map(({ name }) => name)
+export const FilterBar = ({ filters, others = [], children }: FilterBarProps) => {
+  const names = [...filters.map(({ name }) => name), ...others]
   const [values, set] = useFilters(names)
   const used = names.filter((name) => values[name] !== undefined)
   return (
@@ -85,6 +89,7 @@ export const FilterBar = ({ filters }: FilterBarProps) => {
           Clear filters
         </Button>
       )}
+      {children}
     </search>
   )
 }

@@ -1,0 +1,120 @@
+import { Popover } from '@base-ui/react/popover'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useRefusal } from '../api/role.ts'
+import { deleteSavedFilter, saveFilter, savedFiltersQuery, type SavedFilter } from '../api/saved-filters.ts'
+import { Button } from './button.tsx'
+import { Field, Form } from './field.tsx'
+import { useFilters } from './filters.tsx'
+import { Link } from './link.tsx'
+import { ErrorPanel, Skeleton } from './page.tsx'
+
+interface SavedFiltersProps {
+  /** Path of the list, without the slash: `findings`. */
+  readonly screen: string
+  /** The names in the URL that belong to the filter. */
+  readonly names: readonly string[]
+}
+
+/** Filters of a list that were saved under a name: open, save the present one, share, delete. */
+export const SavedFilters = ({ screen, names }: SavedFiltersProps) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <Popover.Root open={open} onOpenChange={setOpen}>
+      <Popover.Trigger className="button button-plain">Saved filters</Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={6} align="end" className="layer">
+          <Popover.Popup className="popup saved-filters">
+            <Popover.Title className="popup-title">Saved filters</Popover.Title>
+            <Saved screen={screen} names={names} onOpen={() => setOpen(false)} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+const Saved = ({ screen, names, onOpen }: SavedFiltersProps & { onOpen: () => void }) => {
+  const { data, error, refetch } = useQuery(savedFiltersQuery(screen))
+  return (
+    <>
+      {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
+      {data ? null : <Skeleton lines={1} />}
+      {data?.length === 0 ? <p className="muted saved-none">None yet.</p> : null}
+      <ul className="saved-list">
+        {data?.map((filter) => (
+          <Entry key={filter.id} filter={filter} onOpen={onOpen} />
+        ))}
+      </ul>
+      <SaveForm screen={screen} names={names} known={data ?? []} />
+    </>
+  )
+}
+
+const Entry = ({ filter, onOpen }: { filter: SavedFilter; onOpen: () => void }) => {
+  const queries = useQueryClient()
+  const { id, name, query, own, shared, owner_name, screen } = filter
+  const refusal = useRefusal('admin')
+  const remove = useMutation({
+    mutationFn: () => deleteSavedFilter(id),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['saved-filters', screen] }),
+  })
+  return (
+    <li>
+      <Link href={`/${screen}${query && `?${query}`}`} onClick={onOpen}>
+        {name}
+      </Link>
+      <span className="muted">{own ? (shared ? 'shared' : '') : `by ${owner_name}`}</span>
+      {own || refusal === undefined ? (
+        <Button
+          kind="quiet"
+          busy={remove.isPending}
+          aria-label={`Delete the filter ${name}`}
+          onClick={() => remove.mutate()}
+        >
+          Delete
+        </Button>
+      ) : (
+        <span />
+      )}
+      {remove.error ? <ErrorPanel error={remove.error} /> : null}
+    </li>
+  )
+}
+
+const SaveForm = ({ screen, names, known }: SavedFiltersProps & { known: readonly SavedFilter[] }) => {
+  const queries = useQueryClient()
+  const refusal = useRefusal('operator')
+  const [filters] = useFilters(names)
+  const [name, setName] = useState('')
+  const query = new URLSearchParams(filters as Record<string, string>).toString()
+  const replaces = known.some((one) => one.own && one.name === name)
+  const save = useMutation({
+    mutationFn: (shared: boolean) => saveFilter({ screen, name, query, shared }),
+    onSuccess: async () => {
+      setName('')
+      await queries.invalidateQueries({ queryKey: ['saved-filters', screen] })
+    },
+  })
+  return (
+    <Form error={save.error} onSubmit={({ shared }) => save.mutate(shared === 'on')}>
+      <Field
+        name="name"
+        label="Save the present filter as"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={128}
+        required
+        autoComplete="off"
+      />
+      <label className="check" title={refusal}>
+        <input type="checkbox" name="shared" disabled={refusal !== undefined} /> Everybody sees it
+        {refusal === undefined ? null : <span className="muted"> (needs the role operator)</span>}
+      </label>
+      {save.error ? <ErrorPanel error={save.error} /> : null}
+      <Button type="submit" kind="primary" busy={save.isPending}>
+        {replaces ? 'Replace' : 'Save'}
+      </Button>
+    </Form>
+  )
+}
