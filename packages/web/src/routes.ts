@@ -30,6 +30,13 @@ export const ROUTES: readonly ScreenRoute[] = [
   },
   { path: '/findings/$id', title: 'Finding', load: () => import('./screens/finding/screen.tsx') },
   { path: '/assets', title: 'Assets', group: 'Results', load: () => import('./screens/assets/screen.tsx') },
+  { path: '/assets/$id', title: 'Asset', load: () => import('./screens/asset/screen.tsx') },
+  {
+    path: '/changes',
+    title: 'Changes',
+    group: 'Results',
+    load: () => import('./screens/changes/screen.tsx'),
+  },
   {
     path: '/workflows',
     title: 'Workflows',

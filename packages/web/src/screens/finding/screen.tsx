@@ -1,9 +1,204 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/findings.css'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
+import { useRefusal } from '../../api/role.ts'
+import {
+  Badge,
+  Button,
+  Commands,
+  Confirm,
+  EmptyState,
+  ErrorPanel,
+  ExternalLink,
+  hrefWith,
+  KeyValues,
+  Link,
+  LongText,
+  Page,
+  prettyJson,
+  SeenBy,
+  Severity,
+  Skeleton,
+  Tabs,
+  Time,
+  toast,
+  useFilters,
+} from '../../ui/index.ts'
+import { History } from './history.tsx'
+import { Neighbours } from './neighbours.tsx'
+import { referencesOf } from './references.ts'
+import { Tags, useChange } from './tags.tsx'
 
-export const Screen = () => (
-  <Page title="Finding">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+type Finding = Awaited<ReturnType<NonNullable<ReturnType<typeof findingQuery>['queryFn']>>>
+
+const EVIDENCE = [
+  ['Description', 'vuln_desc'],
+  ['Proof of concept', 'vuln_poc'],
+  ['Request', 'detail_http_request'],
+  ['Response', 'detail_http_response'],
+] as const
+
+const Evidence = ({ finding }: { finding: Finding }) => {
+  const references = referencesOf(finding.raw_vuln_json)
+  const given = EVIDENCE.filter(([, name]) => finding[name] !== '')
+  return (
+    <div className="finding">
+      {given.length === 0 && references.length === 0 ? (
+        <EmptyState title="No evidence">The scanner gave no description, request or response.</EmptyState>
+      ) : null}
+      {given.map(([title, name]) => (
+        <LongText key={name} title={title} text={finding[name]} />
+      ))}
+      {references.length === 0 ? null : (
+        <section className="evidence">
+          <h2>References</h2>
+          <ul className="references">
+            {references.map((href) => (
+              <li key={href}>
+                <ExternalLink href={href} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  )
+}
+
+const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilters }) => {
+  const navigate = useNavigate()
+  const refusal = useRefusal('operator')
+  const change = useChange(finding.id)
+  const next = finding.state === 'open' ? 'gone' : 'open'
+  return (
+    <>
+      <Commands lines={[{ title: 'Read the finding', api: ['GET', `/vulnerabilities/${finding.id}`] }]} />
+      <Button
+        refusal={refusal}
+        busy={change.isPending}
+        onClick={() =>
+          change.mutate(
+            { state: next },
+            {
+              onSuccess: () => toast(next === 'gone' ? 'Marked as gone.' : 'Opened again.'),
+              onError: (reason) => toast(reason.message, 'bad'),
+            },
+          )
+        }
+      >
+        {next === 'gone' ? 'Mark as gone' : 'Open again'}
+      </Button>
+      <Confirm
+        trigger="Delete"
+        title="Delete this finding?"
+        action="Delete the finding"
+        danger
+        refusal={refusal}
+        onConfirm={async () => {
+          await change.mutateAsync({ delete: true })
+          toast('Deleted.')
+          await navigate({ href: hrefWith('/findings', filters) })
+        }}
+      >
+        <p>Its history is deleted, too. A later scan that sees it adds it as new.</p>
+      </Confirm>
+    </>
+  )
+}
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const [filters] = useFilters(FINDING_FILTERS)
+  const [{ tab = 'evidence' }, set] = useFilters(['tab'])
+  const { data: finding, error, refetch } = useQuery(findingQuery(id))
+  if (!finding)
+    return (
+      <Page title="Finding">
+        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />}
+      </Page>
+    )
+  const title = finding.vuln_title || finding.vuln_info || `Finding ${id}`
+  return (
+    <Page title={title} actions={<Actions finding={finding} filters={filters} />}>
+      <Neighbours id={finding.id} filters={filters} />
+      <KeyValues
+        facts={[
+          ['Severity', <Severity key="severity" severity={finding.severity} />],
+          [
+            'State',
+            <Badge key="state" tone={finding.state === 'open' ? 'wait' : 'off'}>
+              {finding.state}
+            </Badge>,
+          ],
+          ['Identifier', finding.vuln_info],
+          ['Confidence', finding.confidence],
+          [
+            'Asset',
+            finding.asset_value === '' ? '' : <ExternalLink key="asset" href={finding.asset_value} />,
+          ],
+          [
+            'What else is known',
+            finding.asset_value === '' ? (
+              ''
+            ) : (
+              <Link
+                key="assets"
+                href={hrefWith('/assets', {
+                  workspace: finding.workspace,
+                  search: hostOf(finding.asset_value),
+                })}
+              >
+                Assets of {hostOf(finding.asset_value)}
+              </Link>
+            ),
+          ],
+          ['Asset type', finding.asset_type],
+          [
+            'Workspace',
+            <Link key="workspace" href={`/findings?workspace=${encodeURIComponent(finding.workspace)}`}>
+              {finding.workspace}
+            </Link>,
+          ],
+          ['First seen', <Time key="first" at={finding.first_seen} />],
+          ['Last seen', <Time key="last" at={finding.last_seen} />],
+          ['Gone', finding.gone_at ? <Time key="gone" at={finding.gone_at} /> : ''],
+          ['Seen by', finding.times_seen === 1 ? '1 scan' : `${finding.times_seen} scans`],
+          ['Source', finding.source],
+        ]}
+      />
+      <Tags id={finding.id} tags={finding.tags} />
+      <Tabs
+        label="Parts of the finding"
+        value={tab}
+        onChange={(next) => set({ tab: next })}
+        tabs={[
+          { id: 'evidence', label: 'Evidence', content: <Evidence finding={finding} /> },
+          {
+            id: 'runs',
+            label: `Runs (${finding.runs.length})`,
+            content: <SeenBy runs={finding.runs} kind="vulnerabilities" />,
+          },
+          {
+            id: 'history',
+            label: `History (${finding.history.length})`,
+            content: <History changes={finding.history} />,
+          },
+          {
+            id: 'raw',
+            label: 'Raw record',
+            content:
+              finding.raw_vuln_json === '' ? (
+                <EmptyState title="No raw record">The finding was not reported by a scanner.</EmptyState>
+              ) : (
+                <LongText title="Record of the scanner" text={prettyJson(finding.raw_vuln_json)} />
+              ),
+          },
+        ]}
+      />
+    </Page>
+  )
+}
+
+/** The host of a URL; other text as it is. */
+const hostOf = (place: string): string => (URL.canParse(place) && new URL(place).hostname) || place

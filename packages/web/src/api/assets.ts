@@ -1,0 +1,116 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { paths } from '@scanfarm/client'
+import { answer, api, type Schemas } from './client.ts'
+import { COUNTS } from './counts.ts'
+import { listQuery } from './list.ts'
+import { newSince } from './since.ts'
+
+export type Asset = Schemas['Asset']
+type Query = NonNullable<paths['/assets']['get']['parameters']['query']>
+
+/** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open assets. */
+export const ASSET_FILTERS = [
+  'state',
+  'since',
+  'search',
+  'workspace',
+  'asset_type',
+  'port',
+  'tech',
+  'status_code',
+  'source',
+  'run_id',
+] as const
+export type AssetFilters = Readonly<Partial<Record<(typeof ASSET_FILTERS)[number], string>>>
+
+/** The filters as the API names them. */
+export const assetQueryOf = ({ since, state = 'open', ...rest }: AssetFilters): Query => ({
+  ...rest,
+  state,
+  new_since: newSince(since),
+})
+
+const PAGE = 100
+
+export const assetsQuery = (filters: AssetFilters) =>
+  listQuery(['assets', filters], (cursor) =>
+    answer(api.GET('/assets', { params: { query: { ...assetQueryOf(filters), cursor, limit: PAGE } } })),
+  )
+
+export const assetTotalQuery = (filters: AssetFilters) =>
+  queryOptions({
+    ...COUNTS,
+    queryKey: ['counts', 'assets', 'total', filters],
+    queryFn: async () =>
+      (await answer(api.GET('/assets', { params: { query: { ...assetQueryOf(filters), limit: 1 } } })))
+        .pagination.total,
+  })
+
+export const assetFacetsQuery = (filters: AssetFilters) =>
+  queryOptions({
+    ...COUNTS,
+    queryKey: ['counts', 'assets', 'facets', filters],
+    queryFn: async () =>
+      (await answer(api.GET('/assets/facets', { params: { query: assetQueryOf(filters) } }))).data,
+    placeholderData: (before) => before,
+  })
+
+export const assetQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['assets', 'one', id],
+    queryFn: async () => (await answer(api.GET('/assets/{id}', { params: { path: { id } } }))).data,
+  })
+
+export const KINDS = ['vulnerabilities', 'assets'] as const
+export type Kind = (typeof KINDS)[number]
+export const CHANGES = ['new', 'gone', 'changed'] as const
+export type Change = (typeof CHANGES)[number]
+
+/** Two times in a workspace, or two runs. */
+export type Comparison =
+  | { readonly workspace: string; readonly from: string; readonly to?: string }
+  | { readonly a: string; readonly b: string }
+
+const CHANGES_PAGE = 200
+
+type Changes = Awaited<ReturnType<typeof readPeriod>>
+
+const readPeriod = async (
+  kind: Kind,
+  { workspace, from, to }: Extract<Comparison, { workspace: string }>,
+  part: { change: Change; after: number },
+) => {
+  const query = { workspace, from: newSince(from) ?? from, to: newSince(to), limit: CHANGES_PAGE, ...part }
+  return (
+    await answer(
+      kind === 'assets'
+        ? api.GET('/assets/diff', { params: { query } })
+        : api.GET('/vulnerabilities/diff', { params: { query } }),
+    )
+  ).data
+}
+
+const readRuns = async (
+  kind: Kind,
+  { a, b }: Extract<Comparison, { a: string }>,
+  part: { change: Change; after: number },
+): Promise<Omit<Changes, 'workspace' | 'from' | 'to'>> => {
+  const params = { path: { id: a, other: b }, query: { limit: CHANGES_PAGE, ...part } }
+  return (await answer(api.GET('/runs/{id}/diff/{other}', { params }))).data[kind]
+}
+
+/** One list of changes, page by page: each page continues after the last id. */
+export const changesQuery = (kind: Kind, comparison: Comparison, change: Change) =>
+  infiniteQueryOptions({
+    queryKey: ['changes', kind, comparison, change],
+    queryFn: ({ pageParam: after }) =>
+      'a' in comparison
+        ? readRuns(kind, comparison, { change, after })
+        : readPeriod(kind, comparison, { change, after }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => {
+      const seen = pages.reduce((sum, page) => sum + page[change].length, 0)
+      return seen < last[`total_${change}`] ? last[change].at(-1)?.id : undefined
+    },
+    placeholderData: (before) => before,
+  })

@@ -1,0 +1,144 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { paths } from '@scanfarm/client'
+import { answer, api, type Schemas } from './client.ts'
+import { COUNTS } from './counts.ts'
+import { listQuery } from './list.ts'
+import { newSince } from './since.ts'
+
+export type Finding = Schemas['Vulnerability']
+type Query = NonNullable<paths['/vulnerabilities']['get']['parameters']['query']>
+type BulkBody = NonNullable<
+  paths['/vulnerabilities/bulk']['post']['requestBody']
+>['content']['application/json']
+export type FindingChange = BulkBody['change']
+export type ImportFormat = paths['/vulnerabilities/import']['post']['parameters']['query']['format']
+
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
+export const IMPORT_FORMATS: readonly ImportFormat[] = ['sarif', 'nuclei', 'nmap', 'jsonl']
+export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const
+
+/** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open findings. */
+export const FINDING_FILTERS = [
+  'state',
+  'since',
+  'severity',
+  'confidence',
+  'workspace',
+  'asset_type',
+  'source',
+  'search',
+  'asset_value',
+  'tag',
+  'run_id',
+] as const
+export type FindingFilters = Readonly<Partial<Record<(typeof FINDING_FILTERS)[number], string>>>
+
+/** The filters as the API names them. */
+export const findingQueryOf = ({ since, state = 'open', ...rest }: FindingFilters): Query => ({
+  ...rest,
+  state,
+  new_since: newSince(since),
+})
+
+const PAGE = 100
+
+export const findingsQuery = (filters: FindingFilters) =>
+  listQuery(['findings', filters], (cursor) =>
+    answer(
+      api.GET('/vulnerabilities', { params: { query: { ...findingQueryOf(filters), cursor, limit: PAGE } } }),
+    ),
+  )
+
+export const findingTotalQuery = (filters: FindingFilters) =>
+  queryOptions({
+    ...COUNTS,
+    queryKey: ['counts', 'findings', 'total', filters],
+    queryFn: async () =>
+      (
+        await answer(
+          api.GET('/vulnerabilities', { params: { query: { ...findingQueryOf(filters), limit: 1 } } }),
+        )
+      ).pagination.total,
+  })
+
+export const findingFacetsQuery = (filters: FindingFilters) =>
+  queryOptions({
+    ...COUNTS,
+    queryKey: ['counts', 'findings', 'facets', filters],
+    queryFn: async () =>
+      (await answer(api.GET('/vulnerabilities/facets', { params: { query: findingQueryOf(filters) } }))).data,
+    placeholderData: (before) => before,
+  })
+
+export const findingQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['finding', id],
+    queryFn: async () => (await answer(api.GET('/vulnerabilities/{id}', { params: { path: { id } } }))).data,
+  })
+
+/** What a bulk change concerns: findings by id, or all that match. */
+export type Scope =
+  { readonly ids: readonly number[] } | { readonly filters: FindingFilters; readonly total: number }
+
+export interface BulkProgress {
+  /** How many findings were looked at. */
+  readonly done: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly failed: readonly { readonly id: number; readonly outcome: string }[]
+}
+
+const IDS_AT_ONCE = 1_000
+/** Failures that the page keeps; more are only counted. */
+const MOST_FAILED = 1_000
+
+/** Changes in steps of 1,000 findings, and reports after each. Stops between two steps when `signal` is aborted. */
+export const changeFindings = async (
+  scope: Scope,
+  change: FindingChange,
+  report: (progress: BulkProgress) => void,
+  signal: AbortSignal,
+): Promise<BulkProgress> => {
+  let progress: BulkProgress = { done: 0, changed: 0, unchanged: 0, failed: [] }
+  const step = async (part: Omit<BulkBody, 'change'>): Promise<string | undefined> => {
+    const { data, changed, next_cursor } = await answer(
+      api.POST('/vulnerabilities/bulk', { body: { ...part, change } }),
+    )
+    const failed = data.filter(({ outcome }) => outcome === 'not_found' || outcome === 'too_many_tags')
+    progress = {
+      done: progress.done + data.length,
+      changed: progress.changed + changed,
+      unchanged: progress.unchanged + data.length - changed - failed.length,
+      failed: [...progress.failed, ...failed].slice(0, MOST_FAILED),
+    }
+    report(progress)
+    return next_cursor
+  }
+  if ('ids' in scope) {
+    for (let at = 0; at < scope.ids.length && !signal.aborted; at += IDS_AT_ONCE)
+      await step({ ids: scope.ids.slice(at, at + IDS_AT_ONCE) })
+    return progress
+  }
+  const { limit: _, offset: _o, cursor: _c, ...filter } = findingQueryOf(scope.filters)
+  for (let cursor: string | undefined; ;) {
+    cursor = await step({ filter, ...(cursor === undefined ? {} : { cursor }) })
+    if (cursor === undefined || signal.aborted) return progress
+  }
+}
+
+export const importFindings = (file: File, workspace: string, format: ImportFormat) =>
+  answer(
+    api.POST('/vulnerabilities/import', {
+      params: { query: { workspace, format } },
+      // The file is the body as it is; the types know only text.
+      body: file as unknown as string,
+      bodySerializer: (body) => body,
+      headers: { 'Content-Type': 'application/octet-stream' },
+      timeoutMs: Infinity,
+    }),
+  )
+
+export const workspaceNamesQuery = queryOptions({
+  queryKey: ['workspace-names'],
+  queryFn: () => answer(api.GET('/workspace-names')),
+})

@@ -1,0 +1,306 @@
+import '../../styles/changes.css'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { CHANGES, changesQuery, KINDS, type Change, type Comparison, type Kind } from '../../api/assets.ts'
+import { newSince } from '../../api/since.ts'
+import { workspaceNamesQuery } from '../../api/findings.ts'
+import { runQuery } from '../../api/runs.ts'
+import {
+  Button,
+  Combobox,
+  Commands,
+  DataTable,
+  EmptyState,
+  ErrorPanel,
+  Field,
+  Form,
+  hrefWith,
+  Link,
+  Page,
+  Severity,
+  Tabs,
+  Time,
+  useFilters,
+  type Column,
+} from '../../ui/index.ts'
+import { differencesOf, type Record as Row } from './differences.ts'
+
+const NAMES = ['by', 'kind', 'change', 'workspace', 'from', 'to', 'a', 'b'] as const
+type Search = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
+
+const KIND_NAMES: Readonly<Record<Kind, string>> = { vulnerabilities: 'Findings', assets: 'Assets' }
+const CHANGE_NAMES: Readonly<Record<Change, string>> = { new: '+ New', gone: '− Gone', changed: '± Changed' }
+
+const comparisonOf = ({ workspace, from, to, a, b }: Search): Comparison | undefined => {
+  if (a && b) return { a, b }
+  return workspace && from ? { workspace, from, ...(to ? { to } : {}) } : undefined
+}
+
+const oneOf = <T extends string>(values: readonly [T, ...T[]], text: string | undefined): T =>
+  values.find((value) => value === text) ?? values[0]
+
+/** `datetime-local` has no time zone: the browser's. */
+const localOf = (text: string | undefined): string => {
+  const time = Date.parse(newSince(text) ?? '')
+  if (Number.isNaN(time)) return ''
+  return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+const isoOf = (local: string | undefined): string => (local ? new Date(local).toISOString() : '')
+
+const PERIODS = [
+  { label: '24 hours', from: '24h' },
+  { label: '7 days', from: '7d' },
+  { label: '30 days', from: '30d' },
+] as const
+
+const PeriodForm = ({ search, set }: { search: Search; set: (changes: Search) => void }) => {
+  const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
+  const { workspace = '', from = '7d', to } = search
+  const keep = { a: '', b: '' }
+  return (
+    <Form
+      key={`${workspace} ${from} ${to}`}
+      onSubmit={(values) =>
+        set({
+          ...keep,
+          workspace: (values['workspace'] ?? '').trim(),
+          from: values['from'] === localOf(from) ? from : isoOf(values['from']),
+          to: isoOf(values['to']),
+        })
+      }
+    >
+      <div className="compare-form">
+        <Combobox
+          name="workspace"
+          label="Workspace"
+          suggestions={workspaces}
+          defaultValue={workspace}
+          required
+        />
+        <Field name="from" label="From" type="datetime-local" defaultValue={localOf(from)} required />
+        <Field name="to" label="To (empty: now)" type="datetime-local" defaultValue={localOf(to)} />
+        <Button type="submit" kind="primary">
+          Compare
+        </Button>
+        {PERIODS.map((period) => (
+          <Button
+            key={period.from}
+            kind="quiet"
+            aria-pressed={from === period.from && !to}
+            disabled={workspace === ''}
+            onClick={() => set({ ...keep, from: period.from, to: '' })}
+          >
+            {period.label}
+          </Button>
+        ))}
+      </div>
+    </Form>
+  )
+}
+
+const RunsForm = ({ search: { a, b }, set }: { search: Search; set: (changes: Search) => void }) => (
+  <Form
+    key={`${a} ${b}`}
+    onSubmit={(values) => set({ a: values['a']?.trim() ?? '', b: values['b']?.trim() ?? '' })}
+  >
+    <div className="compare-form">
+      <Field name="a" label="Earlier run (number or id)" defaultValue={a} required />
+      <Field name="b" label="Later run (number or id)" defaultValue={b} required />
+      <Button type="submit" kind="primary">
+        Compare
+      </Button>
+      <Button kind="quiet" disabled={!a || !b} onClick={() => set({ a: b ?? '', b: a ?? '' })}>
+        Swap
+      </Button>
+    </div>
+  </Form>
+)
+
+const RunName = ({ id }: { id: string }) => {
+  const { data: run, error } = useQuery(runQuery(id))
+  if (!run) return <span className="muted">{error ? error.message : id}</span>
+  return (
+    <span>
+      <Link href={`/runs/${run.run_uuid}`}>{run.target || `run ${run.id}`}</Link> · {run.workflow_name} ·{' '}
+      <Time at={run.completed_at ?? run.created_at} />
+    </span>
+  )
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const nameOf = (kind: Kind, row: Row): string => {
+  const record = row.after ?? row.before ?? {}
+  return kind === 'assets'
+    ? textOf(record['url']) || textOf(record['asset_value'])
+    : textOf(record['vuln_title']) || textOf(record['vuln_info'])
+}
+
+const columnsOf = (kind: Kind, change: Change, byRuns: boolean): readonly Column<Row>[] => [
+  ...(kind === 'vulnerabilities'
+    ? [
+        {
+          id: 'severity',
+          label: 'Severity',
+          width: '88px',
+          cell: ({ after, before }: Row) => <Severity severity={textOf((after ?? before)?.['severity'])} />,
+        },
+      ]
+    : [
+        {
+          id: 'type',
+          label: 'Type',
+          width: '88px',
+          cell: ({ after, before }: Row) => textOf((after ?? before)?.['asset_type']),
+        },
+      ]),
+  {
+    id: 'name',
+    label: kind === 'assets' ? 'Asset' : 'Finding',
+    width: 'minmax(200px, 2fr)',
+    cell: (row) => {
+      const name = nameOf(kind, row) || `record ${row.id}`
+      const path = kind === 'assets' ? 'assets' : 'findings'
+      return (
+        <Link href={`/${path}/${row.id}`} title={name}>
+          {name}
+        </Link>
+      )
+    },
+  },
+  ...(kind === 'vulnerabilities'
+    ? [
+        {
+          id: 'place',
+          label: 'Asset',
+          width: 'minmax(160px, 2fr)',
+          cell: ({ after, before }: Row) => textOf((after ?? before)?.['asset_value']),
+        },
+      ]
+    : []),
+  {
+    id: 'what',
+    label: change === 'changed' && byRuns ? 'What changed' : 'Known of it',
+    width: 'minmax(240px, 4fr)',
+    cell: (row) => {
+      const text = differencesOf(row)
+      return <span title={text}>{text}</span>
+    },
+  },
+]
+
+const Results = ({
+  kind,
+  change,
+  comparison,
+  set,
+}: {
+  kind: Kind
+  change: Change
+  comparison: Comparison
+  set: (changes: Search) => void
+}) => {
+  const result = useInfiniteQuery(changesQuery(kind, comparison, change))
+  const pages = result.data?.pages
+  const totals = pages?.[0]
+  const byRuns = 'a' in comparison
+  const columns = useMemo(() => columnsOf(kind, change, byRuns), [kind, change, byRuns])
+  const rows = useMemo(() => pages?.flatMap((page) => page[change]), [pages, change])
+  if (result.error && !totals)
+    return <ErrorPanel error={result.error} onRetry={() => void result.refetch()} />
+  return (
+    <>
+      <fieldset className="change-counts">
+        <legend className="visually-hidden">Kind of change</legend>
+        {CHANGES.map((each) => (
+          <label key={each} className={`change-count change-${each}`}>
+            <input
+              type="radio"
+              name="change"
+              checked={each === change}
+              onChange={() => set({ change: each })}
+            />
+            {CHANGE_NAMES[each]}{' '}
+            <strong className="number">{totals?.[`total_${each}`].toLocaleString()}</strong>
+          </label>
+        ))}
+      </fieldset>
+      <DataTable
+        key={`${kind} ${change}`}
+        label={`${KIND_NAMES[kind]}: ${change}`}
+        columns={columns}
+        list={{
+          rows,
+          total: totals?.[`total_${change}`],
+          error: result.error,
+          retry: () => void result.refetch(),
+          more: result.hasNextPage,
+          loading: result.isFetchingNextPage,
+          loadMore: () => void result.fetchNextPage(),
+        }}
+        keyOf={({ id }) => String(id)}
+        empty={
+          <EmptyState title={`Nothing ${change}`}>Choose another kind of change, or other times.</EmptyState>
+        }
+      />
+    </>
+  )
+}
+
+export const Screen = () => {
+  const [search, set] = useFilters(NAMES)
+  const by = search.by ?? (search.a || search.b ? 'runs' : 'times')
+  const kind = oneOf(KINDS, search.kind)
+  const change = oneOf(CHANGES, search.change)
+  const comparison = comparisonOf(by === 'runs' ? search : { ...search, a: '', b: '' })
+  return (
+    <Page title="Changes" actions={comparison ? <Commands lines={[commandOf(kind, comparison)]} /> : null}>
+      <Tabs
+        label="What to compare"
+        value={by}
+        onChange={(next) => set({ by: next })}
+        tabs={[
+          { id: 'times', label: 'Two times', content: <PeriodForm search={search} set={set} /> },
+          { id: 'runs', label: 'Two runs', content: <RunsForm search={search} set={set} /> },
+        ]}
+      />
+      {comparison && 'a' in comparison ? (
+        <p>
+          From <RunName id={comparison.a} /> to <RunName id={comparison.b} />
+        </p>
+      ) : null}
+      {comparison ? (
+        <Tabs
+          label="Records"
+          value={kind}
+          onChange={(next) => set({ kind: next })}
+          tabs={KINDS.map((each) => ({
+            id: each,
+            label: KIND_NAMES[each],
+            content: <Results kind={each} change={change} comparison={comparison} set={set} />,
+          }))}
+        />
+      ) : (
+        <EmptyState title="Nothing to compare yet">
+          {by === 'runs'
+            ? 'Give two runs of the same workflow and target: the list shows what only one of them saw.'
+            : 'Choose a workspace: the list shows what appeared, disappeared and changed in it.'}
+        </EmptyState>
+      )}
+    </Page>
+  )
+}
+
+const commandOf = (kind: Kind, comparison: Comparison) => ({
+  title: 'The same comparison',
+  api: [
+    'GET',
+    'a' in comparison
+      ? `/runs/${comparison.a}/diff/${comparison.b}`
+      : hrefWith(`/${kind}/diff`, {
+          ...comparison,
+          from: newSince(comparison.from),
+          to: newSince(comparison.to),
+        }),
+  ] as const,
+})

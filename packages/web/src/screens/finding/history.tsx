@@ -1,0 +1,39 @@
+import { EmptyState, Link, Time } from '../../ui/index.ts'
+
+interface Change {
+  readonly changed_at: string
+  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
+  readonly changed_by: string
+  readonly run_uuid: string
+}
+
+const textOf = (value: unknown): string => {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const By = ({ changed_by, run_uuid }: Change) => {
+  if (run_uuid !== '') return <Link href={`/runs/${run_uuid}`}>by a run</Link>
+  return <span>{changed_by === '' ? 'by an import' : `by ${changed_by.replace(':', ' ')}`}</span>
+}
+
+export const History = ({ changes }: { changes: readonly Change[] }) =>
+  changes.length === 0 ? (
+    <EmptyState title="No changes yet">
+      Changes of state, severity, confidence and tags appear here, with who made them.
+    </EmptyState>
+  ) : (
+    <ol className="entries">
+      {changes.map((change) => (
+        <li key={`${change.changed_at} ${Object.keys(change.changes).join(' ')}`}>
+          <Time at={change.changed_at} />
+          {Object.entries(change.changes).map(([name, { from, to }]) => (
+            <span key={name}>
+              {name}: <span className="muted">{textOf(from)}</span> → <strong>{textOf(to)}</strong>
+            </span>
+          ))}
+          <By {...change} />
+        </li>
+      ))}
+    </ol>
+  )

@@ -1,0 +1,76 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { changeFindings, type FindingChange } from '../../api/findings.ts'
+import { useRefusal } from '../../api/role.ts'
+import { Button, ErrorPanel, Field, Form, Link } from '../../ui/index.ts'
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  not_found: 'The finding no longer exists.',
+  too_many_tags: 'The finding would have too many tags. Remove one first.',
+}
+
+/** Changes this one finding. */
+export const useChange = (id: number) => {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (change: FindingChange) => {
+      const { failed } = await changeFindings(
+        { ids: [id] },
+        change,
+        () => undefined,
+        new AbortController().signal,
+      )
+      const outcome = failed[0]?.outcome
+      if (outcome !== undefined) throw new Error(OUTCOMES[outcome] ?? outcome)
+    },
+    onSettled: async () => {
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['finding', String(id)] }),
+        queries.invalidateQueries({ queryKey: ['findings'] }),
+      ])
+    },
+  })
+}
+
+export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
+  const refusal = useRefusal('operator')
+  const change = useChange(id)
+  return (
+    <section className="evidence">
+      <h2>Tags</h2>
+      <div className="chips">
+        {tags.length === 0 ? <span className="muted">none</span> : null}
+        {tags.map((tag) => (
+          <span key={tag} className="chip">
+            <Link href={`/findings?tag=${encodeURIComponent(tag)}`}>{tag}</Link>
+            {refusal === undefined ? (
+              <button
+                type="button"
+                aria-label={`Remove the tag ${tag}`}
+                onClick={() => change.mutate({ remove_tags: [tag] })}
+              >
+                ✕
+              </button>
+            ) : null}
+          </span>
+        ))}
+      </div>
+      {refusal === undefined ? (
+        <Form
+          key={tags.join(',')}
+          error={change.error}
+          onSubmit={({ tag = '' }) => {
+            if (tag.trim() !== '') change.mutate({ add_tags: [tag.trim()] })
+          }}
+        >
+          <div className="tag-form">
+            <Field name="tag" label="Add a tag" autoComplete="off" maxLength={256} />
+            <Button type="submit" busy={change.isPending}>
+              Add
+            </Button>
+          </div>
+        </Form>
+      ) : null}
+      {change.error ? <ErrorPanel error={change.error} /> : null}
+    </section>
+  )
+}

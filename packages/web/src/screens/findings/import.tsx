@@ -1,0 +1,127 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { IMPORT_FORMATS, importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
+import { useRefusal } from '../../api/role.ts'
+import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField } from '../../ui/index.ts'
+
+const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
+  sarif: 'SARIF 2.1.0',
+  nuclei: 'nuclei (JSONL)',
+  nmap: 'nmap (XML)',
+  jsonl: 'Scanfarm export (JSONL)',
+}
+
+const formatOf = (name: string): ImportFormat => {
+  if (name.endsWith('.xml')) return 'nmap'
+  return name.endsWith('.jsonl') ? 'nuclei' : 'sarif'
+}
+
+/** The button, and the dialog with the file of a scanner and what became of it. */
+export const Import = ({ workspace = '' }: { workspace?: string }) => {
+  const [open, setOpen] = useState(false)
+  const refusal = useRefusal('operator')
+  return (
+    <>
+      <Button refusal={refusal} onClick={() => setOpen(true)}>
+        Import
+      </Button>
+      {open ? <ImportDialog workspace={workspace} onClose={() => setOpen(false)} /> : null}
+    </>
+  )
+}
+
+const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () => void }) => {
+  const queries = useQueryClient()
+  const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
+  const file = useRef<HTMLInputElement>(null)
+  const [format, setFormat] = useState<ImportFormat>('sarif')
+  const sent = useMutation({
+    mutationFn: async (into: string) => {
+      const chosen = file.current?.files?.[0]
+      if (chosen === undefined) throw new Error('Choose a file.')
+      return await importFindings(chosen, into, format)
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['findings'] })
+      await queries.invalidateQueries({ queryKey: ['counts'] })
+    },
+  })
+  return (
+    <Dialog open onClose={onClose} title="Import findings of a scanner">
+      <Form error={sent.error} onSubmit={({ workspace: into = '' }) => sent.mutate(into)}>
+        <div className="field">
+          <label htmlFor="import-file">File</label>
+          <input
+            ref={file}
+            id="import-file"
+            className="input"
+            type="file"
+            required
+            onChange={(event) => setFormat(formatOf(event.currentTarget.files?.[0]?.name ?? ''))}
+          />
+        </div>
+        <SelectField
+          name="format"
+          label="Format"
+          value={format}
+          onChange={(event) => setFormat(event.currentTarget.value as ImportFormat)}
+          options={IMPORT_FORMATS.map((value) => ({ value, label: FORMAT_NAMES[value] }))}
+        />
+        <Combobox
+          name="workspace"
+          label="Workspace"
+          hint="A new name makes a new workspace"
+          defaultValue={workspace}
+          suggestions={workspaces}
+          required
+        />
+        {sent.error ? <ErrorPanel error={sent.error} /> : null}
+        {sent.data ? <Result data={sent.data} onOpen={onClose} /> : null}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{sent.data ? 'Close' : 'Back'}</Button>
+          <Button type="submit" kind="primary" busy={sent.isPending}>
+            Import
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+type Imported = Awaited<ReturnType<typeof importFindings>>
+
+const Result = ({ data, onOpen }: { data: Imported; onOpen: () => void }) => (
+  <div role="status">
+    <p className="tone-good">● Imported into {data.workspace}.</p>
+    <table className="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">Records</th>
+          <th scope="col">New</th>
+          <th scope="col">Updated</th>
+          <th scope="col">Unchanged</th>
+          <th scope="col">Not usable</th>
+        </tr>
+      </thead>
+      <tbody>
+        <tr>
+          <th scope="row">Findings</th>
+          <td>{data.vulnerabilities.new}</td>
+          <td>{data.vulnerabilities.updated}</td>
+          <td>{data.vulnerabilities.unchanged}</td>
+          <td>{data.vulnerabilities.errors}</td>
+        </tr>
+        <tr>
+          <th scope="row">Assets</th>
+          <td>{data.assets.new}</td>
+          <td>{data.assets.updated}</td>
+          <td>{data.assets.unchanged}</td>
+          <td>–</td>
+        </tr>
+      </tbody>
+    </table>
+    <Link href={`/findings?workspace=${encodeURIComponent(data.workspace)}`} onClick={onOpen}>
+      Show the findings of {data.workspace}
+    </Link>
+  </div>
+)
