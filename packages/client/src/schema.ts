@@ -1170,6 +1170,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assets/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the assets of a filter by type, port, technology and other fields
+         * @description Takes the filters of GET /assets. Counts the newest 100000 records that match; `complete` is false if there are more. Large counts may be some seconds old.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getAssetsFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assets/{id}": {
         parameters: {
             query?: never;
@@ -1179,7 +1201,9 @@ export interface paths {
         };
         /**
          * Read one asset
-         * @description Requires the role viewer.
+         * @description With the runs that saw it, as far as sightings are kept.
+         *
+         *     Requires the role viewer.
          */
         get: operations["getAssetsId"];
         put?: never;
@@ -3312,6 +3336,8 @@ export interface components {
             checksum: string;
             /** @description False: the workflow has errors and cannot be started */
             valid: boolean;
+            /** @description Programs that it or one of its modules declares, and that no worker has that is not lost */
+            missing_tools: string[];
         };
         WorkflowProblem: {
             /** @description Name of the file in the form, or `workflow.yaml` */
@@ -4891,6 +4917,10 @@ export interface operations {
             query?: {
                 /** @description Maximum records in each list; the totals count all */
                 limit?: number;
+                /** @description Only this list; the totals count all */
+                change?: "new" | "gone" | "changed";
+                /** @description Only records with a higher id: the last id of a list continues it, together with `change` */
+                after?: number;
             };
             header?: never;
             path: {
@@ -6392,6 +6422,8 @@ export interface operations {
                         checksum: string;
                         /** @description False: the workflow has errors and cannot be started */
                         valid: boolean;
+                        /** @description Programs that it or one of its modules declares, and that no worker has that is not lost */
+                        missing_tools: string[];
                         steps: unknown[];
                         modules: unknown[];
                         triggers: unknown[];
@@ -6631,6 +6663,12 @@ export interface operations {
                 asset_type?: string;
                 /** @description Substring of the value, ignoring case */
                 asset_value?: string;
+                /** @description Substring of title, identifier or asset, ignoring case */
+                search?: string;
+                /** @description Has this tag */
+                tag?: string;
+                /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                new_since?: string;
                 /** @description open or gone */
                 state?: string;
                 source?: string;
@@ -6782,6 +6820,12 @@ export interface operations {
                 asset_type?: string;
                 /** @description Substring of the value, ignoring case */
                 asset_value?: string;
+                /** @description Substring of title, identifier or asset, ignoring case */
+                search?: string;
+                /** @description Has this tag */
+                tag?: string;
+                /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                new_since?: string;
                 /** @description open or gone */
                 state?: string;
                 source?: string;
@@ -6828,6 +6872,12 @@ export interface operations {
                 asset_type?: string;
                 /** @description Substring of the value, ignoring case */
                 asset_value?: string;
+                /** @description Substring of title, identifier or asset, ignoring case */
+                search?: string;
+                /** @description Has this tag */
+                tag?: string;
+                /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                new_since?: string;
                 /** @description open or gone */
                 state?: string;
                 source?: string;
@@ -6853,6 +6903,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             counted: number;
+                            /** @description False: more than the newest 100000 records match */
                             complete: boolean;
                             /** @description Most frequent first, at most 50 */
                             severity: {
@@ -6925,6 +6976,12 @@ export interface operations {
                         asset_type?: string;
                         /** @description Substring of the value, ignoring case */
                         asset_value?: string;
+                        /** @description Substring of title, identifier or asset, ignoring case */
+                        search?: string;
+                        /** @description Has this tag */
+                        tag?: string;
+                        /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                        new_since?: string;
                         /** @description open or gone */
                         state?: string;
                         source?: string;
@@ -7325,6 +7382,8 @@ export interface operations {
                 source?: string;
                 /** @description open or gone */
                 state?: string;
+                /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                new_since?: string;
                 /** @description run_uuid of the run that last saw it */
                 run_id?: string;
                 /** @description Alias of run_id */
@@ -7466,6 +7525,107 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    getAssetsFacets: {
+        parameters: {
+            query?: {
+                /** @description Exact names, separated by commas */
+                workspace?: string;
+                /** @description Substring of value, URL or title, ignoring case */
+                search?: string;
+                /** @description Exact types, separated by commas */
+                asset_type?: string;
+                /** @description HTTP statuses, separated by commas */
+                status_code?: string;
+                technology?: string;
+                /** @description Has one of these technologies, separated by commas */
+                tech?: string;
+                /** @description Has one of these remarks, separated by commas */
+                remarks?: string;
+                /** @description Substrings, ignoring case, separated by commas */
+                content_type?: string;
+                /** @description Substring of value, URL or address, ignoring case */
+                location?: string;
+                /** @description TLS version as the tool reported it, for example tls13 */
+                tls?: string;
+                /** @description Bytes; assets of unknown size have 0 */
+                min_content_length?: number;
+                /** @description Bytes; assets of unknown size have 0 */
+                max_content_length?: number;
+                port?: string;
+                /** @description Exact names, separated by commas */
+                source?: string;
+                /** @description open or gone */
+                state?: string;
+                /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
+                new_since?: string;
+                /** @description run_uuid of the run that last saw it */
+                run_id?: string;
+                /** @description Alias of run_id */
+                run_uuid?: string;
+                /** @description uuid or name of the organisation that has the workspace */
+                org?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            counted: number;
+                            /** @description False: more than the newest 100000 records match */
+                            complete: boolean;
+                            /** @description Most frequent first, at most 50 */
+                            state: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            workspace: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            asset_type: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            source: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            status_code: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            technology: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            port: {
+                                value: string;
+                                count: number;
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     getAssetsId: {
         parameters: {
             query?: never;
@@ -7484,7 +7644,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Asset"];
+                        data: {
+                            id: number;
+                            workspace: string;
+                            /** @description http, dns, url, subdomain, ip, port, technology, file… */
+                            asset_type: string;
+                            /** @description Host, address, host:port, path… */
+                            asset_value: string;
+                            url: string;
+                            host_ip: string;
+                            scheme: string;
+                            /** @description 0: unknown */
+                            status_code: number;
+                            title: string;
+                            content_type: string;
+                            technologies: string[];
+                            open_ports: string[];
+                            dns_records: string[];
+                            remarks: string[];
+                            /** @description Output of the tool as JSON text, or "" */
+                            raw_json_data: string;
+                            /** @description Same as technologies */
+                            tech: string[];
+                            /** @description 0: unknown */
+                            content_length: number;
+                            /** @description 0: unknown */
+                            words: number;
+                            /** @description 0: unknown */
+                            lines: number;
+                            /** @description Version of TLS, or "" */
+                            tls: string;
+                            /** @description Time of the response, or "" */
+                            time: string;
+                            method: string;
+                            input: string;
+                            /** @description Path of the URL, or "" */
+                            path: string;
+                            /** @enum {unknown} */
+                            state: "open" | "gone";
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            first_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            last_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description Same as last_seen
+                             */
+                            last_seen_at: string;
+                            /** @description Runs and imports that found it */
+                            times_seen: number;
+                            gone_at: string | null;
+                            /** @description Run that found it first, or "" */
+                            first_run_uuid: string;
+                            /** @description Run that found it last, or "" */
+                            run_uuid: string;
+                            /** @description Origin: api, workflow, or the format of the import */
+                            source: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Time of the last change of its content or state
+                             */
+                            updated_at: string;
+                            /** @description Runs that saw it, newest first, at most 100 */
+                            runs: {
+                                run_uuid: string;
+                                workflow_name: string;
+                                target: string;
+                                /** @enum {unknown} */
+                                status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                                started_at: string | null;
+                                completed_at: string | null;
+                            }[];
+                        };
                     };
                 };
             };

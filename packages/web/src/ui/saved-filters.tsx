@@ -1,4 +1,3 @@
-import { Popover } from '@base-ui/react/popover'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRefusal } from '../api/role.ts'
@@ -8,6 +7,7 @@ import { Field, Form } from './field.tsx'
 import { useFilters } from './filters.tsx'
 import { Link } from './link.tsx'
 import { ErrorPanel, Skeleton } from './page.tsx'
+import { Popover } from './popover.tsx'
 
 interface SavedFiltersProps {
   /** Path of the list, without the slash: `findings`. */
@@ -17,24 +17,20 @@ interface SavedFiltersProps {
 }
 
 /** Filters of a list that were saved under a name: open, save the present one, share, delete. */
-export const SavedFilters = ({ screen, names }: SavedFiltersProps) => {
-  const [open, setOpen] = useState(false)
-  return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
-      <Popover.Trigger className="button button-plain">Saved filters</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Positioner sideOffset={6} align="end" className="layer">
-          <Popover.Popup className="popup saved-filters">
-            <Popover.Title className="popup-title">Saved filters</Popover.Title>
-            <Saved screen={screen} names={names} onOpen={() => setOpen(false)} />
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
-  )
-}
+export const SavedFilters = (props: SavedFiltersProps) => (
+  <Popover
+    role="dialog"
+    label="Saved filters"
+    trigger="Saved filters"
+    triggerClass="button button-plain"
+    className="saved-filters"
+  >
+    <h2 className="popup-title">Saved filters</h2>
+    <Saved {...props} />
+  </Popover>
+)
 
-const Saved = ({ screen, names, onOpen }: SavedFiltersProps & { onOpen: () => void }) => {
+const Saved = ({ screen, names }: SavedFiltersProps) => {
   const { data, error, refetch } = useQuery(savedFiltersQuery(screen))
   return (
     <>
@@ -43,7 +39,7 @@ const Saved = ({ screen, names, onOpen }: SavedFiltersProps & { onOpen: () => vo
       {data?.length === 0 ? <p className="muted saved-none">None yet.</p> : null}
       <ul className="saved-list">
         {data?.map((filter) => (
-          <Entry key={filter.id} filter={filter} onOpen={onOpen} />
+          <Entry key={filter.id} filter={filter} />
         ))}
       </ul>
       <SaveForm screen={screen} names={names} known={data ?? []} />
@@ -51,7 +47,9 @@ const Saved = ({ screen, names, onOpen }: SavedFiltersProps & { onOpen: () => vo
   )
 }
 
-const Entry = ({ filter, onOpen }: { filter: SavedFilter; onOpen: () => void }) => {
+const closePopover = (element: HTMLElement): void => element.closest<HTMLElement>('[popover]')?.hidePopover()
+
+const Entry = ({ filter }: { filter: SavedFilter }) => {
   const queries = useQueryClient()
   const { id, name, query, own, shared, owner_name, screen } = filter
   const refusal = useRefusal('admin')
@@ -61,7 +59,10 @@ const Entry = ({ filter, onOpen }: { filter: SavedFilter; onOpen: () => void }) 
   })
   return (
     <li>
-      <Link href={`/${screen}${query && `?${query}`}`} onClick={onOpen}>
+      <Link
+        href={`/${screen}${query && `?${query}`}`}
+        onClick={({ currentTarget }) => closePopover(currentTarget)}
+      >
         {name}
       </Link>
       <span className="muted">{own ? (shared ? 'shared' : '') : `by ${owner_name}`}</span>
