@@ -20,7 +20,7 @@ export interface Client {
   pages<P extends ListPath>(path: P, init?: ListInit<P>): AsyncGenerator<PageOf<P>, void>
   /** The events of the farm, live. */
   events(options?: EventsOptions): AsyncGenerator<FarmEvent, void>
-  /** The output of a step, live. */
+  /** The log of a run, or the output of a step, live. */
   followLog(options: LogOptions): AsyncGenerator<LogPart, void>
   /** Waits until a run (number or `run_uuid`) has ended. */
   waitForRun(id: string | number, options?: WaitOptions<RunDetail>): Promise<RunDetail>
