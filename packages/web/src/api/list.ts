@@ -2,7 +2,7 @@ import { infiniteQueryOptions, type QueryKey } from '@tanstack/react-query'
 
 export interface ListPage<T> {
   readonly data: readonly T[]
-  readonly pagination?: { readonly total: number; readonly next_cursor?: string }
+  readonly pagination?: { readonly total?: number; readonly next_cursor?: string }
 }
 
 /** A list that is read page by page with cursors, for `useList` and `DataTable`. */

@@ -21,6 +21,8 @@ interface DataTableProps<T> {
   readonly columns: readonly Column<T>[]
   /** What `useList` returns. */
   readonly list: {
+    /** Changes when the list shows something else, for example with other filters. */
+    readonly id?: string
     readonly rows: readonly T[] | undefined
     readonly total?: number
     readonly error?: unknown
@@ -38,9 +40,40 @@ interface DataTableProps<T> {
 }
 
 const ROW_PX = 36
+const NO_ROWS: readonly never[] = []
 
 const storedColumns = (label: string): readonly string[] | undefined =>
   localStorage.getItem(`columns ${label}`)?.split(' ')
+
+/**
+ * Rows that arrive above those on the screen would move them: they wait until the user wants to see them. The rows on the
+ * screen change in place.
+ */
+const useSteadyRows = <T,>(id: string, fresh: readonly T[], keyOf: (row: T) => string) => {
+  const [shown, setShown] = useState({ id, fresh, rows: fresh })
+  let { rows } = shown
+  if (shown.id !== id || shown.fresh !== fresh) {
+    rows = shown.id === id ? withoutNew(shown.rows, fresh, keyOf) : fresh
+    setShown({ id, fresh, rows })
+  }
+  return {
+    rows,
+    waiting: fresh.length === 0 ? 0 : fresh.findIndex((row) => rows[0] !== undefined && keyOf(row) === keyOf(rows[0])),
+    showAll: () => setShown({ id, fresh, rows: fresh }),
+  }
+}
+
+const withoutNew = <T,>(
+  before: readonly T[],
+  fresh: readonly T[],
+  keyOf: (row: T) => string,
+): readonly T[] => {
+  if (before.length === 0) return fresh
+  const known = new Set(before.map(keyOf))
+  const first = fresh.findIndex((row) => known.has(keyOf(row)))
+  // None of the rows on the screen is in the list any more.
+  return first < 0 ? fresh : fresh.slice(first)
+}
 
 /** A virtual table: keys j, k and Enter move and open, x selects. */
 export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk }: DataTableProps<T>) => {
@@ -50,7 +83,7 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
   const [shown, setShown] = useState<readonly string[]>(
     () => storedColumns(label) ?? columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
   )
-  const rows = list.rows ?? []
+  const { rows, waiting, showAll } = useSteadyRows(list.id ?? '', list.rows ?? NO_ROWS, keyOf)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -102,6 +135,18 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
             {list.total === undefined ? `${rows.length} loaded` : `${list.total.toLocaleString()} in all`}
           </span>
         )}
+        {waiting > 0 ? (
+          <button
+            type="button"
+            className="button button-plain"
+            onClick={() => {
+              showAll()
+              scroller.current?.scrollTo({ top: 0 })
+            }}
+          >
+            ↑ {waiting.toLocaleString()} new
+          </button>
+        ) : null}
         <Menu
           label="Columns"
           items={columns.map(({ id, label: text }) => ({
