@@ -21,6 +21,8 @@ let now = Date.now()
 const watchers = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
+const watchNothing = () => () => undefined
+
 /** One clock for all times on the screen. */
 const watch = (watcher: () => void) => {
   watchers.add(watcher)
@@ -36,6 +38,10 @@ const watch = (watcher: () => void) => {
     timer = undefined
   }
 }
+
+/** The time of the shared clock, in steps of a second. Without `runs` it stays. */
+export const useNow = (runs: boolean): number =>
+  useSyncExternalStore(runs ? watch : watchNothing, () => (runs ? now : 0))
 
 const agoText = (at: number): string => {
   const seconds = Math.round((now - at) / 1000)
