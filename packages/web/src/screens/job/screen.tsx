@@ -1,9 +1,144 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/jobs.css'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { jobQuery, type JobSummary } from '../../api/jobs.ts'
+import { runsQuery } from '../../api/runs.ts'
+import {
+  DataTable,
+  EmptyState,
+  ErrorPanel,
+  KeyValues,
+  Link,
+  Page,
+  Skeleton,
+  Tabs,
+  Time,
+  useFilters,
+  useList,
+} from '../../ui/index.ts'
+import { JobStatus } from '../jobs/columns.tsx'
+import { BulkActions } from '../runs/bulk.tsx'
+import { COLUMNS } from '../runs/columns.tsx'
+import { Actions } from './actions.tsx'
+import { Failures } from './failures.tsx'
+import { Progress } from './progress.tsx'
+import { Strip } from './strip.tsx'
 
-export const Screen = () => (
-  <Page title="Job">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
+const Runs = ({ jobId }: { jobId: string }) => {
+  const navigate = useNavigate()
+  return (
+    <DataTable
+      label="Runs of the job"
+      columns={COLUMNS.filter(({ id }) => id !== 'workflow')}
+      list={useList(runsQuery({ job_id: jobId }))}
+      keyOf={({ run_uuid: uuid }) => uuid}
+      onOpen={({ run_uuid: uuid }) => void navigate({ href: `/runs/${uuid}` })}
+      bulk={(runs, clear) => <BulkActions runs={runs} clear={clear} />}
+      empty={<EmptyState title="No run yet">The runs of this job are being created.</EmptyState>}
+    />
+  )
+}
+
+const Facts = ({ job }: { job: JobSummary }) => (
+  <KeyValues
+    facts={[
+      ['Status', <JobStatus key="status" status={job.status} />],
+      [
+        'Workflow',
+        <Link key="workflow" href={`/workflows/${encodeURIComponent(job.workflow_name)}`}>
+          {job.workflow_name}
+        </Link>,
+      ],
+      ['Targets', job.target_count.toLocaleString()],
+      ['Priority', job.priority],
+      ['Mode', job.run_mode],
+      ['At once', job.concurrency],
+      ['Started by', job.trigger_name === '' ? job.trigger_type : `${job.trigger_type} ${job.trigger_name}`],
+      ['Created', <Time key="created" at={job.created_at} />],
+      ['Ended', job.ended_at === null ? '' : <Time key="ended" at={job.ended_at} />],
+      [
+        'Cancelled',
+        job.cancel_requested_at === null ? '' : <Time key="cancelled" at={job.cancel_requested_at} />,
+      ],
+      [
+        'Retry of',
+        job.retry_of === '' ? (
+          ''
+        ) : (
+          <Link key="of" href={`/jobs/${job.retry_of}`}>
+            {job.retry_of}
+          </Link>
+        ),
+      ],
+      [
+        'Retried by',
+        job.retries.length === 0
+          ? ''
+          : job.retries.map((id) => (
+              <span key={id}>
+                <Link href={`/jobs/${id}`}>{id}</Link>{' '}
+              </span>
+            )),
+      ],
+      [
+        'Machines',
+        job.infra_id === '' ? (
+          ''
+        ) : (
+          <Link key="infra" href="/cloud">
+            {job.infra_id}
+          </Link>
+        ),
+      ],
+    ]}
+  />
 )
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const [{ tab = 'targets' }, set] = useFilters(['tab'])
+  const { data: job, error, refetch } = useQuery(jobQuery(id))
+  if (error && !job)
+    return (
+      <Page title="Job">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </Page>
+    )
+  if (!job)
+    return (
+      <Page title="Job">
+        <Skeleton lines={8} />
+      </Page>
+    )
+  const ended = job.status !== 'open'
+  const { counts } = job
+  const problems = counts === null ? 0 : counts.failed + counts.completed - counts.clean
+  return (
+    <Page
+      title={`Job ${id} · ${job.workflow_name}`}
+      heading={
+        <>
+          {job.workflow_name} <span className="muted">· job {id}</span>
+        </>
+      }
+      actions={<Actions job={job} />}
+    >
+      <Facts job={job} />
+      <Progress jobId={id} ended={ended} />
+      <Tabs
+        label="Parts of the job"
+        value={tab}
+        onChange={(next) => set({ tab: next })}
+        tabs={[
+          { id: 'targets', label: 'Targets', content: <Strip jobId={id} ended={ended} /> },
+          {
+            id: 'failures',
+            label: `Failures${problems > 0 ? ` (${problems.toLocaleString()})` : ''}`,
+            content: <Failures jobId={id} ended={ended} />,
+          },
+          { id: 'runs', label: 'Runs', content: <Runs jobId={id} /> },
+        ]}
+      />
+    </Page>
+  )
+}

@@ -1,9 +1,74 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/jobs.css'
+import { useNavigate } from '@tanstack/react-router'
+import { jobsQuery, type JobFilters } from '../../api/jobs.ts'
+import {
+  Commands,
+  DataTable,
+  EmptyState,
+  FilterBar,
+  Link,
+  Page,
+  useFilters,
+  useList,
+  type Filter,
+} from '../../ui/index.ts'
+import { COLUMNS } from './columns.tsx'
 
-export const Screen = () => (
-  <Page title="Jobs">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'status',
+    label: 'Status',
+    options: ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'],
+  },
+  { name: 'workflow', label: 'Workflow' },
+  {
+    name: 'trigger',
+    label: 'Started by',
+    options: ['manual', 'cron', 'event', 'watch'],
+  },
+  { name: 'search', label: 'Beginning of the id' },
+]
+const NAMES = FILTERS.map(({ name }) => name)
+
+export const Screen = () => {
+  const [filters] = useFilters(NAMES)
+  const navigate = useNavigate()
+  const list = useList(jobsQuery(filters as JobFilters))
+  const query = new URLSearchParams(filters as Record<string, string>).toString()
+  return (
+    <Page
+      title="Jobs"
+      actions={
+        <Commands
+          lines={[
+            {
+              title: 'List these jobs',
+              ...(Object.keys(filters).every((name) => name === 'workflow') && {
+                cli: ['job', ...(filters['workflow'] ? ['--workflow', filters['workflow']] : [])],
+              }),
+              api: ['GET', `/jobs${query && `?${query}`}`],
+            },
+          ]}
+        />
+      }
+    >
+      <FilterBar filters={FILTERS} />
+      <DataTable
+        label="Jobs"
+        columns={COLUMNS}
+        list={list}
+        keyOf={({ job_id: id }) => id}
+        onOpen={({ job_id: id }) => void navigate({ href: `/jobs/${id}` })}
+        empty={
+          <EmptyState title="No jobs">
+            {query === '' ? (
+              <Link href="/workflows">Start a workflow</Link>
+            ) : (
+              'No job matches these filters. Clear a filter to see more.'
+            )}
+          </EmptyState>
+        }
+      />
+    </Page>
+  )
+}

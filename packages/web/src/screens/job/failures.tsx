@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { failuresQuery, type FailureGroup } from '../../api/jobs.ts'
+import { EmptyState, ErrorPanel, Link, OutcomeBadge, Skeleton, StatusBadge } from '../../ui/index.ts'
+
+const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
+  const filter = group.status === 'failed' ? 'status=failed' : `outcome=${group.outcome}`
+  return (
+    <li className="failure">
+      <header className="failure-head">
+        <strong className="failure-count number">{group.count.toLocaleString()}</strong>
+        {group.status === 'failed' ? (
+          <StatusBadge status="failed" />
+        ) : (
+          <OutcomeBadge outcome={group.outcome} />
+        )}
+        <code className="failure-message">{group.pattern || 'no message'}</code>
+      </header>
+      <details>
+        <summary>
+          {group.runs
+            .slice(0, 3)
+            .map(({ target }) => target)
+            .join(', ')}
+          {group.count > 3 ? ` and ${(group.count - 3).toLocaleString()} more` : ''}
+        </summary>
+        {group.example === group.pattern ? null : <p className="failure-example">{group.example}</p>}
+        <ul className="failure-runs">
+          {group.runs.map((run) => (
+            <li key={run.id}>
+              <Link href={`/runs/${run.run_uuid}`}>{run.target || `run ${run.id}`}</Link>
+            </li>
+          ))}
+          {group.count > group.runs.length ? (
+            <li>
+              <Link href={`/runs?job_id=${jobId}&${filter}`}>All {filter.replace('=', ' ')}</Link>
+            </li>
+          ) : null}
+        </ul>
+      </details>
+    </li>
+  )
+}
+
+/** What failed, by what the messages have in common. */
+export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
+  const { data, error, refetch } = useQuery(failuresQuery(jobId, ended))
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton lines={3} />
+  if (data.data.length === 0)
+    return (
+      <EmptyState title="Nothing failed">
+        {ended ? 'Each run did all of its work, or was cancelled.' : 'Failures are grouped here by message.'}
+      </EmptyState>
+    )
+  return (
+    <>
+      <ul className="failures" aria-label="Failures by message">
+        {data.data.map((group) => (
+          <Group key={`${group.status} ${group.outcome} ${group.pattern}`} jobId={jobId} group={group} />
+        ))}
+      </ul>
+      {data.other_runs === 0 ? null : (
+        <p className="muted">{data.other_runs.toLocaleString()} runs have other messages.</p>
+      )}
+      {data.complete ? null : <p className="muted">Only the first 200,000 runs were looked at.</p>}
+    </>
+  )
+}

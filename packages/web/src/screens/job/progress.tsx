@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useMemo } from 'react'
+import { progressQuery, type JobProgress } from '../../api/jobs.ts'
+import { Duration, ErrorPanel, Link, Progress as Bar, Skeleton, Time } from '../../ui/index.ts'
+
+/** Charts are a file of their own: the page appears before it. */
+const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }))
+
+const COLORS = { completed: '--good', failed: '--bad', cancelled: '--off' } as const
+const NAMES = ['completed', 'failed', 'cancelled'] as const
+
+/** Rates below one a second are easier to read by the minute or the hour. */
+const rateText = (rate: number): string => {
+  if (rate >= 1) return `${rate.toFixed(1)} runs/s`
+  return rate * 60 >= 1 ? `${(rate * 60).toFixed(1)} runs/min` : `${(rate * 3_600).toFixed(1)} runs/h`
+}
+
+const Estimate = ({ eta }: { eta: JobProgress['eta'] }) => {
+  if (eta.expected_seconds === null) return <span className="muted">{eta.reason || 'not known yet'}</span>
+  return (
+    <span>
+      in about{' '}
+      <strong>
+        <Duration ms={eta.expected_seconds * 1_000} />
+      </strong>
+      {eta.early_seconds === null || eta.late_seconds === null ? (
+        <span className="muted"> {eta.reason}</span>
+      ) : (
+        <span className="muted">
+          {' '}
+          (<Duration ms={eta.early_seconds * 1_000} /> to <Duration ms={eta.late_seconds * 1_000} />)
+        </span>
+      )}
+    </span>
+  )
+}
+
+const Throughput = ({ progress }: { progress: JobProgress }) => {
+  const { series, started_at: started, bucket_seconds: width } = progress
+  const first = started === null ? 0 : Date.parse(started) / 1000
+  const times = useMemo(() => series.map((_, index) => first + index * width), [series, first, width])
+  const lines = useMemo(
+    () =>
+      NAMES.filter((name) => name === 'completed' || series.some((bucket) => bucket[name] > 0)).map((name) => ({
+        label: name,
+        color: COLORS[name],
+        values: series.map((bucket) => bucket[name]),
+      })),
+    [series],
+  )
+  if (series.length < 2) return null
+  return (
+    <div className="job-chart">
+      <Suspense fallback={<Skeleton lines={5} />}>
+        <Chart
+          title={`Ended runs in ${width === 1 ? 'each second' : `each ${width} seconds`}`}
+          times={times}
+          series={lines}
+        />
+      </Suspense>
+    </div>
+  )
+}
+
+/** How far the job is, how fast, and when it ends. */
+export const Progress = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
+  const { data, error, refetch } = useQuery(progressQuery(jobId, ended))
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton lines={3} />
+  const share = Math.floor((data.ended / Math.max(1, data.total)) * 100)
+  return (
+    <section className="job-progress" aria-label="Progress">
+      <div className="job-far">
+        <p>
+          <strong className="job-share number">{share}%</strong>{' '}
+          <span className="number">
+            {data.ended.toLocaleString()} of {data.total.toLocaleString()} ended
+          </span>
+          {data.ended === data.total ? null : (
+            <span className="muted number">
+              {' '}
+              · {data.running.toLocaleString()} running, {data.waiting.toLocaleString()} waiting
+            </span>
+          )}
+        </p>
+        <Bar value={data.ended} max={data.total} label="Ended runs" />
+        {data.ended === data.total ? null : (
+          <dl className="facts">
+            <div>
+              <dt>Ends</dt>
+              <dd>
+                <Estimate eta={data.eta} />
+              </dd>
+            </div>
+            <div>
+              <dt>Lately</dt>
+              <dd className="number">{data.rate === null ? '–' : rateText(data.rate)}</dd>
+            </div>
+            {data.oldest_waiting === null ? null : (
+              <div>
+                <dt>Waits longest</dt>
+                <dd>
+                  <Link href={`/runs/${data.oldest_waiting.run_uuid}`}>
+                    {data.oldest_waiting.target || `run ${data.oldest_waiting.id}`}
+                  </Link>
+                  , since <Time at={data.oldest_waiting.since} />
+                </dd>
+              </div>
+            )}
+          </dl>
+        )}
+      </div>
+      <Throughput progress={data} />
+    </section>
+  )
+}
