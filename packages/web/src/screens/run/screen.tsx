@@ -1,17 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import '../../styles/run.css'
+import type { RunDetail } from '@scanfarm/client'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import {
-  artifactsQuery,
-  cancelRun,
-  duplicateRun,
-  runEventsQuery,
-  runQuery,
-  startRun,
-  stepsQuery,
-} from '../../api/runs.ts'
+import { useRefusal } from '../../api/role.ts'
+import { cancelRun, duplicateRun, retryRuns, runEventsQuery, runQuery, startRun } from '../../api/runs.ts'
 import {
   Button,
-  Bytes,
   Commands,
   Confirm,
   DataTable,
@@ -31,53 +25,10 @@ import {
   useFilters,
   useList,
 } from '../../ui/index.ts'
-import { Timeline } from './timeline.tsx'
-
-const Steps = ({ id }: { id: string }) => {
-  const { data, error, refetch } = useQuery(stepsQuery(id))
-  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton />
-  if (data.length === 0) return <EmptyState title="No step has started yet" />
-  return <Timeline steps={data} />
-}
-
-const Artifacts = ({ id }: { id: string }) => {
-  const { data, error, refetch } = useQuery(artifactsQuery(id))
-  return (
-    <DataTable
-      label="Artifacts"
-      list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
-      keyOf={(artifact) => artifact.id}
-      empty={<EmptyState title="No artifacts">Files that the workflow reports appear here.</EmptyState>}
-      columns={[
-        {
-          id: 'name',
-          label: 'Name',
-          width: 'minmax(200px, 2fr)',
-          cell: (artifact) => (
-            <a href={`/api/runs/${id}/artifacts/${artifact.id}/content`} download>
-              {artifact.name}
-            </a>
-          ),
-        },
-        { id: 'type', label: 'Type', width: '100px', cell: (artifact) => artifact.content_type },
-        {
-          id: 'size',
-          label: 'Size',
-          width: '90px',
-          align: 'end',
-          cell: (artifact) => <Bytes value={artifact.size_bytes} />,
-        },
-        {
-          id: 'created',
-          label: 'Created',
-          width: '90px',
-          cell: (artifact) => <Time at={artifact.created_at} />,
-        },
-      ]}
-    />
-  )
-}
+import { Artifacts } from './artifacts.tsx'
+import { Attempts, Killed } from './attempts.tsx'
+import { Log } from './log.tsx'
+import { Steps } from './steps.tsx'
 
 const Events = ({ uuid }: { uuid: string }) => (
   <DataTable
@@ -93,20 +44,181 @@ const Events = ({ uuid }: { uuid: string }) => (
   />
 )
 
+const Actions = ({ run }: { run: RunDetail }) => {
+  const id = run.run_uuid
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const refusal = useRefusal('operator')
+  const ended = run.completed_at !== null
+  const goodEnd = run.status === 'completed' && run.outcome !== 'partial' && run.outcome !== 'nothing_done'
+  const onError = (reason: Error) => toast(reason.message, 'bad')
+  const again = useMutation({
+    mutationFn: async () => {
+      const copy = await duplicateRun(id)
+      await startRun(copy.run_uuid)
+      return copy.run_uuid
+    },
+    onSuccess: (uuid) => navigate({ href: `/runs/${uuid}` }),
+    onError,
+  })
+  const retry = useMutation({
+    mutationFn: async () => {
+      const [result] = await retryRuns([id])
+      if (result?.run_uuid === undefined) throw new Error(result?.message ?? 'This run cannot be retried.')
+      return result
+    },
+    onSuccess: ({ result, run_uuid: uuid }) => {
+      if (result === 'running') toast('A retry of this run exists already.')
+      void navigate({ href: `/runs/${uuid}` })
+    },
+    onError,
+  })
+  return (
+    <>
+      <Commands
+        lines={[
+          { title: 'Read the run', cli: ['steps', id], api: ['GET', `/runs/${id}`] },
+          { title: 'Follow its log', cli: ['logs', id, '-f'], api: ['GET', `/runs/${id}/log?follow=true`] },
+          ...(ended
+            ? [
+                {
+                  title: 'Retry the run',
+                  api: ['POST', '/runs/retry', { ids: [id] }] as const,
+                },
+              ]
+            : [{ title: 'Cancel the run', cli: ['cancel', id], api: ['DELETE', `/runs/${id}`] as const }]),
+        ]}
+      />
+      <Button busy={again.isPending} refusal={refusal} onClick={() => again.mutate()}>
+        Duplicate
+      </Button>
+      {ended && !goodEnd ? (
+        <Button kind="primary" busy={retry.isPending} refusal={refusal} onClick={() => retry.mutate()}>
+          Retry
+        </Button>
+      ) : null}
+      {ended ? null : (
+        <Confirm
+          trigger="Cancel"
+          title="Cancel this run?"
+          action="Cancel the run"
+          danger
+          refusal={refusal}
+          onConfirm={async () => {
+            const { message } = await cancelRun(id)
+            toast(message)
+            await queries.invalidateQueries({ queryKey: ['run'] })
+          }}
+        >
+          <p>Its processes are terminated. The page shows which ones were killed.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** Why the run waits, failed, or did not do all its work. */
+const Notices = ({ run }: { run: RunDetail }) => (
+  <>
+    {run.waiting_reason === '' ? null : (
+      <p className="notice notice-warn">
+        <strong>Waiting:</strong> {run.waiting_reason}
+      </p>
+    )}
+    {run.error_message === '' ? null : (
+      <p className="notice notice-bad">
+        <strong>{run.status === 'failed' ? 'Failed:' : 'Error:'}</strong> {run.error_message}
+      </p>
+    )}
+    {run.outcome_reasons.length === 0 ? null : (
+      <div className="notice notice-warn">
+        <strong>Why not all work was done</strong>
+        <ul>
+          {run.outcome_reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      </div>
+    )}
+    {run.status === 'cancelled' ? (
+      <p className="notice notice-off" role="status">
+        {run.killed_pids.length > 0 ? (
+          <Killed pids={run.killed_pids} />
+        ) : (
+          'Cancelled. No process of the run was reported as killed.'
+        )}
+      </p>
+    ) : null}
+  </>
+)
+
+const Facts = ({ run }: { run: RunDetail }) => (
+  <KeyValues
+    facts={[
+      ['Status', <StatusBadge key="status" status={run.status} />],
+      ['Outcome', run.outcome === '' ? '' : <OutcomeBadge key="outcome" outcome={run.outcome} />],
+      ['Took', <Duration key="took" from={run.started_at} to={run.completed_at} />],
+      ['Steps', `${run.completed_steps} of ${run.total_steps}`],
+      ['Attempt', run.attempt],
+      ['Created', <Time key="created" at={run.created_at} />],
+      [
+        'Workflow',
+        <Link key="workflow" href={`/workflows/${encodeURIComponent(run.workflow_name)}`}>
+          {run.workflow_name}
+        </Link>,
+      ],
+      [
+        'Job',
+        <Link key="job" href={`/jobs/${run.run_group_id}`}>
+          {run.run_group_id}
+        </Link>,
+      ],
+      [
+        'Worker',
+        run.worker_id === '' ? (
+          ''
+        ) : (
+          <Link key="worker" href={`/workers/${encodeURIComponent(run.worker_id)}`}>
+            {run.worker_id}
+          </Link>
+        ),
+      ],
+      ['Workspace', run.workspace],
+      ['Mode', run.run_mode],
+      ['Priority', run.priority],
+      [
+        'Findings',
+        <Link key="findings" href={`/findings?run=${run.run_uuid}`}>
+          Findings of this run
+        </Link>,
+      ],
+    ]}
+  />
+)
+
+const Details = ({ run }: { run: RunDetail }) => (
+  <div className="details">
+    <h2>Params</h2>
+    {Object.keys(run.params).length === 0 ? (
+      <p className="muted">The run has no params.</p>
+    ) : (
+      <KeyValues facts={Object.entries(run.params)} />
+    )}
+    {Object.keys(run.facts).length === 0 ? null : (
+      <>
+        <h2>Facts</h2>
+        <KeyValues facts={Object.entries(run.facts)} />
+      </>
+    )}
+    <h2>JSON</h2>
+    <JsonView value={run} label="The run as JSON" />
+  </div>
+)
+
 export const Screen = () => {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const [{ tab = 'steps' }, set] = useFilters(['tab'])
-  const navigate = useNavigate()
   const { data: run, error, refetch } = useQuery(runQuery(id))
-  const again = useMutation({
-    mutationFn: async () => {
-      const { run_uuid } = await duplicateRun(id)
-      await startRun(run_uuid)
-      return run_uuid
-    },
-    onSuccess: (uuid) => navigate({ href: `/runs/${uuid}` }),
-    onError: (reason) => toast(reason.message, 'bad'),
-  })
   if (error && !run)
     return (
       <Page title="Run">
@@ -123,77 +235,38 @@ export const Screen = () => {
   return (
     <Page
       title={`${run.target || `Run ${run.id}`} · ${run.workflow_name}`}
-      actions={
+      heading={
         <>
-          <Commands
-            lines={[
-              { title: 'Read the run', api: ['GET', `/runs/${run.run_uuid}`] },
-              { title: 'Cancel the run', api: ['DELETE', `/runs/${run.run_uuid}`] },
-            ]}
-          />
-          <Button busy={again.isPending} onClick={() => again.mutate()}>
-            Start again
-          </Button>
-          {ended ? null : (
-            <Confirm
-              trigger="Cancel"
-              title="Cancel this run?"
-              action="Cancel the run"
-              danger
-              onConfirm={async () => {
-                const { message } = await cancelRun(id)
-                toast(message)
-                await refetch()
-              }}
-            >
-              <p>Its processes are terminated.</p>
-            </Confirm>
-          )}
+          {run.target || `Run ${run.id}`} <span className="muted">· {run.workflow_name}</span>
         </>
       }
+      actions={<Actions run={run} />}
     >
-      {run.waiting_reason === '' ? null : <p className="tone-warn">▲ Waiting: {run.waiting_reason}</p>}
-      {run.error_message === '' ? null : <p className="tone-bad">■ {run.error_message}</p>}
-      <KeyValues
-        facts={[
-          ['Status', <StatusBadge key="status" status={run.status} />],
-          ['Outcome', <OutcomeBadge key="outcome" outcome={run.outcome} />],
-          ['Took', <Duration key="took" from={run.started_at} to={run.completed_at} />],
-          ['Steps', `${run.completed_steps} of ${run.total_steps}`],
-          ['Attempt', run.attempt],
-          ['Created', <Time key="created" at={run.created_at} />],
-          [
-            'Job',
-            <Link key="job" href={`/jobs/${run.run_group_id}`}>
-              {run.run_group_id}
-            </Link>,
-          ],
-          [
-            'Worker',
-            run.worker_id === '' ? (
-              ''
-            ) : (
-              <Link key="worker" href={`/workers/${encodeURIComponent(run.worker_id)}`}>
-                {run.worker_id}
-              </Link>
-            ),
-          ],
-          ['Workspace', run.workspace],
-          ['Mode', run.run_mode],
-          ['Priority', run.priority],
-          ['Reasons', run.outcome_reasons.join(' ')],
-          ['Killed processes', run.killed_pids.join(', ')],
-        ]}
-      />
+      <Notices run={run} />
+      <Facts run={run} />
       <Tabs
         label="Parts of the run"
         value={tab}
         onChange={(next) => set({ tab: next })}
         tabs={[
-          { id: 'steps', label: 'Steps', content: <Steps id={id} /> },
-          { id: 'artifacts', label: 'Artifacts', content: <Artifacts id={id} /> },
+          { id: 'steps', label: 'Steps', content: <Steps run={run} /> },
+          {
+            id: 'log',
+            label: 'Log',
+            content: (
+              <Log
+                run={run.run_uuid}
+                attempt={run.attempt}
+                grows={!ended}
+                label="Log of the run"
+                file={`run-${run.id}.log`}
+              />
+            ),
+          },
+          { id: 'attempts', label: 'Attempts', content: <Attempts id={run.run_uuid} ended={ended} /> },
+          { id: 'artifacts', label: 'Artifacts', content: <Artifacts id={run.run_uuid} ended={ended} /> },
           { id: 'events', label: 'Events', content: <Events uuid={run.run_uuid} /> },
-          { id: 'details', label: 'Details', content: <JsonView value={run} label="The run as JSON" /> },
+          { id: 'details', label: 'Details', content: <Details run={run} /> },
         ]}
       />
     </Page>

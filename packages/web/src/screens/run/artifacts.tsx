@@ -1,0 +1,165 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
+import { artifactsQuery } from '../../api/runs.ts'
+import {
+  Button,
+  Bytes,
+  Code,
+  DataTable,
+  EmptyState,
+  ErrorPanel,
+  JsonView,
+  Skeleton,
+  Time,
+  useFilters,
+} from '../../ui/index.ts'
+
+type Artifact = Schemas['Artifact']
+
+/** Bytes of a text that are shown. */
+const SHOWN = 512 * 1024
+const TEXTS = ['json', 'jsonl', 'yaml', 'md', 'log', 'txt']
+const FRAMED_NAME = /\.(?:html?|svg|jpe?g|gif|webp|bmp|ico|pdf|png)$/i
+const TEXT_NAME = /\.(?:txt|xml|csv|conf|json|jsonl|ya?ml|md|log)$/i
+
+const pathOf = (id: string, artifact: Artifact): string =>
+  `/api/runs/${encodeURIComponent(id)}/artifacts/${artifact.id}/content`
+
+type Form = 'text' | 'frame' | 'none'
+
+const formOf = ({ content_type: type, name }: Artifact): Form => {
+  if (type === 'html' || type === 'pdf' || type === 'png' || FRAMED_NAME.test(name)) return 'frame'
+  return TEXTS.includes(type) || (type === 'unknown' && TEXT_NAME.test(name)) ? 'text' : 'none'
+}
+
+const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['artifact', id, artifact.id],
+    queryFn: async ({ signal }) => {
+      const answer = await api.GET('/runs/{id}/artifacts/{artifact_id}/content', {
+        params: { path: { id, artifact_id: artifact.id } },
+        headers: { range: `bytes=0-${SHOWN - 1}` },
+        parseAs: 'text',
+        signal,
+      })
+      return String(answer.data)
+    },
+    staleTime: 'static',
+    enabled: artifact.size_bytes > 0,
+  })
+  if (artifact.size_bytes === 0) return <EmptyState title="The file is empty" />
+  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton lines={6} />
+  const whole = artifact.size_bytes <= SHOWN
+  return (
+    <>
+      {artifact.content_type === 'json' && whole ? (
+        <JsonView value={data} label={`Content of ${artifact.name}`} />
+      ) : (
+        <Code label={`Content of ${artifact.name}`}>{data}</Code>
+      )}
+      {whole ? null : (
+        <p className="muted">
+          The first <Bytes value={SHOWN} /> of <Bytes value={artifact.size_bytes} />. Download the file to read
+          the rest.
+        </p>
+      )}
+    </>
+  )
+}
+
+const Preview = ({ id, artifact, onClose }: { id: string; artifact: Artifact; onClose: () => void }) => {
+  const form = formOf(artifact)
+  return (
+    <section className="preview" aria-label={`Preview of ${artifact.name}`}>
+      <header className="step-head">
+        <h2>{artifact.name}</h2>
+        <Bytes value={artifact.size_bytes} />
+        <span className="preview-actions">
+          <a className="button button-plain" href={pathOf(id, artifact)} download>
+            Download
+          </a>
+          <Button kind="quiet" onClick={onClose}>
+            Close
+          </Button>
+        </span>
+      </header>
+      {form === 'text' ? <TextPreview id={id} artifact={artifact} /> : null}
+      {form === 'frame' ? (
+        // Without scripts, without requests and without the cookie: the master sends a policy of its own, too.
+        <iframe
+          sandbox=""
+          title={`Preview of ${artifact.name}`}
+          className="preview-frame"
+          referrerPolicy="no-referrer"
+          src={`${pathOf(id, artifact)}?view=frame`}
+        />
+      ) : null}
+      {form === 'none' ? (
+        <EmptyState title="This file cannot be shown">Download it to read it.</EmptyState>
+      ) : null}
+    </section>
+  )
+}
+
+export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
+  const { data, error, refetch } = useQuery(artifactsQuery(id, ended))
+  const [{ artifact: chosen = '' }, set] = useFilters(['artifact'])
+  const artifact = data?.find((each) => each.id === chosen)
+  const open = (each: Artifact) => set({ artifact: each.id })
+  return (
+    <div className="artifacts">
+      {artifact === undefined ? null : (
+        <Preview key={artifact.id} id={id} artifact={artifact} onClose={() => set({ artifact: '' })} />
+      )}
+      <DataTable
+        label="Artifacts"
+        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        keyOf={(each) => each.id}
+        onOpen={open}
+        empty={<EmptyState title="No artifacts">Files that the workflow reports appear here.</EmptyState>}
+        columns={[
+          {
+            id: 'name',
+            label: 'Name',
+            width: 'minmax(200px, 2fr)',
+            cell: (each) => (
+              <button type="button" className="link" aria-pressed={each.id === chosen} onClick={() => open(each)}>
+                {each.name}
+              </button>
+            ),
+          },
+          { id: 'kind', label: 'Kind', width: '90px', cell: (each) => each.artifact_type },
+          { id: 'type', label: 'Type', width: '90px', cell: (each) => each.content_type },
+          {
+            id: 'size',
+            label: 'Size',
+            width: '90px',
+            align: 'end',
+            cell: (each) => <Bytes value={each.size_bytes} />,
+          },
+          {
+            id: 'lines',
+            label: 'Lines',
+            width: '80px',
+            align: 'end',
+            cell: (each) => <span className="number">{each.line_count.toLocaleString()}</span>,
+          },
+          { id: 'created', label: 'Created', width: '90px', cell: (each) => <Time at={each.created_at} /> },
+          {
+            id: 'download',
+            label: 'File',
+            width: '90px',
+            cell: (each) => (
+              <a href={pathOf(id, each)} download>
+                Download
+              </a>
+            ),
+          },
+          { id: 'about', label: 'Description', width: 'minmax(160px, 2fr)', cell: (each) => each.description },
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import type { RunDetail } from '@scanfarm/client'
+import type { Schemas } from '../../api/client.ts'
+import { stepsQuery } from '../../api/runs.ts'
+import {
+  Code,
+  CopyButton,
+  Duration,
+  EmptyState,
+  ErrorPanel,
+  KeyValues,
+  Skeleton,
+  StatusBadge,
+  Time,
+  useFilters,
+} from '../../ui/index.ts'
+import { Log } from './log.tsx'
+import { Timeline } from './timeline.tsx'
+
+type Step = Schemas['Step']
+
+/** What the user wants to see first: what runs, else what failed last, else the last step. */
+const firstChoice = (steps: readonly Step[]): Step | undefined =>
+  steps.find(({ status }) => status === 'running') ??
+  steps.findLast(({ status }) => status === 'failed') ??
+  steps.at(-1)
+
+const Exports = ({ values }: { values: Readonly<Record<string, string>> }) => {
+  const entries = Object.entries(values)
+  if (entries.length === 0) return null
+  return (
+    <details className="fold" open={entries.length <= 4}>
+      <summary>
+        Exports <span className="muted">({entries.length})</span>
+      </summary>
+      <dl className="exports">
+        {entries.map(([name, value]) => (
+          <div key={name}>
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              <code>{value}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
+  const runs = step.status === 'running' || step.status === 'pending'
+  return (
+    <section className="step" aria-label={`Step ${step.step_name}`}>
+      <header className="step-head">
+        <h2>{step.step_name}</h2>
+        <StatusBadge status={step.status} />
+        <span className="muted">
+          {step.step_type}
+          {step.module === '' ? '' : ` in ${step.module}`}
+        </span>
+      </header>
+      {step.error_message === '' ? null : <p className="tone-bad">■ {step.error_message}</p>}
+      <KeyValues
+        facts={[
+          ['Started', <Time key="started" at={step.started_at} />],
+          [
+            'Took',
+            runs ? (
+              <Duration key="took" from={step.started_at} />
+            ) : (
+              <Duration key="took" ms={step.duration_ms} />
+            ),
+          ],
+          ['Exit code', step.exit_code],
+          ['Attempt', step.attempt],
+        ]}
+      />
+      {step.command === '' ? null : (
+        <details className="fold" open={step.command.length < 600}>
+          <summary>
+            Command <CopyButton text={step.command} label="the command" />
+          </summary>
+          <Code label={`Command of ${step.step_name}`}>{step.command}</Code>
+        </details>
+      )}
+      <Exports values={step.exports} />
+      <Log
+        key={step.id}
+        run={run.run_uuid}
+        step={step.id}
+        attempt={step.attempt}
+        grows={runs && run.completed_at === null}
+        label={`Output of ${step.step_name}`}
+        file={`run-${run.id}-${step.step_name.replaceAll(/[^\w.-]/g, '_')}.log`}
+      />
+    </section>
+  )
+}
+
+export const Steps = ({ run }: { run: RunDetail }) => {
+  const [{ step: chosen = '' }, set] = useFilters(['step'])
+  const { data, error, refetch } = useQuery(stepsQuery(run.run_uuid, run.completed_at !== null))
+  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton />
+  const step = data.find(({ id }) => id === chosen) ?? firstChoice(data)
+  if (step === undefined)
+    return (
+      <EmptyState title="No step has started yet">
+        {run.waiting_reason === '' ? 'Steps appear here when a worker begins the run.' : run.waiting_reason}
+      </EmptyState>
+    )
+  return (
+    <div className="steps">
+      <Timeline steps={data} selected={step.id} onSelect={(id) => set({ step: id })} />
+      <StepDetails run={run} step={step} />
+    </div>
+  )
+}
