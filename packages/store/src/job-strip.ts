@@ -124,20 +124,23 @@ export const patternOf = (message: string, target = ''): string =>
     .replace(NUMBER, '<n>')
     .replaceAll('<target>', '<host>')
 
+/** Runs of a job that failed, or left work out, with their messages. */
+const failed = (jobNo: number) => sql`seen as materialized (
+      select id, run_uuid, target, status, coalesce(outcome, '') as outcome, error_message, tally
+      from (select * from runs where job_no = ${jobNo} order by id limit ${FAILURES_SEEN}) r
+    ), failed as materialized (
+      select id, run_uuid, target, status, outcome,
+             left(coalesce(nullif(error_message, ''), tally -> 'reasons' ->> 0, ''), ${MESSAGE_CHARS}) as message
+      from seen where status = 'failed' or (status = 'completed' and outcome in ('partial', 'nothing_done'))
+    )`
+
 /** Failed and partially completed runs of a job by their message; undefined for an unknown job. */
 export async function jobFailures(db: Kysely<unknown>, jobId: string): Promise<JobFailures | undefined> {
   const { rows: found } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
   const [job] = found
   if (job === undefined) return undefined
   const { rows } = await sql<{ seen: number; count: number; messages: MessageRow[] }>`
-    with seen as materialized (
-      select id, run_uuid, target, status, coalesce(outcome, '') as outcome, error_message, tally
-      from (select * from runs where job_no = ${job.id} order by id limit ${FAILURES_SEEN}) r
-    ), failed as materialized (
-      select id, run_uuid, target, status, outcome,
-             left(coalesce(nullif(error_message, ''), tally -> 'reasons' ->> 0, ''), ${MESSAGE_CHARS}) as message
-      from seen where status = 'failed' or (status = 'completed' and outcome in ('partial', 'nothing_done'))
-    ), messages as (
+    with ${failed(job.id)}, messages as (
       select status, outcome, message, count(*) as count, min(id) as first,
              (array_agg(id order by id))[1:${sql.lit(RUNS_SHOWN)}] as ids
       from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
@@ -158,6 +161,23 @@ export async function jobFailures(db: Kysely<unknown>, jobId: string): Promise<J
     otherRuns: count - shown.reduce((sum, group) => sum + group.count, 0),
     complete: seen < FAILURES_SEEN,
   }
+}
+
+/** The runs of the groups with this pattern. */
+export async function runsOfPattern(
+  db: Kysely<unknown>,
+  jobId: string,
+  pattern: string,
+): Promise<readonly number[]> {
+  const { rows: found } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
+  const [job] = found
+  if (job === undefined) return []
+  const { rows } = await sql<{ message: string; target: string; ids: number[] }>`
+    with ${failed(job.id)}
+    select message, (array_agg(target order by id))[1] as target, json_agg(id order by id) as ids
+    from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
+  `.execute(db)
+  return rows.flatMap(({ message, target, ids }) => (patternOf(message, target) === pattern ? ids : []))
 }
 
 const grouped = (messages: readonly MessageRow[]): FailureGroup[] => {

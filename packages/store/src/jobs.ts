@@ -41,7 +41,7 @@ import {
 } from './job-list.ts'
 import { jobProgress, type JobProgress } from './job-progress.ts'
 import { jobReport, jobStatus, type JobReport } from './job-report.ts'
-import { jobFailures, jobStrip, type JobFailures, type JobStrip } from './job-strip.ts'
+import { jobFailures, jobStrip, runsOfPattern, type JobFailures, type JobStrip } from './job-strip.ts'
 import type { OutboxRow } from './outbox.ts'
 import { storable, storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
@@ -183,6 +183,9 @@ const makeReads = (db: Kysely<unknown>, counter: JobCounter, totals: Totals) => 
     JOB_ID.test(jobId) ? jobStrip(db, jobId, cursor, limit) : undefined,
   failures: async (jobId: string): Promise<JobFailures | undefined> =>
     JOB_ID.test(jobId) ? jobFailures(db, jobId) : undefined,
+  /** Runs of a job in the groups of `failures` with this pattern. */
+  runsOfPattern: async (jobId: string, pattern: string): Promise<readonly number[]> =>
+    JOB_ID.test(jobId) ? runsOfPattern(db, jobId, pattern) : [],
   progress: async (jobId: string): Promise<JobProgress | undefined> =>
     JOB_ID.test(jobId) ? jobProgress(db, totals, jobId) : undefined,
 })

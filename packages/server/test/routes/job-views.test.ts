@@ -264,6 +264,28 @@ describe('POST /jobs/{job_id}/retry', () => {
     await server.operator.post(`/api/jobs/${partly.body.job_id}/cancel`).expect(202)
   })
 
+  test('a group of failures is repeated by its pattern', async () => {
+    const job = await create(hosts(4, 'group'))
+    const runs = await claim(job)
+    await fail(runs.slice(0, 2), (run) => `${run.target}: refused after ${run.runId} ms`)
+    await fail(runs.slice(2), () => 'no such file')
+    const [group] = (await get(`/jobs/${job}/failures`)).data
+    const retry = async (pattern: string, status: number) =>
+      (
+        await server.operator
+          .post(`/api/jobs/${job}/retry`)
+          .send({ statuses: ['failed'], pattern })
+          .expect(status)
+      ).body
+    const none = await retry('another message', 409)
+    expect(none.message).toContain("no target's latest run is failed with this pattern")
+    const { job_id: made, runs: count } = await retry(group?.pattern ?? '', 200)
+    expect(count).toBe(2)
+    const again = await claim(made as string)
+    expect(again.map(({ target }) => target)).toEqual(runs.slice(0, 2).map(({ target }) => target))
+    for (const run of again) await endRun(server.runStore, run)
+  })
+
   test('a large retry is stored first and expanded later', async () => {
     const job = await create(hosts(5_500, 'many'))
     while ((await server.store.jobs.expandOnce()) !== undefined);

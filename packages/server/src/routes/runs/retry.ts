@@ -65,6 +65,12 @@ export const retryJob = route(
             description: 'Also runs with these outcomes, whatever their status',
           }),
         ),
+        pattern: Type.Optional(
+          Type.String({
+            maxLength: 2_000,
+            description: 'Only runs in the groups of `GET /jobs/{job_id}/failures` with this pattern',
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -82,16 +88,17 @@ export const retryJob = route(
     errors: START_ERRORS,
   },
   async (context, { params, body }) => {
-    const { statuses, outcomes = [] } = body
+    const { statuses, outcomes = [], pattern } = body
     const chosen = statuses ?? (outcomes.length === 0 ? DEFAULT_STATUSES : [])
     if (chosen.length + outcomes.length === 0)
       refuse([{ path: '/statuses', message: 'must name a status if outcomes is empty: failed, cancelled' }])
-    const retried = await retryIn(context, params.job_id, { statuses: chosen, outcomes })
-    if (retried === undefined)
-      throw new AppError(
-        'wrong_state',
-        `nothing to retry: no target's latest run is ${[...chosen, ...outcomes].join(' or ')}`,
-      )
+    const selection = { statuses: chosen, outcomes, ...(await runsWith(context, params.job_id, pattern)) }
+    const retried = await retryIn(context, params.job_id, selection)
+    if (retried === undefined) {
+      const states = [...chosen, ...outcomes].join(' or ')
+      const group = pattern === undefined ? '' : ' with this pattern'
+      throw new AppError('wrong_state', `nothing to retry: no target's latest run is ${states}${group}`)
+    }
     const { jobId, runs } = retried
     return {
       message:
@@ -102,6 +109,9 @@ export const retryJob = route(
     }
   },
 )
+
+const runsWith = async ({ store }: ServerContext, jobId: string, pattern: string | undefined) =>
+  pattern === undefined ? {} : { runIds: await store.jobs.runsOfPattern(jobId, pattern) }
 
 /** Runs of one request. */
 const MOST_RUNS = 1_000
