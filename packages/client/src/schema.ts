@@ -5771,6 +5771,8 @@ export interface operations {
                     statuses?: ("failed" | "cancelled")[];
                     /** @description Also runs with these outcomes, whatever their status */
                     outcomes?: ("partial" | "nothing_done")[];
+                    /** @description Only runs in the groups of `GET /jobs/{job_id}/failures` with this pattern */
+                    pattern?: string;
                 };
             };
         };
