@@ -4,16 +4,23 @@ import { toast } from './toast.tsx'
 
 const COPIED_MS = 2_000
 
+/** Whether the text is in the clipboard; otherwise the user is told what to do. */
+export const copy = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    toast('The browser refused to copy: mark the text and copy it.', 'bad')
+    return false
+  }
+}
+
 export const CopyButton = ({ text, label }: { text: string; label: string }) => {
   const [copied, setCopied] = useState(false)
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-      setTimeout(() => setCopied(false), COPIED_MS)
-    } catch {
-      toast('The browser refused to copy: mark the text and copy it.', 'bad')
-    }
+  const copyText = async () => {
+    if (!(await copy(text))) return
+    setCopied(true)
+    setTimeout(() => setCopied(false), COPIED_MS)
   }
   return (
     <>
@@ -21,7 +28,7 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
         type="button"
         className="button button-quiet copy"
         aria-label={`Copy ${label}`}
-        onClick={() => void copy()}
+        onClick={() => void copyText()}
       >
         {copied ? '✓' : '⧉'}
       </button>

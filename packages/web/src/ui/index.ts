@@ -1,7 +1,7 @@
 export { Badge, OutcomeBadge, Severity, StatusBadge } from './badge.tsx'
 export { Button, LinkButton } from './button.tsx'
 export { Code, JsonView, prettyJson } from './code.tsx'
-export { CommandLines, Commands, CopyButton, type CommandLine } from './commands.tsx'
+export { CommandLines, Commands, copy, CopyButton, type CommandLine } from './commands.tsx'
 export { DataTable, type Column } from './data-table.tsx'
 export { Confirm, ConfirmDialog, Dialog } from './dialog.tsx'
 export { ExternalLink } from './external-link.tsx'
