@@ -5,8 +5,9 @@ import { Button } from '../../ui/index.ts'
 import { drawGraph, partsOf, type Box } from './layout.ts'
 import { NodeFacts } from './node-facts.tsx'
 
-/** A graph with more nodes begins with closed modules. */
+/** A graph with more nodes, or a wider one, begins with closed modules. */
 const ALL_OPEN = 60
+const WIDE_PX = 1_000
 const MAX_ZOOM = 2
 const MIN_ZOOM = 0.1
 const STEP = 1.25
@@ -63,6 +64,11 @@ const nearest = (boxes: readonly Box[], from: Box, key: string): Box | undefined
   return best
 }
 
+const closedAtFirst = (graph: WorkflowGraph): ReadonlySet<string> => {
+  const readable = graph.nodes.length <= ALL_OPEN && drawGraph(graph, () => true).width <= WIDE_PX
+  return new Set(readable ? [] : graph.nodes.flatMap(({ id, parent }) => (parent === '' ? [] : [id])))
+}
+
 interface GraphProps {
   readonly graph: WorkflowGraph
   /** Shows a line of the source. */
@@ -74,14 +80,7 @@ interface GraphProps {
 /** The parts of a workflow as boxes. Arrow keys move between them, Enter opens what is inside, + and - zoom. */
 export const Graph = ({ graph, onLine, file }: GraphProps) => {
   const parts = useMemo(() => partsOf(graph), [graph])
-  const [closed, setClosed] = useState<ReadonlySet<string>>(
-    () =>
-      new Set(
-        graph.nodes.length <= ALL_OPEN
-          ? []
-          : graph.nodes.flatMap(({ id, parent }) => (parent === '' ? [] : [id])),
-      ),
-  )
+  const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(graph))
   const drawing = useMemo(() => drawGraph(graph, ({ id }) => !closed.has(id)), [graph, closed])
   const [chosen, setChosen] = useState<string>()
   const [view, setView] = useState<View>()
@@ -98,17 +97,14 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
     return () => observer.disconnect()
   }, [])
   const fitting: View = (() => {
-    const zoom = Math.min(
-      1,
-      Math.max(
-        MIN_ZOOM,
-        Math.min(
-          Math.max(LEAST_FIT, (size.width - 2 * SIDE_PX) / Math.max(1, drawing.width)),
-          Math.max(LEAST_FIT, (size.height - 2 * SIDE_PX) / Math.max(1, drawing.height)),
-        ),
-      ),
-    )
-    return { zoom, x: Math.max(SIDE_PX, (size.width - drawing.width * zoom) / 2), y: SIDE_PX }
+    const zoom = Math.min(1, Math.max(LEAST_FIT, (size.width - 2 * SIDE_PX) / Math.max(1, drawing.width)))
+    // What does not fit begins with the first part.
+    const first = drawing.height * zoom + 2 * SIDE_PX > size.height + 1 ? (drawing.boxes[0]?.y ?? 0) : 0
+    return {
+      zoom,
+      x: Math.max(SIDE_PX, (size.width - drawing.width * zoom) / 2),
+      y: SIDE_PX - first * zoom,
+    }
   })()
   const now = view ?? fitting
   const zoomBy = (factor: number, at = { x: size.width / 2, y: size.height / 2 }) => {
@@ -203,6 +199,7 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
       <div
         ref={holder}
         className="graph-holder"
+        style={{ height: drawing.height * fitting.zoom + 2 * SIDE_PX }}
         onPointerDown={onDown}
         onPointerMove={onMove}
         onPointerUp={() => (drag.current = undefined)}
@@ -232,7 +229,7 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
                   data-node={node.id}
                   role="button"
                   tabIndex={node.id === focusable ? 0 : -1}
-                  aria-label={`${node.type} ${node.name}${count > 0 ? `, ${count} parts, ${open ? 'open' : 'closed'}` : ''}`}
+                  aria-expanded={count > 0 ? open : undefined}
                   aria-pressed={node.id === chosen}
                   className={`node node-${node.type} ${open ? 'node-open' : ''} ${node.id === chosen ? 'node-chosen' : ''}`}
                   transform={`translate(${x} ${y})`}

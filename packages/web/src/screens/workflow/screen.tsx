@@ -5,6 +5,7 @@ import { lazy, Suspense, type ReactNode } from 'react'
 import { workflowQuery, type WorkflowPage } from '../../api/workflows.ts'
 import {
   Badge,
+  Button,
   Commands,
   DataTable,
   EmptyState,
@@ -192,6 +193,12 @@ export const Screen = () => {
               { title: 'Read it as a graph', api: ['GET', `/workflows/${path}/graph`] },
             ]}
           />
+          <Button
+            className="to-start"
+            onClick={() => document.querySelector<HTMLElement>('#start textarea')?.focus()}
+          >
+            Start
+          </Button>
           <LinkButton to={`/triggers?workflow=${path}`}>Triggers</LinkButton>
           <LinkButton to={`/runs?workflow=${path}`}>Runs</LinkButton>
         </>

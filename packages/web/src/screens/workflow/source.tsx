@@ -49,7 +49,10 @@ export const Source = ({ yaml, problems, line, onLine }: SourceProps) => {
   const lines = yaml.replace(/\n$/, '').split('\n')
   const shown = all || line > FIRST_LINES ? lines : lines.slice(0, FIRST_LINES)
   useEffect(() => {
-    if (line > 0) holder.current?.querySelector(`[data-line="${line}"]`)?.scrollIntoView({ block: 'center' })
+    const element = holder.current
+    const at = element?.querySelector<HTMLElement>(`[data-line="${line}"]`)
+    // `scrollIntoView` would move the page, too.
+    if (element && at) element.scrollTop = at.offsetTop - element.offsetTop - element.clientHeight / 2
   }, [line])
   const byLine = new Map(problems.toReversed().map((problem) => [problem.line, problem]))
   return (
