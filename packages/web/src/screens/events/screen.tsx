@@ -133,14 +133,13 @@ const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClos
           >
             Test triggers with this topic
           </Link>
-          <Button onClick={onClose}>Close</Button>
         </div>
       </>
     ) : null}
   </Dialog>
 )
 
-const EmitForm = ({ onClose }: { onClose: () => void }) => {
+const EmitForm = () => {
   const [topic, setTopic] = useState('')
   const [source, setSource] = useState('')
   const [data, setData] = useState('{}')
@@ -186,7 +185,6 @@ const EmitForm = ({ onClose }: { onClose: () => void }) => {
         )}
       </div>
       <div className="dialog-actions">
-        <Button onClick={onClose}>Close</Button>
         <Button type="submit" kind="primary" busy={emit.isPending} disabled={problem !== undefined}>
           Emit
         </Button>
@@ -256,8 +254,8 @@ export const Screen = () => {
         }
       />
       <EventDialog event={shown} onClose={() => setShown(undefined)} />
-      <Dialog wide open={emitting} onClose={() => setEmitting(false)} title="Emit an event">
-        <EmitForm onClose={() => setEmitting(false)} />
+      <Dialog wide keep open={emitting} onClose={() => setEmitting(false)} title="Emit an event">
+        <EmitForm />
       </Dialog>
     </Page>
   )

@@ -223,6 +223,7 @@ const List = () => {
       />
       <Dialog
         wide
+        keep
         open={editing !== undefined}
         onClose={() => setEditing(undefined)}
         title="Edit the schedule"
@@ -276,7 +277,7 @@ export const Screen = () => {
           { id: 'test', label: 'Test with an event', content: <TriggerTest /> },
         ]}
       />
-      <Dialog wide open={creating} onClose={() => setCreating(false)} title="New schedule">
+      <Dialog wide keep open={creating} onClose={() => setCreating(false)} title="New schedule">
         <ScheduleForm onDone={() => setCreating(false)} />
       </Dialog>
     </Page>

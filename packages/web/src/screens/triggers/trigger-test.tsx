@@ -81,7 +81,11 @@ const Result = ({ result }: { result: TestResult }) => {
               </Badge>
               <div>
                 <code>{expression}</code>
-                <p className="muted">{error === '' ? `is ${JSON.stringify(value) ?? 'undefined'}` : error}</p>
+                {error === '' && typeof value === 'boolean' ? null : (
+                  <p className="muted">
+                    {error === '' ? `is ${JSON.stringify(value) ?? 'undefined'}` : error}
+                  </p>
+                )}
               </div>
             </li>
           ))}

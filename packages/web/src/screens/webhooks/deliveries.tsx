@@ -118,13 +118,12 @@ const Details = ({ delivery, to, onClose, onAgain }: DetailsProps) => (
           ]}
         />
         {delivery.last_error === '' ? null : <p className="tone-bad">■ {delivery.last_error}</p>}
-        {delivery.last_answer === '' ? (
+        {delivery.last_status === 0 ? null : delivery.last_answer === '' ? (
           <p className="muted">The last answer had no content.</p>
         ) : (
           <Code label="Last answer">{delivery.last_answer}</Code>
         )}
         <div className="dialog-actions">
-          <Button onClick={onClose}>Close</Button>
           <Button kind="primary" onClick={onAgain}>
             Send again
           </Button>

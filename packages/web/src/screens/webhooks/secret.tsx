@@ -7,7 +7,7 @@ export interface Made {
 
 /** Shows a secret once. */
 export const SecretDialog = ({ made, onClose }: { made: Made | undefined; onClose: () => void }) => (
-  <Dialog open={made !== undefined} onClose={onClose} title={`The secret of ${made?.name ?? ''}`}>
+  <Dialog keep open={made !== undefined} onClose={onClose} title={`The secret of ${made?.name ?? ''}`}>
     <p>Copy it now: it is not shown again.</p>
     <div className="command">
       <code>{made?.secret}</code>

@@ -189,6 +189,7 @@ export const Subscriptions = () => {
       />
       <Dialog
         wide
+        keep
         open={editing !== undefined}
         onClose={() => setEditing(undefined)}
         title={editing === 'new' ? 'New subscription' : 'Edit the subscription'}
