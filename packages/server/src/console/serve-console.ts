@@ -5,8 +5,8 @@ import { sendAnswer } from '../http/send.ts'
 import { CONSOLE_HEADERS } from './console-files.ts'
 import type { ConsoleState, WebConsole } from './web-console.ts'
 
-/** Never pages of the console. `/assets` is one; the files of the console are below it. */
-const OTHER = /^\/(?:(?:api|osm|ws)(?:\/|$)|assets\/)/
+/** Never pages of the console. `/assets` and `/assets/12` are pages; the files of the console are there, too. */
+const OTHER = /^\/(?:(?:api|osm|ws)(?:\/|$)|assets\/(?!\d+$))/
 
 /** Whether a browser opens a page: every such path shows the console, which reads the path itself. */
 export const opensPage = (method: string, path: string, accept: string | undefined): boolean =>

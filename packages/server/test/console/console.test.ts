@@ -50,25 +50,31 @@ describe('an installation with a built console', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  test.each(['/', '/runs/17', '/assets', '/login', '/webhooks/x', '/jobs/a%2fb', '/files/report.html'])(
-    'shows the console at %s, with a strict policy',
-    async (path) => {
-      const { text, headers } = await http.get(path).set(HTML).expect(200)
-      expect(text).toBe(INDEX)
-      expect(headers).toMatchObject({
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': POLICY,
-        'cache-control': 'no-cache',
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'cross-origin-opener-policy': 'same-origin',
-        'permissions-policy': expect.stringContaining('camera=()'),
-      })
-      const { headers: head } = await http.head(path).set(HTML).expect(200)
-      expect(head['content-length']).toBe(String(INDEX.length))
-    },
-  )
+  test.each([
+    '/',
+    '/runs/17',
+    '/assets',
+    '/assets/12',
+    '/login',
+    '/webhooks/x',
+    '/jobs/a%2fb',
+    '/files/report.html',
+  ])('shows the console at %s, with a strict policy', async (path) => {
+    const { text, headers } = await http.get(path).set(HTML).expect(200)
+    expect(text).toBe(INDEX)
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': POLICY,
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=()'),
+    })
+    const { headers: head } = await http.head(path).set(HTML).expect(200)
+    expect(head['content-length']).toBe(String(INDEX.length))
+  })
 
   test('answers 304 while the page has not changed', async () => {
     const { headers } = await http.get('/').expect(200)
