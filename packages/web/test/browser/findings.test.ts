@@ -1,0 +1,211 @@
+import { expect, test } from '@jest/globals'
+import { type Page, useConsole } from './harness.ts'
+
+const farm = useConsole({
+  modules: {
+    // What it finds is its param, as lines of JSON.
+    finder: `
+kind: module
+name: finder
+params:
+  - {name: found, required: true, scope: false}
+  - {name: assets, default: '', scope: false}
+steps:
+  - name: write
+    type: bash
+    command: printf '%s' '{{found}}' > found.jsonl; printf '%s' '{{assets}}' > assets.jsonl
+  - name: record
+    type: function
+    functions:
+      - db_import_vuln_from_file("", "found.jsonl")
+      - db_import_asset_from_file("", "assets.jsonl")
+`,
+  },
+})
+
+interface Found {
+  readonly id: string
+  readonly severity?: string
+}
+
+const lineOf = ({ id, severity = 'low' }: Found): string =>
+  JSON.stringify({
+    'template-id': id,
+    info: { name: `Title of ${id}`, severity, reference: ['https://advisory.test/1', 'javascript:alert(1)'] },
+    host: 'https://one.test',
+    'matched-at': 'https://one.test/login',
+    request: 'GET /login HTTP/1.1',
+  })
+
+/** Imports findings as a scanner's file. */
+const importAll = async (workspace: string, found: readonly Found[]): Promise<void> => {
+  await farm().api.POST('/vulnerabilities/import', {
+    params: { query: { workspace, format: 'nuclei' } },
+    body: found.map(lineOf).join('\n'),
+    bodySerializer: (body) => body,
+    headers: { 'Content-Type': 'application/octet-stream' },
+  })
+}
+
+const rows = (page: Page) => page.getByRole('rowgroup').getByRole('row')
+const row = (page: Page, id: string) => rows(page).filter({ hasText: `Title of ${id}` })
+const statesOf = async (workspace: string): Promise<Record<string, string>> => {
+  const query = { workspace, state: 'open,gone' }
+  const { data } = await farm().api.GET('/vulnerabilities', { params: { query } })
+  return Object.fromEntries(data.data.map(({ vuln_info, state }) => [vuln_info, state]))
+}
+
+test('Findings are triaged in bulk with the mouse, by keyboard, and all that match a filter', async () => {
+  const ids = ['a', 'b', 'c', 'd']
+  await importAll('bulk', [...ids.map((id) => ({ id })), { id: 'e', severity: 'high' }])
+  const page = await farm().open('/findings?workspace=bulk')
+
+  await row(page, 'a').getByRole('checkbox').check()
+  await row(page, 'b').getByRole('checkbox').check()
+  await page.getByText('2 selected').waitFor()
+  await page.getByRole('button', { name: 'Triage t' }).click()
+  await page.getByRole('radio', { name: 'Mark as gone' }).check()
+  await page.getByRole('button', { name: 'Change 2 findings' }).click()
+  await page.getByText('2 findings changed.').waitFor()
+  await row(page, 'a').waitFor({ state: 'detached' })
+  expect(await statesOf('bulk')).toMatchObject({ a: 'gone', b: 'gone', c: 'open', d: 'open', e: 'open' })
+
+  const second = (await rows(page).nth(1).getByRole('link').first().textContent()) ?? ''
+  await page.locator('body').press('j')
+  for (const key of ['j', 'x', 't']) await page.keyboard.press(key)
+  await page.getByRole('dialog').waitFor()
+  await page.getByRole('radio', { name: 'Mark as gone' }).focus()
+  for (const key of ['ArrowDown', 'ArrowDown', 'Tab']) await page.keyboard.press(key)
+  await page.keyboard.type('false-alarm, seen')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 finding changed.').waitFor()
+  await page.goto('/findings?workspace=bulk&tag=false-alarm')
+  await rows(page).getByRole('link', { name: second }).waitFor()
+  expect(await rows(page).count()).toBe(1)
+
+  await page.goto('/findings?workspace=bulk')
+  await page.getByRole('checkbox', { name: /low/ }).check()
+  await row(page, 'e').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Triage all 2' }).click()
+  await page.getByRole('radio', { name: /Delete/ }).check()
+  await page.getByRole('button', { name: 'Delete 2 findings' }).click()
+  await page.getByText('2 findings changed.').waitFor()
+  await page.getByText('No finding matches these filters.').waitFor()
+  expect(await statesOf('bulk')).toEqual({ a: 'gone', b: 'gone', e: 'open' })
+})
+
+test('More than 1,000 findings are changed in steps', async () => {
+  await importAll(
+    'many',
+    Array.from({ length: 1_203 }, (_, index) => ({ id: `n${index}` })),
+  )
+  const page = await farm().open('/findings?workspace=many')
+  await page.getByRole('button', { name: 'Triage all 1,203' }).click()
+  await page.getByRole('radio', { name: 'Mark as gone' }).check()
+  await page.getByRole('button', { name: 'Change 1,203 findings' }).click()
+  await page.getByText('1,203 findings changed.').waitFor()
+  await page.getByRole('link', { name: 'Gone 1,203' }).waitFor()
+})
+
+test('A finding shows its evidence, links only to web pages, and keeps its history', async () => {
+  await importAll('one', [{ id: 'first' }, { id: 'second' }])
+  const page = await farm().open('/findings?workspace=one')
+  await row(page, 'second').waitFor()
+  const [first = '', next = ''] = await rows(page).getByRole('link', { name: 'Title' }).allTextContents()
+  await page.getByRole('link', { name: first }).click()
+  await page.getByRole('heading', { name: first }).waitFor()
+  expect(await page.getByRole('region', { name: 'Request' }).textContent()).toBe('GET /login HTTP/1.1')
+  const link = page.getByRole('link', { name: 'https://advisory.test/1' })
+  expect(await link.getAttribute('rel')).toBe('noreferrer noopener')
+  expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
+
+  await page.getByRole('button', { name: 'Mark as gone' }).click()
+  await page.getByRole('button', { name: 'Open again' }).waitFor()
+  await page.getByLabel('Add a tag').fill('checked')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('link', { name: 'checked' }).waitFor()
+  await page.getByRole('tab', { name: 'History (2)' }).click()
+  await page.getByText('state: open → gone').waitFor()
+
+  await page.getByRole('button', { name: 'Open again' }).click()
+  await page.getByRole('button', { name: 'Mark as gone' }).waitFor()
+  await page.locator('body').press('j')
+  await page.getByRole('heading', { name: next }).waitFor()
+  await page.keyboard.press('u')
+  await page.waitForURL('**/findings?workspace=one')
+})
+
+test('A filter is saved under a name, opened, shared and deleted', async () => {
+  await importAll('saved', [{ id: 'x', severity: 'critical' }, { id: 'y' }])
+  const page = await farm().open('/findings?workspace=saved')
+  await page.getByRole('checkbox', { name: /critical/ }).check()
+  await row(page, 'y').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Saved filters' }).click()
+  await page.getByLabel('Save the present filter as').fill('Bad ones')
+  await page.getByLabel('Everybody sees it').check()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('link', { name: 'Bad ones' }).waitFor()
+
+  const other = await farm().open('/findings', { role: 'viewer' })
+  await other.getByRole('button', { name: 'Saved filters' }).click()
+  await other.getByRole('link', { name: 'Bad ones' }).click()
+  await other.waitForURL('**/findings?**severity=critical**')
+  await row(other, 'x').waitFor()
+  expect(await rows(other).count()).toBe(1)
+  const triage = other.getByRole('button', { name: 'Triage all 1' })
+  expect(await triage.getAttribute('aria-description')).toMatch(/needs the role operator/)
+  expect(await triage.isDisabled()).toBe(true)
+
+  await page.getByRole('button', { name: 'Delete the filter Bad ones' }).click()
+  await page.getByText('None yet.').waitFor()
+})
+
+test('A file of a scanner is imported, and its result shown', async () => {
+  const page = await farm().open('/findings')
+  await page.getByRole('button', { name: 'Import' }).click()
+  const upload = (text: string) =>
+    page
+      .getByLabel('File')
+      .setInputFiles({ name: 'found.jsonl', mimeType: 'text/plain', buffer: Buffer.from(text) })
+  await upload('not a finding')
+  await page.getByLabel('Workspace', { exact: true }).last().fill('imported')
+  farm().problems.expect(/POST \/api\/vulnerabilities\/import.*: 400/)
+  await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
+  await page.getByText('does not match the file').first().waitFor()
+  await upload(lineOf({ id: 'from-file' }))
+  await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
+  await page.getByRole('link', { name: 'Show the findings of imported' }).click()
+  await row(page, 'from-file').waitFor()
+})
+
+test('A comparison shows what changed between two runs, and an asset the runs that saw it', async () => {
+  const run = async (found: readonly Found[], tech: readonly string[]): Promise<string> => {
+    const assets = JSON.stringify({ host: 'one.test', url: 'https://one.test', tech })
+    const job = await farm().finish('finder', ['one.test'], { found: found.map(lineOf).join('\n'), assets })
+    const { data } = await farm().api.GET('/runs', { params: { query: { job_id: job } } })
+    return data.data[0]?.run_uuid ?? ''
+  }
+  const a = await run([{ id: 'stays' }, { id: 'goes' }], ['nginx'])
+  const b = await run([{ id: 'stays', severity: 'high' }, { id: 'comes' }], ['nginx', 'php'])
+
+  const page = await farm().open(`/changes?a=${a}&b=${b}`)
+  await row(page, 'comes').waitFor()
+  await page.getByRole('radio', { name: /Gone 1/ }).check()
+  await row(page, 'goes').waitFor()
+  await page.getByRole('radio', { name: /Changed 1/ }).check()
+  await row(page, 'stays').getByText('severity: low → high').waitFor()
+  await page.getByRole('tab', { name: 'Assets' }).click()
+  await page.getByText('technologies: +php').waitFor()
+  expect(page.url()).toContain('kind=assets')
+  expect(page.url()).toContain('change=changed')
+
+  await rows(page).getByRole('link', { name: 'https://one.test' }).click()
+  await page.getByRole('heading', { name: 'https://one.test' }).waitFor()
+  await page.getByRole('tab', { name: 'Runs (2)' }).click()
+  await page.getByRole('link', { name: 'Changes since the run before' }).click()
+  await page.waitForURL(`**/changes?kind=assets&a=${a}&b=${b}`)
+  await page.getByRole('link', { name: 'Assets', exact: true }).click()
+  await rows(page).filter({ hasText: 'nginx, php' }).waitFor()
+  await page.reload()
+  await rows(page).filter({ hasText: 'nginx, php' }).waitFor()
+})
