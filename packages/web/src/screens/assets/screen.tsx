@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Asset>[] = [
   {
     id: 'asset',
     label: 'Asset',
-    width: 'minmax(200px, 3fr)',
+    width: 'minmax(180px, 3fr)',
     cell: ({ id, url, asset_value }) => (
       <Link href={`/assets/${id}`} title={url || asset_value}>
         {url || asset_value}
@@ -80,15 +80,15 @@ const COLUMNS: readonly Column<Asset>[] = [
     width: 'minmax(120px, 2fr)',
     cell: ({ technologies }) => <span title={technologies.join(', ')}>{technologies.join(', ')}</span>,
   },
-  { id: 'workspace', label: 'Workspace', width: '112px', cell: ({ workspace }) => workspace },
+  { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
   {
     id: 'state',
     label: 'State',
-    width: '68px',
+    width: '62px',
     cell: ({ state }) => <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>,
   },
-  { id: 'first', label: 'First seen', width: '76px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  { id: 'last', label: 'Last seen', width: '76px', cell: ({ last_seen }) => <Time at={last_seen} /> },
+  { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
+  { id: 'last', label: 'Last seen', width: '70px', cell: ({ last_seen }) => <Time at={last_seen} /> },
   { id: 'ip', label: 'Address', width: '120px', hidden: true, cell: ({ host_ip }) => host_ip },
   { id: 'source', label: 'Source', width: '90px', hidden: true, cell: ({ source }) => source },
   {

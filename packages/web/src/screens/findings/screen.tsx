@@ -54,13 +54,13 @@ const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
   {
     id: 'severity',
     label: 'Severity',
-    width: '88px',
+    width: '82px',
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
     id: 'title',
     label: 'Finding',
-    width: 'minmax(220px, 3fr)',
+    width: 'minmax(190px, 3fr)',
     cell: ({ id, vuln_title, vuln_info }) => (
       <Link href={hrefWith(`/findings/${id}`, filters)} title={vuln_title}>
         {vuln_title || vuln_info || `finding ${id}`}
@@ -70,22 +70,22 @@ const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
   {
     id: 'asset',
     label: 'Asset',
-    width: 'minmax(160px, 2fr)',
+    width: 'minmax(150px, 2fr)',
     cell: ({ asset_value }) => <span title={asset_value}>{asset_value}</span>,
   },
-  { id: 'workspace', label: 'Workspace', width: '112px', cell: ({ workspace }) => workspace },
+  { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
   {
     id: 'state',
     label: 'State',
-    width: '68px',
+    width: '62px',
     cell: ({ state }) => <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>,
   },
-  { id: 'first', label: 'First seen', width: '76px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  { id: 'last', label: 'Last seen', width: '76px', cell: ({ last_seen }) => <Time at={last_seen} /> },
+  { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
+  { id: 'last', label: 'Last seen', width: '70px', cell: ({ last_seen }) => <Time at={last_seen} /> },
   {
     id: 'seen',
     label: 'Seen by',
-    width: '104px',
+    width: '72px',
     cell: ({ times_seen, run_uuid, source }) =>
       run_uuid === '' ? (
         <span className="muted">{source}</span>
