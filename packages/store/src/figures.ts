@@ -44,6 +44,8 @@ export interface CloudFigures {
   /** US dollars; machines whose price is not known count as 0. */
   readonly hourly_cost: number
   readonly cost_24h: number
+  /** Of all machines until their infrastructures expire: what the limit of total costs counts. */
+  readonly booked_cost: number
 }
 
 /** A live worker that may claim runs. */
@@ -84,16 +86,18 @@ export const makeFigures = (db: Kysely<unknown>, totals: Totals) => ({
     const { rows } = await sql<CloudFigures>`
       select count(distinct infra_no) filter (where open)::int as infras, count(*) filter (where open)::int as machines,
              coalesce(sum(price) filter (where open), 0)::float8 as hourly_cost,
-             coalesce(sum(price * extract(epoch from ended - begun) / 3600), 0)::float8 as cost_24h
+             coalesce(sum(price * extract(epoch from ended - begun) / 3600), 0)::float8 as cost_24h,
+             coalesce(sum(price * hours) filter (where booked), 0)::float8 as booked_cost
       from (
-        select i.infra_no, i.destroyed_at is null as open, coalesce(f.hourly_price, 0) as price,
+        select i.infra_no, i.destroyed_at is null as open, coalesce(f.hourly_price, 0) as price, f.hours,
+               i.status not in ('destroyed', 'failed') as booked,
                greatest(i.created_at, now() - interval '24 h') as begun, coalesce(i.destroyed_at, now()) as ended
         from cloud_instances i join cloud_infras f on f.id = i.infra_no
         where (i.status not in ('destroyed', 'failed') and i.destroyed_at is null)
            or i.destroyed_at > now() - interval '24 h'
       ) m
     `.execute(db)
-    return rows[0] ?? { infras: 0, machines: 0, hourly_cost: 0, cost_24h: 0 }
+    return rows[0] ?? { infras: 0, machines: 0, hourly_cost: 0, cost_24h: 0, booked_cost: 0 }
   },
   /** Counts further events. Returns whether there are more; any number of masters may call it. */
   count: async (): Promise<boolean> => {

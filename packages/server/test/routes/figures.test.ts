@@ -190,7 +190,16 @@ describe('GET /stats/overview', () => {
       workers: { live: 2, draining: 1, lost: 0, slots: 6, busy_slots: 0 },
       findings_24h: { critical: 0, high: 0, medium: 0, low: 0, info: 0 },
       failing_workflows_24h: [{ workflow_name: 'probe', ended: 2, failed: 1 }],
-      cloud: { infras: 0, machines: 0, hourly_cost: 0, cost_24h: 0 },
+      cloud: {
+        enabled: false,
+        infras: 0,
+        machines: 0,
+        hourly_cost: 0,
+        cost_24h: 0,
+        booked_cost: 0,
+        max_machines: 20,
+        max_cost: null,
+      },
     })
   })
 })

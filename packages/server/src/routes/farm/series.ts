@@ -1,3 +1,4 @@
+import { budgetOf } from '@scanfarm/cloud'
 import { PRIORITY_RANK, RunStatus, SEVERITIES } from '@scanfarm/contracts'
 import type { SeriesKind, SeriesPoint } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
@@ -124,7 +125,21 @@ const Overview = Type.Object({
     Type.Object({ workflow_name: Type.String(), ended: Count, failed: Count }),
     { description: 'At most 10, those with most failed runs first' },
   ),
-  cloud: Type.Object({ infras: Count, machines: Count, hourly_cost: Dollars, cost_24h: Dollars }),
+  cloud: Type.Object({
+    enabled: Type.Boolean({ description: '`cloud.enabled`' }),
+    infras: Count,
+    machines: Count,
+    hourly_cost: Dollars,
+    cost_24h: Dollars,
+    booked_cost: Type.Number({
+      minimum: 0,
+      description: 'US dollars for all machines until they expire; counted against `max_cost`',
+    }),
+    max_machines: Type.Integer({ description: '`cloud.limits.max_total_instances`' }),
+    max_cost: Type.Union([Type.Number(), Type.Null()], {
+      description: '`cloud.limits.max_total_cost`; null: no limit',
+    }),
+  }),
 })
 
 const LATELY_MINUTES = 5
@@ -139,7 +154,7 @@ export const readOverview = route(
     role: 'viewer',
     responses: { 200: Overview },
   },
-  async ({ store: { runs, figures } }) => {
+  async ({ store: { runs, figures }, config }) => {
     const [counts, ended, groups, workers, findings, failing, cloud] = await Promise.all([
       runs.counts(),
       figures.endedLately(),
@@ -150,6 +165,7 @@ export const readOverview = route(
       figures.cloud(),
     ])
     const byPriority = depthsOf(groups)
+    const { totalInstances, totalCost } = budgetOf(config.cloud)
     return {
       runs: Object.fromEntries(RunStatus.enum.map((status) => [status, counts[status] ?? 0])),
       throughput: { runs_per_minute: ended / LATELY_MINUTES },
@@ -160,7 +176,7 @@ export const readOverview = route(
       workers,
       findings_24h: Object.fromEntries(SEVERITIES.map((severity) => [severity, findings[severity] ?? 0])),
       failing_workflows_24h: failing,
-      cloud,
+      cloud: { enabled: config.cloud.enabled, ...cloud, max_machines: totalInstances, max_cost: totalCost },
     }
   },
 )
