@@ -1,13 +1,14 @@
 import 'uplot/dist/uPlot.min.css'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
-import { Time } from './values.tsx'
 
 export interface Series {
   readonly label: string
   readonly values: readonly (number | null)[]
   /** A custom property of styles/tokens.css, for example `--chart-1`. */
   readonly color: string
+  /** What the legend shows while the pointer is elsewhere: the sum (default), or the last known value. */
+  readonly figure?: 'sum' | 'last'
 }
 
 interface ChartProps {
@@ -18,27 +19,61 @@ interface ChartProps {
   readonly height?: number
 }
 
+const DAY_SECONDS = 86_400
+/** Lines differ by their dashes, too, for those who do not see their colours. */
+const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3]]
+/** Tick distances: no fractions of a run. */
+const WHOLE = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power))
+
 const token = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-const draw = (element: HTMLElement, { times, series, height = 160 }: ChartProps): UPlot => {
+const clock = (time: number, withDate: boolean): string => {
+  const date = new Date(time * 1000)
+  return withDate
+    ? date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+    : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+}
+
+const draw = (
+  element: HTMLElement,
+  { times, series, height = 160 }: ChartProps,
+  onPoint: (index: number | undefined) => void,
+): UPlot => {
   const axis = {
     stroke: token('--muted'),
+    font: `11px ${token('--sans')}`,
     grid: { stroke: token('--line'), width: 1 },
     ticks: { show: false },
   }
+  const withDate = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * DAY_SECONDS
   return new UPlot(
     {
       width: element.clientWidth,
       height,
-      axes: [axis, { ...axis, size: 48 }],
+      padding: [8, 8, 0, 0],
+      scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      axes: [
+        { ...axis, space: 64, size: 28, values: (_, splits) => splits.map((time) => clock(time, withDate)) },
+        {
+          ...axis,
+          size: 44,
+          space: 28,
+          incrs: WHOLE.toSorted((a, b) => a - b),
+          values: (_, splits) =>
+            splits.map((value) => value.toLocaleString(undefined, { notation: 'compact' })),
+        },
+      ],
       legend: { show: false },
+      cursor: { y: false, drag: { setScale: false, x: false, y: false } },
+      hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)] },
       series: [
         {},
-        ...series.map(({ label, color }) => ({
+        ...series.map(({ label, color }, index) => ({
           label,
           stroke: token(color),
-          width: 1.5,
+          width: 1.75,
+          dash: DASHES[index % DASHES.length],
           points: { show: false },
         })),
       ],
@@ -48,17 +83,51 @@ const draw = (element: HTMLElement, { times, series, height = 160 }: ChartProps)
   )
 }
 
+const figureOf = ({ values, figure = 'sum' }: Series): number =>
+  figure === 'sum'
+    ? values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+    : (values.findLast((value) => value !== null) ?? 0)
+
+const Legend = ({ times, series, point }: Omit<ChartProps, 'title'> & { point: number | undefined }) => {
+  const time = point === undefined ? undefined : times[point]
+  return (
+    <p className="chart-legend">
+      {series.map((each, index) => (
+        <span key={each.label}>
+          <svg width="20" height="8" aria-hidden="true" style={{ color: `var(${each.color})` }}>
+            <line
+              x2="20"
+              y1="4"
+              y2="4"
+              stroke="currentColor"
+              strokeWidth="2"
+              strokeDasharray={DASHES[index % DASHES.length]?.join(' ')}
+            />
+          </svg>
+          {each.label}{' '}
+          <strong className="number">
+            {(time === undefined ? figureOf(each) : (each.values[point ?? 0] ?? '–')).toLocaleString()}
+          </strong>
+        </span>
+      ))}
+      <span className="muted number">{time === undefined ? '' : new Date(time * 1000).toLocaleString()}</span>
+    </p>
+  )
+}
+
 /** Lines over time. The same numbers are in a table below it, which is closed at first. */
 export const Chart = (props: ChartProps) => {
   const { title, times, series, height } = props
   const holder = useRef<HTMLDivElement>(null)
+  const [point, setPoint] = useState<number>()
+  const [open, setOpen] = useState(false)
   useEffect(() => {
     const element = holder.current
     if (!element) return
-    let plot = draw(element, { title, times, series, height })
+    let plot = draw(element, { title, times, series, height }, setPoint)
     const again = () => {
       plot.destroy()
-      plot = draw(element, { title, times, series, height })
+      plot = draw(element, { title, times, series, height }, setPoint)
     }
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: plot.height }),
@@ -75,33 +144,44 @@ export const Chart = (props: ChartProps) => {
   return (
     <figure className="chart">
       <figcaption>{title}</figcaption>
-      <div ref={holder} aria-hidden="true" />
-      <details>
+      <Legend times={times} series={series} point={point} />
+      <div ref={holder} aria-hidden="true" style={{ minHeight: height ?? 160 }} />
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Numbers</summary>
-        <table className="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              {series.map(({ label }) => (
-                <th scope="col" key={label}>
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {times.map((time, index) => (
-              <tr key={time}>
-                <td>
-                  <Time at={new Date(time * 1000).toISOString()} />
-                </td>
-                {series.map(({ label, values }) => (
-                  <td key={label}>{values[index]}</td>
+        {open ? (
+          // A scrollable region must be reachable by keyboard.
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+          <div className="chart-table" tabIndex={0} role="region" aria-label={`${title}: numbers`}>
+            <table className="plain-table">
+              <thead>
+                <tr>
+                  <th scope="col">Time</th>
+                  {series.map(({ label }) => (
+                    <th scope="col" key={label}>
+                      {label}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {times.map((time, index) => (
+                  <tr key={time}>
+                    <td>
+                      <time dateTime={new Date(time * 1000).toISOString()} className="number">
+                        {new Date(time * 1000).toLocaleString()}
+                      </time>
+                    </td>
+                    {series.map(({ label, values }) => (
+                      <td key={label} className="number">
+                        {values[index] ?? '–'}
+                      </td>
+                    ))}
+                  </tr>
                 ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+              </tbody>
+            </table>
+          </div>
+        ) : null}
       </details>
     </figure>
   )
