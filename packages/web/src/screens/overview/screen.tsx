@@ -1,9 +1,331 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/overview.css'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, type ReactNode } from 'react'
+import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
+import { useRefusal } from '../../api/role.ts'
+import {
+  Commands,
+  CopyButton,
+  Duration,
+  ErrorPanel,
+  Link,
+  Page,
+  Severity,
+  Skeleton,
+  StatusBadge,
+  useFilters,
+} from '../../ui/index.ts'
+import { dollars, problemsOf, type Overview, type Problem } from './attention.ts'
+import { ChartsPlace } from './charts-place.tsx'
 
-export const Screen = () => (
-  <Page title="Overview">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
+/** In a file of its own: the numbers appear before the code of the charts is loaded. */
+const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
+
+const RANGE_NAMES: Readonly<Record<Range, string>> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' }
+const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
+const STATUSES = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
+
+const number = (value: number): string => value.toLocaleString()
+
+const Attention = ({ problems }: { problems: readonly Problem[] }) => (
+  <section aria-labelledby="attention">
+    <h2 id="attention">Needs attention</h2>
+    {problems.length === 0 ? (
+      <p className="attention-none">
+        <span className="tone-good" aria-hidden="true">
+          ●
+        </span>{' '}
+        Nothing needs attention.
+      </p>
+    ) : (
+      <ul className="attention">
+        {problems.map(({ tone, text, action, href }) => (
+          <li key={text} className={`attention-${tone}`}>
+            <span className={`tone-${tone}`} aria-hidden="true">
+              {tone === 'bad' ? '■' : '▲'}
+            </span>
+            <span>{text}</span>
+            <Link href={href}>{action}</Link>
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
 )
+
+const Figure = ({
+  name,
+  href,
+  value,
+  children,
+}: {
+  name: string
+  href: string
+  value: ReactNode
+  children?: ReactNode
+}) => (
+  <div className="figure">
+    <dt>
+      <Link href={href}>{name}</Link>
+    </dt>
+    <dd className="figure-value">{value}</dd>
+    <dd className="figure-note muted">{children}</dd>
+  </div>
+)
+
+const Figures = ({ overview }: { overview: Overview }) => {
+  const { runs, throughput, queue, workers, findings_24h, cloud } = overview
+  const oldest = queue.by_priority.flatMap(({ oldest_at }) => oldest_at ?? []).toSorted()[0]
+  const findings = SEVERITIES.reduce((sum, severity) => sum + findings_24h[severity], 0)
+  return (
+    <dl className="figures">
+      <Figure name="Running" href="/runs?status=running" value={number(runs.running)}>
+        {number(workers.busy_slots)} of {number(workers.slots)} slots in use
+      </Figure>
+      <Figure name="Waiting" href="/queue" value={number(queue.waiting)}>
+        {oldest === undefined ? (
+          'The queue is empty'
+        ) : (
+          <>
+            oldest <Duration from={oldest} />
+          </>
+        )}
+      </Figure>
+      <Figure
+        name="Ended per minute"
+        href="/runs"
+        value={throughput.runs_per_minute.toLocaleString(undefined, { maximumFractionDigits: 1 })}
+      >
+        mean of 5 minutes
+      </Figure>
+      <Figure name="Workers" href="/workers" value={number(workers.live)}>
+        {workers.draining > 0 ? `${workers.draining} draining or paused` : 'live, with servers'}
+        {workers.lost > 0 ? <strong className="tone-bad number"> ■ {workers.lost} lost</strong> : null}
+      </Figure>
+      <Figure name="New findings, 24 h" href="/findings?since=24h" value={number(findings)}>
+        {findings_24h.critical + findings_24h.high > 0
+          ? `${number(findings_24h.critical)} critical, ${number(findings_24h.high)} high`
+          : 'none critical or high'}
+      </Figure>
+      <Figure name="Cloud, 24 h" href="/cloud" value={dollars(cloud.cost_24h)}>
+        {cloud.enabled
+          ? `${number(cloud.machines)} machines, ${dollars(cloud.hourly_cost)} an hour`
+          : 'turned off in the settings'}
+      </Figure>
+    </dl>
+  )
+}
+
+const Ranges = () => {
+  const [{ range }, set] = useFilters(['range'])
+  const chosen = rangeOf(range)
+  return (
+    <div className="ranges" role="group" aria-label="Time range of the charts">
+      {RANGES.map((each) => (
+        <button
+          key={each}
+          type="button"
+          className="button"
+          aria-pressed={each === chosen}
+          onClick={() => set({ range: each })}
+        >
+          {RANGE_NAMES[each]}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+const rangeOf = (text: string | undefined): Range => RANGES.find((each) => each === text) ?? '1h'
+
+const Share = ({ value, of, label }: { value: number; of: number; label: string }) => (
+  <span
+    className="share"
+    role="img"
+    aria-label={label}
+    style={{ '--share': `${of === 0 ? 0 : (value / of) * 100}%` } as object}
+  />
+)
+
+const Breakdown = ({ overview }: { overview: Overview }) => {
+  const { runs, queue, findings_24h, failing_workflows_24h: failing } = overview
+  const all = STATUSES.reduce((sum, status) => sum + runs[status], 0)
+  return (
+    <div className="breakdown">
+      <section aria-labelledby="by-priority">
+        <h2 id="by-priority">Queue by priority</h2>
+        <table className="plain-table full-table">
+          <thead>
+            <tr>
+              <th scope="col">Priority</th>
+              <th scope="col" className="end">
+                Waiting
+              </th>
+              <th scope="col" className="end">
+                Oldest
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {queue.by_priority.map(({ priority, waiting, oldest_at }) => (
+              <tr key={priority}>
+                <th scope="row">
+                  <Link href={`/queue?priority=${priority}`}>{priority}</Link>
+                </th>
+                <td className="end number">{number(waiting)}</td>
+                <td className="end">
+                  {oldest_at === null ? <span className="muted">–</span> : <Duration from={oldest_at} />}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <section aria-labelledby="by-status">
+        <h2 id="by-status">Runs by status</h2>
+        <table className="plain-table full-table">
+          <tbody>
+            {STATUSES.map((status) => (
+              <tr key={status}>
+                <th scope="row">
+                  <Link href={`/runs?status=${status}`} className="plain-link">
+                    <StatusBadge status={status} />
+                  </Link>
+                </th>
+                <td className="end number">{number(runs[status])}</td>
+                <td className="share-cell">
+                  <Share value={runs[status]} of={all} label={`${runs[status]} of ${all} runs`} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <section aria-labelledby="by-severity">
+        <h2 id="by-severity">New findings in 24 hours</h2>
+        <table className="plain-table full-table">
+          <tbody>
+            {SEVERITIES.map((severity) => (
+              <tr key={severity}>
+                <th scope="row">
+                  <Link href={`/findings?severity=${severity}&since=24h`} className="plain-link">
+                    <Severity severity={severity} />
+                  </Link>
+                </th>
+                <td className="end number">{number(findings_24h[severity])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <section aria-labelledby="failing">
+        <h2 id="failing">Workflows with failed runs in 24 hours</h2>
+        {failing.length === 0 ? (
+          <p className="muted">No run has failed.</p>
+        ) : (
+          <table className="plain-table full-table">
+            <thead>
+              <tr>
+                <th scope="col">Workflow</th>
+                <th scope="col" className="end">
+                  Failed
+                </th>
+                <th scope="col" className="end">
+                  Ended
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {failing.map(({ workflow_name, failed, ended }) => (
+                <tr key={workflow_name}>
+                  <th scope="row">
+                    <Link
+                      href={`/runs?${new URLSearchParams({ workflow: workflow_name, status: 'failed' }).toString()}`}
+                    >
+                      {workflow_name}
+                    </Link>
+                  </th>
+                  <td className="end number">{number(failed)}</td>
+                  <td className="end number">{number(ended)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </section>
+    </div>
+  )
+}
+
+const Line = ({ text }: { text: string }) => (
+  <div className="command">
+    <code>{text}</code>
+    <CopyButton text={text} label="this line" />
+  </div>
+)
+
+/** For a farm that has executed nothing yet. */
+const FirstSteps = ({ slots }: { slots: number }) => (
+  <section className="first-steps" aria-labelledby="first-steps">
+    <h2 id="first-steps">This farm has no runs yet</h2>
+    <ol>
+      <li>
+        <p>
+          {slots === 0
+            ? 'Start a worker on a machine that has the tools, with the settings of this server.'
+            : `${number(slots)} slots are ready. Start more workers on machines that have the tools, with the settings of this server.`}
+        </p>
+        <Line text="scanfarm worker" />
+      </li>
+      <li>
+        <p>
+          Start a workflow: <Link href="/workflows">choose one here</Link>, or use the command line.
+        </p>
+        <Line
+          text={`scanfarm run --url ${window.location.origin} -f host -t example.com --mode distributed`}
+        />
+      </li>
+    </ol>
+  </section>
+)
+
+export const Screen = () => {
+  const [{ range }] = useFilters(['range'])
+  const { data: overview, error, refetch } = useQuery(overviewQuery)
+  const { data: queue } = useQuery(queueQuery)
+  const isAdmin = useRefusal('admin') === undefined
+  const { data: dead } = useQuery({ ...deadDeliveriesQuery, enabled: isAdmin })
+  const actions = (
+    <Commands
+      lines={[
+        { title: 'Read these figures', api: ['GET', '/stats/overview'] },
+        { title: 'Read the charts', api: ['GET', `/stats/series?range=${rangeOf(range)}`] },
+      ]}
+    />
+  )
+  if (!overview)
+    return (
+      <Page title="Overview" actions={actions}>
+        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={12} />}
+      </Page>
+    )
+  const isNew = STATUSES.every((status) => overview.runs[status] === 0)
+  return (
+    <Page title="Overview" actions={actions}>
+      {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
+      {isNew ? <FirstSteps slots={overview.workers.slots} /> : null}
+      <Attention problems={problemsOf(overview, queue, dead)} />
+      <Figures overview={overview} />
+      <section aria-labelledby="over-time" className="over-time">
+        <header>
+          <h2 id="over-time">Over time</h2>
+          <Ranges />
+        </header>
+        <Suspense fallback={<ChartsPlace />}>
+          <Charts range={rangeOf(range)} />
+        </Suspense>
+      </section>
+      <Breakdown overview={overview} />
+    </Page>
+  )
+}
