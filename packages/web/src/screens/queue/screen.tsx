@@ -1,9 +1,265 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/queue.css'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { Schemas } from '../../api/client.ts'
+import { queueQuery } from '../../api/farm.ts'
+import { runsQuery } from '../../api/runs.ts'
+import {
+  Badge,
+  Commands,
+  DataTable,
+  Duration,
+  EmptyState,
+  ErrorPanel,
+  FilterBar,
+  Link,
+  Page,
+  Skeleton,
+  Tabs,
+  useFilters,
+  useList,
+  type Column,
+  type Filter,
+} from '../../ui/index.ts'
+import { isUnserved, type Queue } from '../overview/attention.ts'
 
-export const Screen = () => (
-  <Page title="Queue">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
+type Group = Queue['groups'][number]
+type Run = Schemas['Run']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'priority', label: 'Priority', options: ['critical', 'high', 'normal', 'low'] },
+  { name: 'run_mode', label: 'Mode', options: ['distributed', 'local', 'cloud'] },
+  { name: 'need', label: 'Needs' },
+]
+const NAMES = FILTERS.map(({ name }) => name)
+
+const number = (value: number): string => value.toLocaleString()
+
+const Depths = ({ queue }: { queue: Queue }) => (
+  <dl className="depths">
+    {queue.by_priority.map(({ priority, waiting, oldest_at }) => (
+      <div key={priority}>
+        <dt>
+          <Link href={`/queue?priority=${priority}`}>{priority}</Link>
+        </dt>
+        <dd className="depth-count number">{number(waiting)}</dd>
+        <dd className="muted">
+          {oldest_at === null ? (
+            'none'
+          ) : (
+            <>
+              oldest <Duration from={oldest_at} />
+            </>
+          )}
+        </dd>
+      </div>
+    ))}
+  </dl>
 )
+
+const Servers = ({ group }: { group: Group }) => {
+  const { run_mode, infra_id, workers, worker_count } = group
+  if (run_mode === 'local') return 'local slots of servers'
+  if (run_mode === 'cloud')
+    return infra_id === '' ? (
+      'cloud machines'
+    ) : (
+      <Link href={`/cloud?infra=${encodeURIComponent(infra_id)}`}>machines {infra_id}</Link>
+    )
+  if (worker_count === 0) return <span className="tone-bad">■ no worker</span>
+  const rest = worker_count - workers.length
+  return (
+    <ul className="servers">
+      {workers.map(({ id, name, free_slots }) => (
+        <li key={id}>
+          <Link href={`/workers/${encodeURIComponent(id)}`}>{name || id}</Link>{' '}
+          <span className="muted">{free_slots === 0 ? 'full' : `${free_slots} free`}</span>
+        </li>
+      ))}
+      {rest > 0 ? <li className="muted">and {number(rest)} more</li> : null}
+    </ul>
+  )
+}
+
+const Why = ({ group }: { group: Group }) => {
+  const { why, held, suspects, waiting } = group
+  return (
+    <>
+      {isUnserved(group) ? <Badge tone="bad">cannot start</Badge> : null} {why}
+      {held > 0 && held < waiting ? (
+        <span className="note muted">{number(held)} of them wait for a slot of their job.</span>
+      ) : null}
+      {suspects > 0 ? (
+        <span className="note muted">
+          {number(suspects)} lost a worker before: a worker starts one of these at a time.
+        </span>
+      ) : null}
+    </>
+  )
+}
+
+const HEADINGS = ['Priority', 'Waiting', 'Oldest', 'Needs', 'Why they wait', 'Who can take them']
+
+/** A table that becomes a list of cards on a narrow screen. */
+const Classes = ({ groups, truncated }: { groups: readonly Group[]; truncated: boolean }) => (
+  <div className="classes">
+    <div role="table" aria-label="Classes of waiting runs">
+      <div role="row" className="class-row class-head">
+        {HEADINGS.map((heading) => (
+          <span role="columnheader" key={heading}>
+            {heading}
+          </span>
+        ))}
+      </div>
+      {groups.map((group) => (
+        <div
+          role="row"
+          className="class-row"
+          key={`${group.priority} ${group.run_mode} ${group.infra_id} ${group.needs.join(' ')}`}
+        >
+          <div role="rowheader">
+            <strong>{group.priority}</strong> <span className="note muted">{group.run_mode}</span>
+          </div>
+          <div role="cell" className="number">
+            {number(group.waiting)} <span className="narrow-only muted">waiting</span>
+          </div>
+          <div role="cell">
+            {group.oldest_at === null ? '–' : <Duration from={group.oldest_at} />}{' '}
+            <span className="narrow-only muted">oldest</span>
+          </div>
+          <div role="cell">
+            <span className="narrow-only muted">needs </span>
+            {group.needs_text}
+          </div>
+          <div role="cell">
+            <Why group={group} />
+          </div>
+          <div role="cell">
+            <Servers group={group} />
+          </div>
+        </div>
+      ))}
+    </div>
+    {truncated ? <p className="muted">These are the first 500 classes; the counts contain all.</p> : null}
+  </div>
+)
+
+const COLUMNS: readonly Column<Run>[] = [
+  {
+    id: 'target',
+    label: 'Target',
+    width: 'minmax(160px, 2fr)',
+    cell: ({ run_uuid, target, id }) => (
+      <Link href={`/runs/${run_uuid}`} title={target}>
+        {target || `run ${id}`}
+      </Link>
+    ),
+  },
+  { id: 'workflow', label: 'Workflow', width: 'minmax(110px, 1fr)', cell: (run) => run.workflow_name },
+  { id: 'priority', label: 'Priority', width: '76px', cell: ({ priority }) => priority },
+  { id: 'mode', label: 'Mode', width: '96px', cell: ({ run_mode }) => run_mode },
+  {
+    id: 'waits',
+    label: 'Waits for',
+    width: '80px',
+    align: 'end',
+    cell: ({ created_at }) => <Duration from={created_at} />,
+  },
+  {
+    id: 'why',
+    label: 'Why',
+    width: 'minmax(240px, 3fr)',
+    cell: ({ waiting_reason }) => <span title={waiting_reason}>{waiting_reason}</span>,
+  },
+  {
+    id: 'job',
+    label: 'Job',
+    width: '110px',
+    cell: ({ run_group_id }) => <Link href={`/jobs/${run_group_id}`}>{run_group_id}</Link>,
+  },
+]
+
+const WaitingRuns = () => {
+  const navigate = useNavigate()
+  return (
+    <DataTable
+      label="Waiting runs"
+      columns={COLUMNS}
+      list={useList(runsQuery({ status: 'queued' }))}
+      keyOf={({ run_uuid }) => run_uuid}
+      onOpen={({ run_uuid }) => void navigate({ href: `/runs/${run_uuid}` })}
+      empty={<EmptyState title="No run waits" />}
+    />
+  )
+}
+
+const matches = (
+  group: Group,
+  { priority, run_mode, need = '' }: Readonly<Partial<Record<string, string>>>,
+) =>
+  (priority === undefined || group.priority === priority) &&
+  (run_mode === undefined || group.run_mode === run_mode) &&
+  [...group.needs, group.needs_text].join(' ').toLowerCase().includes(need.toLowerCase())
+
+const ClassesTab = ({ queue }: { queue: Queue }) => {
+  const [filters] = useFilters(NAMES)
+  const groups = queue.groups.filter((group) => matches(group, filters))
+  if (queue.waiting === 0)
+    return (
+      <EmptyState title="No run waits">
+        <Link href="/workflows">Start a workflow</Link>
+      </EmptyState>
+    )
+  return (
+    <>
+      <FilterBar filters={FILTERS} />
+      {groups.length === 0 ? (
+        <EmptyState title="No class of waiting runs matches these filters">
+          Clear a filter to see more.
+        </EmptyState>
+      ) : (
+        <Classes groups={groups} truncated={queue.truncated} />
+      )}
+    </>
+  )
+}
+
+export const Screen = () => {
+  const [{ tab = 'classes' }, set] = useFilters(['tab'])
+  const { data: queue, error, refetch } = useQuery(queueQuery)
+  return (
+    <Page
+      title="Queue"
+      actions={
+        <Commands
+          lines={[
+            { title: 'Read the queue', api: ['GET', '/queue'] },
+            {
+              title: 'List waiting runs',
+              cli: ['runs', '--status', 'queued'],
+              api: ['GET', '/runs?status=queued'],
+            },
+          ]}
+        />
+      }
+    >
+      {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
+      {queue ? (
+        <>
+          <Depths queue={queue} />
+          <Tabs
+            label="Parts of the queue"
+            value={tab}
+            onChange={(next) => set({ tab: next })}
+            tabs={[
+              { id: 'classes', label: 'By needs', content: <ClassesTab queue={queue} /> },
+              { id: 'runs', label: 'Waiting runs', content: <WaitingRuns /> },
+            ]}
+          />
+        </>
+      ) : error ? null : (
+        <Skeleton lines={8} />
+      )}
+    </Page>
+  )
+}
