@@ -5,7 +5,7 @@ import type { QueryKey } from '@tanstack/react-query'
  * of these names: `['runs', filters]`, `['run', id, 'steps']`.
  */
 const CONCERNED: Readonly<Record<string, readonly string[]>> = {
-  run: ['runs', 'run', 'jobs', 'job', 'queue', 'workers', 'worker', 'overview', 'events'],
+  run: ['runs', 'run', 'jobs', 'job', 'queue', 'worker', 'overview', 'events'],
   step: ['run', 'events'],
   job: ['jobs', 'job', 'overview'],
   asset: ['assets', 'overview', 'events'],

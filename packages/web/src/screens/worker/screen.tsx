@@ -1,9 +1,213 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/workers.css'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ApiError, type Schemas } from '../../api/client.ts'
+import { requiredToolsQuery, versionQuery, workerQuery } from '../../api/farm.ts'
+import {
+  Commands,
+  DataTable,
+  Duration,
+  EmptyState,
+  ErrorPanel,
+  KeyValues,
+  Link,
+  Page,
+  Progress,
+  Skeleton,
+  Time,
+  type Column,
+} from '../../ui/index.ts'
+import { WorkerActions } from '../workers/actions.tsx'
+import { labelsOf, LeaseAge, Slots, StateBadge, stateOf, toolsOf, Version } from '../workers/state.tsx'
 
-export const Screen = () => (
-  <Page title="Worker">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+type WorkerDetail = Schemas['WorkerDetail']
+type WorkerRun = Schemas['WorkerRun']
+
+const COLUMNS: readonly Column<WorkerRun>[] = [
+  {
+    id: 'target',
+    label: 'Target',
+    width: 'minmax(160px, 2fr)',
+    cell: ({ run_uuid, target, id }) => (
+      <Link href={`/runs/${run_uuid}`} title={target}>
+        {target || `run ${id}`}
+      </Link>
+    ),
+  },
+  {
+    id: 'workflow',
+    label: 'Workflow',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ workflow_name }) => workflow_name,
+  },
+  {
+    id: 'job',
+    label: 'Job',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ job_id }) => <Link href={`/jobs/${job_id}`}>{job_id}</Link>,
+  },
+  { id: 'attempt', label: 'Attempt', width: '70px', align: 'end', cell: ({ attempt }) => attempt },
+  { id: 'since', label: 'For', width: '84px', align: 'end', cell: ({ since }) => <Duration from={since} /> },
+]
+
+/** What the state means, and what happens next. */
+const Explanation = ({ worker }: { worker: WorkerDetail }) => {
+  const left = worker.runs.length
+  switch (stateOf(worker)) {
+    case 'lost':
+      return (
+        <p className="tone-bad">
+          ■ Lost: it sent no heartbeat for {Math.round(leaseMs(worker) / 1000)} seconds, so its lease ended{' '}
+          <Time at={worker.lease_until} />. Its program or machine has stopped, or it cannot reach the
+          database. Its runs start again on other workers; the attempts of each run name it.
+        </p>
+      )
+    case 'pausing':
+    case 'stopping':
+      return (
+        <div className="drain" role="status">
+          <p>
+            ▲{' '}
+            {stateOf(worker) === 'stopping'
+              ? 'It claims no more runs; its program ends when those it has are finished.'
+              : 'It claims no more runs and is paused when those it has are finished.'}{' '}
+            {left === 0 ? 'None is left.' : `${left} ${left === 1 ? 'is' : 'are'} left.`}
+          </p>
+          <Progress value={worker.slots - left} max={worker.slots} label="Free slots" />
+        </div>
+      )
+    case 'paused':
+      return <p className="tone-warn">⊘ Paused: it claims no runs until an operator resumes it.</p>
+    default:
+      return null
+  }
+}
+
+const leaseMs = ({ lease_until, last_heartbeat }: WorkerDetail): number =>
+  Date.parse(lease_until) - Date.parse(last_heartbeat)
+
+const Words = ({ words, none }: { words: readonly string[]; none: string }) =>
+  words.length === 0 ? (
+    <p className="muted">{none}</p>
+  ) : (
+    <ul className="words">
+      {words.map((word) => (
+        <li key={word}>{word}</li>
+      ))}
+    </ul>
+  )
+
+/** What workflows require comes first: a machine has thousands of programs. */
+const Tools = ({ worker }: { worker: WorkerDetail }) => {
+  const { data } = useQuery(requiredToolsQuery)
+  const has = toolsOf(worker)
+  const required = data ?? []
+  const missing = required.filter((tool) => !has.includes(tool))
+  return (
+    <section aria-labelledby="tools" className="tools">
+      <h2 id="tools">Tools</h2>
+      <h3>That workflows require</h3>
+      <Words
+        words={required.filter((tool) => has.includes(tool))}
+        none="It has no program that a workflow requires."
+      />
+      {missing.length === 0 ? null : (
+        <>
+          <h3>
+            <span className="tone-warn">▲ Missing</span>{' '}
+            <span className="muted">It takes no runs of workflows that require them.</span>
+          </h3>
+          <Words words={missing} none="" />
+        </>
+      )}
+      {has.length === 0 ? null : (
+        <details>
+          <summary>All its programs ({has.length.toLocaleString()})</summary>
+          <Words words={has} none="" />
+        </details>
+      )}
+    </section>
+  )
+}
+
+const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const { data: worker, error, refetch, dataUpdatedAt } = useQuery(workerQuery(id))
+  const { data: master } = useQuery(versionQuery)
+  if (isGone(error))
+    return (
+      <Page title={worker?.name ?? 'Worker'}>
+        <EmptyState title={worker ? 'This worker has left the farm' : 'There is no such worker'}>
+          {worker ? <p>It has ended and handed back what it had not finished.</p> : null}
+          <Link href="/workers">See all workers</Link>
+        </EmptyState>
+      </Page>
+    )
+  if (!worker)
+    return (
+      <Page title="Worker">
+        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />}
+      </Page>
+    )
+  return (
+    <Page
+      title={worker.name || worker.id}
+      actions={
+        <>
+          <Commands
+            lines={[
+              { title: 'Read the worker', api: ['GET', `/workers/${worker.id}`] },
+              { title: 'Drain it', cli: ['worker', 'drain', worker.id] },
+              {
+                title: 'Resume it',
+                cli: ['worker', 'resume', worker.id],
+                api: ['POST', `/workers/${worker.id}/resume`],
+              },
+            ]}
+          />
+          <WorkerActions workers={[worker]} />
+        </>
+      }
+    >
+      {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
+      <Explanation worker={worker} />
+      {master === undefined || master === worker.version ? null : (
+        <p className="tone-warn">
+          ▲ It has version {worker.version}, and the server {master}. Update the older one.
+        </p>
+      )}
+      <KeyValues
+        facts={[
+          ['Status', <StateBadge key="status" worker={worker} />],
+          ['Slots', <Slots key="slots" worker={worker} />],
+          ['Last heartbeat', <LeaseAge key="lease" worker={worker} readAt={dataUpdatedAt} />],
+          ['Version', <Version key="version" version={worker.version} master={master} />],
+          ['Kind', worker.kind === 'server' ? 'slots of a server' : 'worker'],
+          ['Host', worker.hostname],
+          ['Process', worker.pid],
+          ['Joined', <Time key="joined" at={worker.joined_at} />],
+          ['Completed runs', worker.tasks_complete.toLocaleString()],
+          ['Failed runs', worker.tasks_failed.toLocaleString()],
+          ['Id', <code key="id">{worker.id}</code>],
+        ]}
+      />
+      <section aria-labelledby="executes">
+        <h2 id="executes">Executes now</h2>
+        <DataTable
+          label="Runs of the worker"
+          columns={COLUMNS}
+          list={{ rows: worker.runs, total: worker.runs.length }}
+          keyOf={({ run_uuid }) => run_uuid}
+          empty={<EmptyState title="It executes no run" />}
+        />
+      </section>
+      {worker.kind === 'worker' ? <Tools worker={worker} /> : null}
+      <section aria-labelledby="labels">
+        <h2 id="labels">Labels and abilities</h2>
+        <Words words={labelsOf(worker)} none="None." />
+      </section>
+    </Page>
+  )
+}

@@ -1,9 +1,181 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/workers.css'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { versionQuery, workersQuery } from '../../api/farm.ts'
+import {
+  Commands,
+  CopyButton,
+  DataTable,
+  EmptyState,
+  FilterBar,
+  Link,
+  Page,
+  Time,
+  useFilters,
+  useList,
+  type Column,
+  type Filter,
+} from '../../ui/index.ts'
+import { WorkerActions } from './actions.tsx'
+import {
+  labelsOf,
+  LeaseAge,
+  Slots,
+  StateBadge,
+  STATES,
+  stateOf,
+  toolsOf,
+  Version,
+  type Worker,
+} from './state.tsx'
 
-export const Screen = () => (
-  <Page title="Workers">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
-)
+const FILTERS: readonly Filter[] = [
+  { name: 'status', label: 'Status', options: STATES },
+  { name: 'kind', label: 'Kind', options: ['worker', 'server'] },
+  { name: 'text', label: 'Name, host or tool' },
+]
+const NAMES = FILTERS.map(({ name }) => name)
+
+const pathOf = ({ id }: Worker): string => `/workers/${encodeURIComponent(id)}`
+
+const columnsOf = (master: string | undefined, readAt: number): readonly Column<Worker>[] => [
+  {
+    id: 'name',
+    label: 'Name',
+    width: 'minmax(140px, 1.5fr)',
+    cell: (worker) => (
+      <Link href={pathOf(worker)} title={worker.name}>
+        {worker.name || worker.id}
+      </Link>
+    ),
+  },
+  {
+    id: 'status',
+    label: 'Status',
+    width: 'minmax(150px, 1fr)',
+    cell: (worker) => <StateBadge worker={worker} />,
+  },
+  { id: 'slots', label: 'Slots', width: '130px', cell: (worker) => <Slots worker={worker} /> },
+  {
+    id: 'lease',
+    label: 'Last heartbeat',
+    width: '104px',
+    align: 'end',
+    cell: (worker) => <LeaseAge worker={worker} readAt={readAt} />,
+  },
+  {
+    id: 'runs',
+    label: 'Executes',
+    width: '130px',
+    cell: ({ current_runs: [first, ...rest] }) =>
+      first === undefined ? (
+        <span className="muted">–</span>
+      ) : (
+        <>
+          <Link href={`/runs/${first}`}>run {first.slice(0, 8)}</Link>
+          {rest.length > 0 ? <span className="muted"> +{rest.length}</span> : null}
+        </>
+      ),
+  },
+  {
+    id: 'tools',
+    label: 'Tools and labels',
+    width: 'minmax(180px, 2fr)',
+    cell: (worker) => {
+      const text = [...labelsOf(worker), ...toolsOf(worker)].join(', ')
+      return <span title={text}>{text || <span className="muted">none that a workflow requires</span>}</span>
+    },
+  },
+  {
+    id: 'version',
+    label: 'Version',
+    width: 'minmax(70px, 0.7fr)',
+    cell: ({ version }) => <Version version={version} master={master} />,
+  },
+  { id: 'kind', label: 'Kind', width: '70px', cell: ({ kind }) => kind },
+  {
+    id: 'host',
+    label: 'Host',
+    width: 'minmax(90px, 1fr)',
+    hidden: true,
+    cell: ({ hostname, pid }) => `${hostname} (${pid})`,
+  },
+  {
+    id: 'joined',
+    label: 'Joined',
+    width: '84px',
+    hidden: true,
+    cell: ({ joined_at }) => <Time at={joined_at} />,
+  },
+  {
+    id: 'done',
+    label: 'Completed, failed',
+    width: '120px',
+    align: 'end',
+    hidden: true,
+    cell: ({ tasks_complete, tasks_failed }) => (
+      <span className="number">
+        {tasks_complete.toLocaleString()}, {tasks_failed.toLocaleString()}
+      </span>
+    ),
+  },
+]
+
+const matches = (
+  worker: Worker,
+  { status, kind, text = '' }: Readonly<Partial<Record<string, string>>>,
+): boolean =>
+  (status === undefined || stateOf(worker) === status) &&
+  (kind === undefined || worker.kind === kind) &&
+  [worker.name, worker.hostname, worker.id, ...worker.capabilities]
+    .join(' ')
+    .toLowerCase()
+    .includes(text.toLowerCase())
+
+export const Screen = () => {
+  const [filters] = useFilters(NAMES)
+  const navigate = useNavigate()
+  const list = useList(workersQuery)
+  const { dataUpdatedAt } = useInfiniteQuery(workersQuery)
+  const { data: master } = useQuery(versionQuery)
+  const columns = useMemo(() => columnsOf(master, dataUpdatedAt), [master, dataUpdatedAt])
+  const rows = useMemo(() => list.rows?.filter((worker) => matches(worker, filters)), [list.rows, filters])
+  const isFiltered = Object.keys(filters).length > 0
+  return (
+    <Page
+      title="Workers"
+      actions={
+        <Commands
+          lines={[
+            { title: 'List the workers', cli: ['workers'], api: ['GET', '/workers'] },
+            { title: 'Start one more on a machine', cli: ['worker', '--name', 'NAME', '--slots', '4'] },
+          ]}
+        />
+      }
+    >
+      <FilterBar filters={FILTERS} />
+      <DataTable
+        label="Workers"
+        columns={columns}
+        list={{ ...list, rows, total: isFiltered || !list.more ? rows?.length : list.total }}
+        keyOf={({ id }) => id}
+        onOpen={(worker) => void navigate({ href: pathOf(worker) })}
+        bulk={(workers, clear) => <WorkerActions workers={workers} onDone={clear} />}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No worker matches these filters">Clear a filter to see more.</EmptyState>
+          ) : (
+            <EmptyState title="No worker has joined">
+              <p>Start one on a machine that has the tools, with the settings of this server:</p>
+              <div className="command">
+                <code>scanfarm worker</code>
+                <CopyButton text="scanfarm worker" label="this line" />
+              </div>
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  )
+}

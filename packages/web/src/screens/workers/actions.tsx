@@ -1,0 +1,84 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { drainWorker, resumeWorker } from '../../api/farm.ts'
+import { useRefusal } from '../../api/role.ts'
+import { Confirm, toast } from '../../ui/index.ts'
+import { stateOf, type Worker } from './state.tsx'
+
+interface Order {
+  readonly verb: 'Drain' | 'Pause' | 'Resume'
+  readonly done: string
+  readonly text: string
+  readonly can: (worker: Worker) => boolean
+  readonly send: (id: string) => Promise<unknown>
+}
+
+const ORDERS: readonly Order[] = [
+  {
+    verb: 'Drain',
+    done: 'drains and ends',
+    text: 'It claims no more runs, finishes those it has, and its program ends. Runs that take longer than worker.drain_ms start again on another worker. To use it again, start its program on its machine.',
+    can: (worker) => worker.kind === 'worker' && !['stopping', 'lost'].includes(stateOf(worker)),
+    send: (id) => drainWorker(id, true),
+  },
+  {
+    verb: 'Pause',
+    done: 'finishes its runs and claims no more',
+    text: 'It finishes the runs it has, without a time limit, and claims no more until you resume it.',
+    can: (worker) => ['busy', 'idle'].includes(stateOf(worker)),
+    send: (id) => drainWorker(id, false),
+  },
+  {
+    verb: 'Resume',
+    done: 'claims runs again',
+    text: 'It claims runs again.',
+    can: (worker) => ['pausing', 'paused'].includes(stateOf(worker)),
+    send: resumeWorker,
+  },
+]
+
+const nameOf = (workers: readonly Worker[]): string =>
+  workers.length === 1 ? (workers[0]?.name ?? '') : `${workers.length} workers`
+
+/** Buttons that drain, pause and resume these workers. */
+export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[]; onDone?: () => void }) => {
+  const queries = useQueryClient()
+  const refusal = useRefusal('operator')
+  const act = async ({ send, done }: Order, those: readonly Worker[]) => {
+    try {
+      for (const { id } of those) await send(id)
+      toast(`${nameOf(those)}: ${done}.`)
+      onDone?.()
+    } finally {
+      await Promise.all(
+        ['workers', 'worker', 'overview', 'queue'].map((name) =>
+          queries.invalidateQueries({ queryKey: [name] }),
+        ),
+      )
+    }
+  }
+  return ORDERS.map((order) => {
+    const those = workers.filter(order.can)
+    const skipped = workers.length - those.length
+    if (workers.length === 1 && those.length === 0) return null
+    return (
+      <Confirm
+        key={order.verb}
+        trigger={order.verb}
+        title={`${order.verb} ${nameOf(those)}?`}
+        action={`${order.verb} ${nameOf(those)}`}
+        danger={order.verb === 'Drain'}
+        disabled={those.length === 0}
+        refusal={refusal}
+        onConfirm={() => act(order, those)}
+      >
+        <p>{order.text}</p>
+        {skipped > 0 ? (
+          <p className="muted">
+            {skipped} of the selected {skipped === 1 ? 'is' : 'are'} not affected: lost, already so, or slots
+            of a server.
+          </p>
+        ) : null}
+      </Confirm>
+    )
+  })
+}

@@ -1,0 +1,77 @@
+import type { Schemas } from '../../api/client.ts'
+import { Badge, Duration } from '../../ui/index.ts'
+
+export type Worker = Schemas['Worker']
+type Tone = Parameters<typeof Badge>[0]['tone']
+
+const TOOL = 'tool:'
+
+export const STATES = ['busy', 'idle', 'pausing', 'paused', 'stopping', 'lost'] as const
+export type State = (typeof STATES)[number]
+
+/** The status of the API with what an operator wants of the worker. */
+export const stateOf = ({ status, wanted, busy_slots }: Worker): State => {
+  if (status !== 'draining') return status
+  if (wanted === 'paused') return busy_slots === 0 ? 'paused' : 'pausing'
+  return 'stopping'
+}
+
+const TONES: Readonly<Record<State, Tone>> = {
+  busy: 'busy',
+  idle: 'good',
+  pausing: 'warn',
+  paused: 'off',
+  stopping: 'warn',
+  lost: 'bad',
+}
+
+const runs = (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`
+
+/** With the runs that a worker still has to finish. */
+export const StateBadge = ({ worker }: { worker: Worker }) => {
+  const state = stateOf(worker)
+  const left = (state === 'pausing' || state === 'stopping') && worker.busy_slots > 0
+  return (
+    <Badge tone={TONES[state]}>
+      {state}
+      {left ? `, ${runs(worker.busy_slots)} left` : ''}
+    </Badge>
+  )
+}
+
+/** Slots in use: one cell each, or one bar if there are many. */
+export const Slots = ({ worker: { slots, busy_slots } }: { worker: Worker }) => (
+  <span className="slots">
+    <meter
+      className="slots-bar"
+      min={0}
+      max={Math.max(1, slots)}
+      value={busy_slots}
+      aria-label={`${busy_slots} of ${slots} slots in use`}
+    />
+    <span className="number">
+      {busy_slots}/{slots}
+    </span>
+  </span>
+)
+
+/** The age at this moment: the clock of the browser may differ from that of the farm. */
+export const LeaseAge = ({ worker, readAt }: { worker: Worker; readAt: number }) => (
+  <Duration from={new Date(readAt - worker.lease_age_ms).toISOString()} />
+)
+
+export const toolsOf = ({ capabilities }: Worker): readonly string[] =>
+  capabilities.filter((word) => word.startsWith(TOOL)).map((word) => word.slice(TOOL.length))
+
+export const labelsOf = ({ capabilities }: Worker): readonly string[] =>
+  capabilities.filter((word) => !word.startsWith(TOOL))
+
+/** Marks a version that differs from that of the server. */
+export const Version = ({ version, master }: { version: string; master: string | undefined }) =>
+  master === undefined || version === master ? (
+    <span>{version}</span>
+  ) : (
+    <span title={`The server has version ${master}`}>
+      <Badge tone="warn">{version}</Badge>
+    </span>
+  )
