@@ -1,9 +1,122 @@
-import { EmptyState, Page } from '../../ui/index.ts'
+import '../../styles/cloud.css'
+import { useQuery } from '@tanstack/react-query'
+import { overviewQuery } from '../../api/farm.ts'
+import { Commands, EmptyState, ErrorPanel, Page, Skeleton, Tabs, useFilters } from '../../ui/index.ts'
+import type { Overview } from '../overview/attention.ts'
+import { dollars } from './cost.ts'
+import { Estimate } from './estimate.tsx'
+import { InfraPage } from './infra.tsx'
+import { Infras } from './infras.tsx'
+import { Providers } from './providers.tsx'
 
-export const Screen = () => (
-  <Page title="Cloud">
-    <EmptyState title="This screen is being built">
-      Use the command line or the API until it is here.
-    </EmptyState>
-  </Page>
+type Cloud = Overview['cloud']
+
+/** How much of a limit is used. */
+const Limit = ({
+  name,
+  used,
+  most,
+  text,
+}: {
+  name: string
+  used: number
+  most: number | null
+  text: (amount: number) => string
+}) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      <strong className="number">{text(used)}</strong>
+      <span className="muted">{most === null ? ' without a limit' : ` of ${text(most)}`}</span>
+    </dd>
+    {most === null ? null : (
+      <dd>
+        <meter
+          className="limit"
+          min={0}
+          max={Math.max(most, Number.MIN_VALUE)}
+          high={most * 0.8}
+          optimum={0}
+          value={used}
+          aria-label={name}
+        />
+      </dd>
+    )}
+  </div>
 )
+
+const Budget = ({
+  cloud: { machines, max_machines, booked_cost, max_cost, hourly_cost, cost_24h },
+}: {
+  cloud: Cloud
+}) => (
+  <dl className="budget">
+    <Limit name="Booked until the machines expire" used={booked_cost} most={max_cost} text={dollars} />
+    <Limit name="Machines" used={machines} most={max_machines} text={(count) => count.toLocaleString()} />
+    <div>
+      <dt>Now</dt>
+      <dd>
+        <strong className="number">{dollars(hourly_cost, 4)}</strong> <span className="muted">an hour</span>
+      </dd>
+    </div>
+    <div>
+      <dt>Last 24 hours</dt>
+      <dd>
+        <strong className="number">{dollars(cost_24h)}</strong>
+      </dd>
+    </div>
+  </dl>
+)
+
+const Overall = ({ cloud }: { cloud: Cloud }) => {
+  const [{ tab = 'machines' }, set] = useFilters(['tab'])
+  return (
+    <>
+      <Budget cloud={cloud} />
+      <Tabs
+        label="Parts of the cloud"
+        value={tab}
+        onChange={(next) => set({ tab: next })}
+        tabs={[
+          { id: 'machines', label: 'Machines', content: <Infras /> },
+          { id: 'providers', label: 'Providers', content: <Providers /> },
+          { id: 'estimate', label: 'Estimate', content: <Estimate /> },
+        ]}
+      />
+    </>
+  )
+}
+
+export const Screen = () => {
+  const [{ infra }] = useFilters(['infra'])
+  const { data, error, refetch } = useQuery(overviewQuery)
+  if (infra !== undefined) return <InfraPage id={infra} />
+  return (
+    <Page
+      title="Cloud"
+      actions={
+        <Commands
+          lines={[
+            { title: 'List infrastructures', cli: ['cloud', 'list'], api: ['GET', '/cloud/instances'] },
+            { title: 'List providers', cli: ['cloud', 'providers'], api: ['GET', '/cloud/providers'] },
+          ]}
+        />
+      }
+    >
+      {data === undefined ? (
+        error ? (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton lines={8} />
+        )
+      ) : data.cloud.enabled ? (
+        <Overall cloud={data.cloud} />
+      ) : (
+        <EmptyState title="Cloud runs are turned off">
+          Set <code>cloud.enabled</code> to true and the credentials of a provider in the settings, and
+          restart the server.
+        </EmptyState>
+      )}
+    </Page>
+  )
+}
