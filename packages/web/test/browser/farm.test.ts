@@ -1,0 +1,120 @@
+import { expect, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
+import { type Page, useConsole } from './harness.ts'
+
+const farm = useConsole({
+  workers: 2,
+  slots: 1,
+  modules: {
+    demanding: `
+kind: module
+name: demanding
+dependencies:
+  commands: [a-program-of-nobody]
+steps:
+  - name: use
+    type: bash
+    command: a-program-of-nobody {{Target}}
+`,
+  },
+})
+
+const workers = async () => {
+  const { data } = await farm().api.GET('/workers')
+  return data.data.filter(({ kind }) => kind === 'worker')
+}
+
+const figure = (page: Page, name: string) =>
+  page.locator('.figure', { hasText: name }).locator('.figure-value')
+
+test('The overview shows the figures of the API, what needs attention, and charts with their numbers', async () => {
+  await farm().finish('broken', ['a.example', 'b.example'])
+  await farm().start('demanding', ['c.example', 'd.example', 'e.example'])
+  const page = await farm().open('/?range=24h')
+  const { data: overview } = await farm().api.GET('/stats/overview')
+  expect(await figure(page, 'Waiting').textContent()).toBe(String(overview.queue.waiting))
+  expect(await figure(page, 'Workers').textContent()).toBe(String(overview.workers.live))
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: '3 runs of priority normal cannot start: no live worker offers' })
+    .getByRole('link', { name: 'See the queue' })
+    .waitFor()
+  const status = page.getByRole('row', { name: /failed/ }).first()
+  expect(await status.getByRole('cell').first().textContent()).toBe(String(overview.runs.failed))
+  expect(await page.getByRole('button', { name: '24 hours' }).getAttribute('aria-pressed')).toBe('true')
+  await page.getByRole('button', { name: '1 hour' }).click()
+  await page.waitForURL('**/?range=1h')
+  const chart = page.getByRole('figure').filter({ hasText: 'Ended runs per minute' })
+  await chart.getByText('Numbers').click()
+  const { data: series } = await farm().api.GET('/stats/series', { params: { query: { range: '1h' } } })
+  expect(await chart.getByRole('row').count()).toBe(series.times.length + 1)
+  await page.getByRole('link', { name: 'failed' }).first().click()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await page.getByRole('link', { name: 'a.example' }).waitFor()
+})
+
+test('The queue shows for each class of runs why it waits', async () => {
+  const page = await farm().open('/queue')
+  const row = page.getByRole('row').filter({ hasText: 'the program a-program-of-nobody' })
+  await row.getByText('cannot start').waitFor()
+  expect(await row.textContent()).toContain('no live worker offers: tool:a-program-of-nobody')
+  await page.getByLabel('Priority').selectOption('low')
+  await page.getByText('No class of waiting runs matches these filters').waitFor()
+  await page.getByRole('tab', { name: 'Waiting runs' }).click()
+  await page.getByRole('table', { name: 'Waiting runs' }).getByRole('link', { name: 'c.example' }).waitFor()
+})
+
+test('A viewer cannot drain a worker, and reads why', async () => {
+  const page = await farm().open('/workers', { role: 'viewer' })
+  const [worker] = await workers()
+  await page.getByRole('link', { name: worker?.name ?? '', exact: true }).click()
+  const drain = page.getByRole('button', { name: 'Drain' })
+  await drain.hover()
+  await page
+    .locator('.tooltip', { hasText: 'This needs the role operator. You have the role viewer.' })
+    .first()
+    .waitFor()
+  await drain.press('Enter')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test('An operator pauses and resumes a worker in the list, by keyboard', async () => {
+  const page = await farm().open('/workers?kind=worker', { role: 'operator' })
+  const [worker] = await workers()
+  const name = worker?.name ?? ''
+  const row = page.getByRole('row').filter({ hasText: name }).first()
+  await row.getByRole('checkbox').press('Space')
+  await page.getByRole('button', { name: 'Pause' }).press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: `Pause ${name}` }).press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  await row.getByText('paused').waitFor()
+  expect((await workers()).find(({ id }) => id === worker?.id)?.wanted).toBe('paused')
+  await row.getByRole('checkbox').press('Space')
+  await page.getByRole('button', { name: 'Resume' }).press('Enter')
+  await dialog.getByRole('button', { name: `Resume ${name}` }).press('Enter')
+  await row.getByText('idle').waitFor()
+})
+
+test('An operator drains a worker, sees its last run end, and that it has left', async () => {
+  const job = await farm().start('endless', ['drained.example'])
+  const busy = await until(async () => (await workers()).find(({ current_runs }) => current_runs.length > 0))
+  const page = await farm().open(`/workers/${busy.id}`, { role: 'operator' })
+  await page.getByRole('link', { name: 'drained.example' }).waitFor()
+  await page.getByRole('button', { name: 'Drain' }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: `Drain ${busy.name}` })
+    .click()
+  await page.getByText('stopping, 1 run left').waitFor()
+  await farm().api.POST('/jobs/{job_id}/cancel', { params: { path: { job_id: job } } })
+  farm().problems.expect(/GET \/api\/workers\/.*: 404/)
+  await page.getByText('This worker has left the farm').waitFor()
+  await page.getByRole('link', { name: 'See all workers' }).click()
+  await page.getByRole('heading', { name: 'Workers', level: 1 }).waitFor()
+})
+
+test('The cloud screen tells how to turn cloud runs on', async () => {
+  const page = await farm().open('/cloud')
+  await page.getByText('Cloud runs are turned off').waitFor()
+})
