@@ -10276,12 +10276,20 @@ export interface operations {
                             failed: number;
                         }[];
                         cloud: {
+                            /** @description `cloud.enabled` */
+                            enabled: boolean;
                             infras: number;
                             machines: number;
                             /** @description US dollars; machines without a known price count as 0 */
                             hourly_cost: number;
                             /** @description US dollars; machines without a known price count as 0 */
                             cost_24h: number;
+                            /** @description US dollars for all machines until they expire; counted against `max_cost` */
+                            booked_cost: number;
+                            /** @description `cloud.limits.max_total_instances` */
+                            max_machines: number;
+                            /** @description `cloud.limits.max_total_cost`; null: no limit */
+                            max_cost: number | null;
                         };
                     };
                 };
