@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { say, table, title } from '../demo/screen.ts'
 import { api } from './api.ts'
 import { cancelling } from './cancel.ts'
+import { webConsole } from './console.ts'
 import { HEAD, isMet, PARTS, ratioOf, rowOf, shortfallOf, type Figure, type Part } from './figure.ts'
 import { growth } from './growth.ts'
 import { Harness } from './harness.ts'
@@ -40,6 +41,7 @@ const MEASURES: Readonly<
   j: { what: 'CPU time of a run by component', measure: profile },
   k: { what: 'growth of the cost of a run', measure: growth },
   l: { what: 'the program without a farm', measure: program },
+  m: { what: 'the console in a browser', measure: webConsole },
 }
 
 interface Options {

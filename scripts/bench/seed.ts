@@ -89,6 +89,10 @@ select id, 1, 1, gen_random_uuid(), 'scan', 'bash', workflow_name, 'completed', 
   '', now(), now()
 from runs order by id desc limit $1`
 
+/** Three events for each of the newest runs. */
+export const addEvents = async (db: Database, runs: number): Promise<void> =>
+  void (await db.rows(EVENTS, [runs]))
+
 const EVENTS = `
 insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
   processed_at)

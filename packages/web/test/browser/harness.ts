@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
 import { createClient, type Client } from '@scanfarm/client'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { openChromium } from './chromium.ts'
 import { Problems } from './problems.ts'
 
 export type { Page } from 'playwright-core'
@@ -93,7 +94,7 @@ export class Console implements AsyncDisposable {
       TestCluster.start({ queue: 'postgres', workers: 1, slots: 4, ...options }).then((one) =>
         scope.use(one),
       ),
-      openChromium().then((one) => scope.adopt(one, () => one.close())),
+      openChromium(chromiumProgram()).then((one) => scope.adopt(one, () => one.close())),
       promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], { cwd: root }),
     ])
     const console = new Console(farm, browser, scope.move())
@@ -182,11 +183,10 @@ const BUILD = join(root, 'scripts/console/main.ts')
 const tokenOf = (farm: TestCluster): string =>
   (farm.client.callTo('/').headers['authorization'] ?? '').replace('Bearer ', '')
 
-const openChromium = async (): Promise<Browser> => {
-  const executablePath = process.env['SCANFARM_TEST_CHROMIUM']
-  if (!executablePath) throw new Error('SCANFARM_TEST_CHROMIUM is not set: run the tests with npm test')
-  // Root cannot use the sandbox of Chromium.
-  return await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 })
+const chromiumProgram = (): string => {
+  const path = process.env['SCANFARM_TEST_CHROMIUM']
+  if (!path) throw new Error('SCANFARM_TEST_CHROMIUM is not set: run the tests with npm test')
+  return path
 }
 
 /**

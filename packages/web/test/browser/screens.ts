@@ -7,10 +7,11 @@ export const settle = async (page: Page): Promise<void> => {
 }
 
 /** Paths of the screens in the navigation, which narrow windows hide. */
-export const screenPaths = async (page: Page): Promise<string[]> =>
-  await page
-    .locator('nav[aria-label="Screens"] a')
-    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+export const screenPaths = async (page: Page): Promise<string[]> => {
+  const links = page.locator('nav[aria-label="Screens"] a')
+  await links.first().waitFor({ state: 'attached' })
+  return await links.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
+}
 
 /** To another screen as a link does: without loading the console again. */
 export const visit = async (page: Page, path: string): Promise<void> => {
