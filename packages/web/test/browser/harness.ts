@@ -90,7 +90,9 @@ export class Console implements AsyncDisposable {
 
   static async start({ modules, ...options }: ConsoleOptions = {}): Promise<Console> {
     await using scope = new AsyncDisposableStack()
-    await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], { cwd: root })
+    await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], {
+      cwd: root,
+    })
     const browser = scope.use(await openChromium(chromiumProgram()))
     const farm = scope.use(await TestCluster.start({ queue: 'postgres', workers: 1, slots: 4, ...options }))
     const console = new Console(farm, browser, scope.move())
