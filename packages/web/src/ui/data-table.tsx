@@ -58,7 +58,10 @@ const useSteadyRows = <T,>(id: string, fresh: readonly T[], keyOf: (row: T) => s
   }
   return {
     rows,
-    waiting: fresh.length === 0 ? 0 : fresh.findIndex((row) => rows[0] !== undefined && keyOf(row) === keyOf(rows[0])),
+    waiting:
+      fresh.length === 0
+        ? 0
+        : fresh.findIndex((row) => rows[0] !== undefined && keyOf(row) === keyOf(rows[0])),
     showAll: () => setShown({ id, fresh, rows: fresh }),
   }
 }

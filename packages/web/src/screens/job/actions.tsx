@@ -113,7 +113,11 @@ export const Actions = ({ job }: { job: JobSummary }) => {
           ...(open
             ? [
                 { title: 'Wait for its end', cli: ['job', id, '--wait'] },
-                { title: 'Cancel the job', cli: ['cancel', id], api: ['POST', `/jobs/${id}/cancel`] as const },
+                {
+                  title: 'Cancel the job',
+                  cli: ['cancel', id],
+                  api: ['POST', `/jobs/${id}/cancel`] as const,
+                },
                 {
                   title: 'Change its priority',
                   cli: ['job', 'priority', id, 'high'],

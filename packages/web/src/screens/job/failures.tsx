@@ -1,6 +1,47 @@
-import { useQuery } from '@tanstack/react-query'
-import { failuresQuery, type FailureGroup } from '../../api/jobs.ts'
-import { EmptyState, ErrorPanel, Link, OutcomeBadge, Skeleton, StatusBadge } from '../../ui/index.ts'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { failuresQuery, retryJob, type FailureGroup } from '../../api/jobs.ts'
+import { useRefusal } from '../../api/role.ts'
+import {
+  Button,
+  EmptyState,
+  ErrorPanel,
+  Link,
+  OutcomeBadge,
+  Skeleton,
+  StatusBadge,
+  toast,
+} from '../../ui/index.ts'
+
+const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
+  const navigate = useNavigate()
+  const refusal = useRefusal('operator')
+  const retry = useMutation({
+    mutationFn: () => {
+      const { status, outcome, pattern } = group
+      const wanted = outcome === 'partial' || outcome === 'nothing_done' ? [outcome] : []
+      return retryJob(jobId, {
+        pattern,
+        ...(status === 'failed' ? { statuses: ['failed'] } : { outcomes: wanted }),
+      })
+    },
+    onSuccess: ({ message, job_id: made }) => {
+      toast(`${message}.`)
+      void navigate({ href: `/jobs/${made}` })
+    },
+    onError: (reason) => toast(reason.message, 'bad'),
+  })
+  return (
+    <Button
+      busy={retry.isPending}
+      refusal={refusal}
+      aria-label={`Retry ${group.count} runs: ${group.pattern}`}
+      onClick={() => retry.mutate()}
+    >
+      Retry {group.count.toLocaleString()}
+    </Button>
+  )
+}
 
 const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
   const filter = group.status === 'failed' ? 'status=failed' : `outcome=${group.outcome}`
@@ -14,6 +55,7 @@ const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
           <OutcomeBadge outcome={group.outcome} />
         )}
         <code className="failure-message">{group.pattern || 'no message'}</code>
+        <RetryGroup jobId={jobId} group={group} />
       </header>
       <details>
         <summary>

@@ -41,11 +41,13 @@ const Throughput = ({ progress }: { progress: JobProgress }) => {
   const times = useMemo(() => series.map((_, index) => first + index * width), [series, first, width])
   const lines = useMemo(
     () =>
-      NAMES.filter((name) => name === 'completed' || series.some((bucket) => bucket[name] > 0)).map((name) => ({
-        label: name,
-        color: COLORS[name],
-        values: series.map((bucket) => bucket[name]),
-      })),
+      NAMES.filter((name) => name === 'completed' || series.some((bucket) => bucket[name] > 0)).map(
+        (name) => ({
+          label: name,
+          color: COLORS[name],
+          values: series.map((bucket) => bucket[name]),
+        }),
+      ),
     [series],
   )
   if (series.length < 2) return null

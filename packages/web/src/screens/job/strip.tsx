@@ -20,7 +20,13 @@ const PADDING = 8
 /** The pointer rests on a cell for so long before its run is read. */
 const REST_MS = 120
 
-const drawCell = (context: CanvasRenderingContext2D, shape: TargetState['shape'], x: number, y: number, size: number) => {
+const drawCell = (
+  context: CanvasRenderingContext2D,
+  shape: TargetState['shape'],
+  x: number,
+  y: number,
+  size: number,
+) => {
   const part = (share: number): number => Math.max(1, Math.round(size * share))
   switch (shape) {
     case 'full':
@@ -209,7 +215,9 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
         ) : (
           <>
             <span className="number">{(place + 1).toLocaleString()}</span>{' '}
-            <strong className={`tone-${state.color.slice(2)}`}>{id === undefined ? 'waiting' : state.name}</strong>{' '}
+            <strong className={`tone-${state.color.slice(2)}`}>
+              {id === undefined ? 'waiting' : state.name}
+            </strong>{' '}
             {id === undefined ? 'This target has no run yet.' : target}
           </>
         )}

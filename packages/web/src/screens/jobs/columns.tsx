@@ -24,7 +24,11 @@ export const JobBar = ({ job: { counts, target_count: total } }: { job: JobSumma
   return (
     <span className="job-bar" role="img" aria-label={text} title={text}>
       {PARTS.map(([name, tone]) => (
-        <span key={name} className={`tone-${tone} job-part-${name}`} style={{ width: `${(counts[name] / total) * 100}%` }} />
+        <span
+          key={name}
+          className={`tone-${tone} job-part-${name}`}
+          style={{ width: `${(counts[name] / total) * 100}%` }}
+        />
       ))}
     </span>
   )

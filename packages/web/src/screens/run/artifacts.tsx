@@ -61,8 +61,8 @@ const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
       )}
       {whole ? null : (
         <p className="muted">
-          The first <Bytes value={SHOWN} /> of <Bytes value={artifact.size_bytes} />. Download the file to read
-          the rest.
+          The first <Bytes value={SHOWN} /> of <Bytes value={artifact.size_bytes} />. Download the file to
+          read the rest.
         </p>
       )}
     </>
@@ -125,7 +125,12 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
             label: 'Name',
             width: 'minmax(200px, 2fr)',
             cell: (each) => (
-              <button type="button" className="link" aria-pressed={each.id === chosen} onClick={() => open(each)}>
+              <button
+                type="button"
+                className="link"
+                aria-pressed={each.id === chosen}
+                onClick={() => open(each)}
+              >
                 {each.name}
               </button>
             ),
@@ -157,7 +162,12 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
               </a>
             ),
           },
-          { id: 'about', label: 'Description', width: 'minmax(160px, 2fr)', cell: (each) => each.description },
+          {
+            id: 'about',
+            label: 'Description',
+            width: 'minmax(160px, 2fr)',
+            cell: (each) => each.description,
+          },
         ]}
       />
     </div>

@@ -1,16 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { attemptsQuery } from '../../api/runs.ts'
-import {
-  Badge,
-  Duration,
-  EmptyState,
-  ErrorPanel,
-  KeyValues,
-  Link,
-  Skeleton,
-  Time,
-} from '../../ui/index.ts'
+import { Badge, Duration, EmptyState, ErrorPanel, KeyValues, Link, Skeleton, Time } from '../../ui/index.ts'
 
 type Attempt = Schemas['RunAttempt']
 

@@ -53,7 +53,11 @@ export const Screen = () => {
     <Page
       title="Runs"
       actions={
-        <Commands lines={[{ title: 'List these runs', cli: cliOf(filters), api: ['GET', `/runs${query && `?${query}`}`] }]} />
+        <Commands
+          lines={[
+            { title: 'List these runs', cli: cliOf(filters), api: ['GET', `/runs${query && `?${query}`}`] },
+          ]}
+        />
       }
     >
       <FilterBar filters={FILTERS} />

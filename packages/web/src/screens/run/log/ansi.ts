@@ -17,7 +17,8 @@ export interface Piece {
 const PLAIN: Look = {}
 /** Escape sequences of terminals (CSI, OSC, others of two characters), and control characters except the tab. */
 // oxlint-disable-next-line no-control-regex -- terminals are controlled by them
-const ESCAPE = /\x1b(?:\[([\d;:]*)[\x20-\x2f]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])|[\x00-\x08\x0b-\x1f\x7f]/g
+const ESCAPE =
+  /\x1b(?:\[([\d;:]*)[\x20-\x2f]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])|[\x00-\x08\x0b-\x1f\x7f]/g
 
 /** The text of a line without colours, as it is searched and copied. */
 export const plainOf = (line: string): string => lastWrite(line).replace(ESCAPE, '')
@@ -41,7 +42,9 @@ const paletteColor = (index: number): number | string => {
 }
 
 /** The colour after a code 38 or 48, and how many codes it has. */
-const colorAfter = (codes: readonly number[]): readonly [color: number | string | undefined, used: number] => {
+const colorAfter = (
+  codes: readonly number[],
+): readonly [color: number | string | undefined, used: number] => {
   const byte = (at: number): number => Math.min(255, codes[at] ?? 0)
   if (codes[0] === 5) return [paletteColor(byte(1)), 2]
   if (codes[0] === 2) return [`rgb(${byte(1)} ${byte(2)} ${byte(3)})`, 4]

@@ -34,7 +34,11 @@ const marked = (pieces: readonly Piece[], wanted: string): readonly (Piece & { r
     const edges = [start, ...cuts.filter((cut) => cut > start && cut < end), end]
     for (const [index, from] of edges.slice(0, -1).entries()) {
       const passed = cuts.filter((cut) => cut <= from).length
-      result.push({ text: text.slice(from - start, (edges[index + 1] ?? end) - start), look, hit: passed % 2 === 1 })
+      result.push({
+        text: text.slice(from - start, (edges[index + 1] ?? end) - start),
+        look,
+        hit: passed % 2 === 1,
+      })
     }
     start = end
   }
@@ -61,7 +65,10 @@ export const LogLine = memo(({ text, wanted }: { text: string; wanted: string })
       )
     })}
     {text.length > MOST ? (
-      <span className="muted"> … {(text.length - MOST).toLocaleString()} more characters; download the log</span>
+      <span className="muted">
+        {' '}
+        … {(text.length - MOST).toLocaleString()} more characters; download the log
+      </span>
     ) : null}
   </>
 ))

@@ -211,7 +211,8 @@ export class LogStore {
   #read(from: number, to: number): Uint8Array {
     const first = Math.floor(from / BLOCK)
     const start = first * BLOCK
-    if (to <= start + BLOCK) return this.#blocks[first]?.subarray(from - start, to - start) ?? new Uint8Array()
+    if (to <= start + BLOCK)
+      return this.#blocks[first]?.subarray(from - start, to - start) ?? new Uint8Array()
     const all = new Uint8Array(to - from)
     for (let at = from; at < to;) {
       const place = at % BLOCK

@@ -2,7 +2,7 @@ import '../../../styles/log.css'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent } from 'react'
-import { Bytes, Button, copy, ErrorPanel, useShortcut } from '../../../ui/index.ts'
+import { Bytes, Button, ErrorPanel, toast, useShortcut } from '../../../ui/index.ts'
 import { plainOf } from './ansi.ts'
 import { LogLine } from './log-line.tsx'
 import { LogStore, type LogSource, type LogState } from './log-store.ts'
@@ -151,7 +151,15 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
   }
   const copyLines = () => {
     const [from, to] = chosen ?? [0, lines - 1]
-    void copy(store.text(from, Math.min(to + 1, lines)).split('\n').map(plainOf).join('\n'))
+    const text = store
+      .text(from, Math.min(to + 1, lines))
+      .split('\n')
+      .map(plainOf)
+      .join('\n')
+    navigator.clipboard.writeText(text).then(
+      () => toast('Copied.'),
+      () => toast('The browser refused to copy: mark the text and copy it.', 'bad'),
+    )
   }
   useShortcut('f', 'Search the log', () => input.current?.focus())
   useShortcut('n', 'Next hit in the log', () => goToHit(1))
@@ -180,7 +188,12 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
             if (event.key === 'Escape') search('')
           }}
         />
-        <Button kind="quiet" aria-label="Previous hit" disabled={hits.length === 0} onClick={() => goToHit(-1)}>
+        <Button
+          kind="quiet"
+          aria-label="Previous hit"
+          disabled={hits.length === 0}
+          onClick={() => goToHit(-1)}
+        >
           ↑
         </Button>
         <Button kind="quiet" aria-label="Next hit" disabled={hits.length === 0} onClick={() => goToHit(1)}>
@@ -212,7 +225,11 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
           >
             Wrap
           </Button>
-          <Button kind="quiet" disabled={lines === 0 || (!chosen && state.loaded > COPY_BYTES)} onClick={copyLines}>
+          <Button
+            kind="quiet"
+            disabled={lines === 0 || (!chosen && state.loaded > COPY_BYTES)}
+            onClick={copyLines}
+          >
             {chosen ? 'Copy lines' : 'Copy'}
           </Button>
           <a className="button button-quiet" href={path} download={file}>
@@ -223,7 +240,15 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
       {state.error === undefined ? null : <ErrorPanel error={state.error} />}
       {/* A scrollable region must be reachable by keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div ref={scroller} className="log-lines" role="log" aria-live="off" aria-label={label} tabIndex={0} onScroll={onScroll}>
+      <div
+        ref={scroller}
+        className="log-lines"
+        role="log"
+        aria-live="off"
+        aria-label={label}
+        tabIndex={0}
+        onScroll={onScroll}
+      >
         {lines === 0 ? (
           <p className="log-empty muted">
             {state.notices.get(0) ?? (phase === 'ended' ? 'There is no output.' : 'No output yet.')}
