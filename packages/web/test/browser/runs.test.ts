@@ -1,0 +1,125 @@
+import { access, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { useConsole } from './harness.ts'
+
+/** Prints a line for each file that appears in the param `folder`, and ends after the file `3`. */
+const SPEAKS = `
+kind: module
+name: speaks
+params: [{name: folder}]
+steps:
+  - name: quick
+    type: bash
+    command: echo quick
+  - name: speak
+    type: bash
+    command: |
+      printf '\\033[31mred\\033[0m and <b>not bold</b>\\n'
+      for n in 1 2 3; do
+        while [ ! -e {{folder}}/say-$n ]; do sleep 0.1; done
+        echo "line of file $n"
+      done
+`
+
+const farm = useConsole({ modules: { speaks: SPEAKS } })
+
+const say = (folder: string, number: number): Promise<void> => writeFile(join(folder, `say-${number}`), '')
+
+const runOf = async (job: string): Promise<string> => {
+  const { data } = await farm().api.GET('/jobs/{job_id}', { params: { path: { job_id: job } } })
+  return data.runs[0]?.run_uuid ?? ''
+}
+
+test('The output of a running step appears while it is written, with colours, search and links to lines', async () => {
+  const folder = farm().farm.folder
+  const run = await runOf(await farm().start('speaks', ['live.example'], { folder }))
+  const page = await farm().open(`/runs/${run}`)
+  const log = page.getByRole('log')
+  await log.getByText('red', { exact: true }).waitFor()
+  expect(await log.getByText('red', { exact: true }).getAttribute('class')).toContain('ansi-1')
+  await log.getByText('<b>not bold</b>').waitFor()
+  await say(folder, 1)
+  await log.getByText('line of file 1').waitFor()
+  await say(folder, 2)
+  await log.getByText('line of file 2').waitFor()
+
+  await page.keyboard.press('f')
+  await page.keyboard.type('OF FILE')
+  await page.getByText('2 lines', { exact: true }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('1 of 2 lines').waitFor()
+  expect(await log.locator('mark').allTextContents()).toEqual(['of file', 'of file'])
+
+  await page.getByRole('link', { name: 'Link to line 3' }).click()
+  expect(page.url()).toMatch(/#L3$/)
+  await page.getByRole('button', { name: 'Copy lines' }).click()
+  await page.getByText('Copied.').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('line of file 2')
+
+  await say(folder, 3)
+  await page.getByText('3 lines', { exact: true }).or(page.getByText('1 of 3 lines')).waitFor()
+  await page.getByText('complete', { exact: true }).waitFor()
+
+  // The link opens the ended run at the same line of the same step.
+  await page.getByRole('button', { name: /^quick/ }).click()
+  await page.getByRole('region', { name: 'Step quick' }).getByText('exit code', { exact: false }).waitFor()
+  await page.getByRole('button', { name: /^speak/ }).click()
+  await page.goto(`${page.url()}#L4`)
+  await page.reload()
+  expect(await page.locator('.log-chosen').textContent()).toBe('4line of file 3')
+})
+
+test('A cancelled run shows the processes that were killed', async () => {
+  const run = await runOf(await farm().start('endless', ['cancel.example']))
+  const page = await farm().open(`/runs/${run}`)
+  await page.getByRole('log').getByText('waiting').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Cancel the run' }).click()
+  const proof = page.getByRole('status').filter({ hasText: /killed: pid/ })
+  await proof.waitFor()
+  const pids = /pid ([\d, ]+)/.exec((await proof.textContent()) ?? '')?.[1]?.split(', ') ?? []
+  expect(pids.length).toBeGreaterThan(0)
+  for (const pid of pids) await expect(access(`/proc/${pid}`)).rejects.toThrow('ENOENT')
+  await page.getByRole('tab', { name: 'Attempts' }).click()
+  await page.getByRole('list', { name: 'Attempts' }).getByText(/cancelled$/).first().waitFor()
+})
+
+test('A job shows its targets and groups what failed, and a group is retried as a new job', async () => {
+  const targets = Array.from({ length: 5 }, (_, index) => `host${index}.example`)
+  const job = await farm().finish('broken', targets)
+  const page = await farm().open(`/jobs/${job}`)
+  await page.getByRole('link', { name: 'failed 5' }).waitFor()
+  const cells = page.getByRole('application')
+  await cells.focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('f')
+  await page.getByText(/^2 failed host1\.example/).waitFor()
+  await page.getByRole('tab', { name: 'Failures (5)' }).click()
+  await page.getByRole('button', { name: /^Retry 5 runs/ }).click()
+  await page.waitForURL((url) => url.pathname.startsWith('/jobs/') && !url.pathname.endsWith(job))
+  await page.getByRole('link', { name: job }).waitFor()
+  await page.getByText('100%').waitFor()
+  await page.goto(`/jobs/${job}`)
+  await page.getByText('Retried by').waitFor()
+})
+
+test('Selected runs are cancelled with one request, and a viewer is told why they cannot', async () => {
+  const job = await farm().start('endless', ['a.example', 'b.example'])
+  const page = await farm().open(`/runs?job_id=${job}`)
+  await page.getByLabel('Select all loaded rows').check()
+  await page.getByRole('button', { name: 'Cancel 2' }).click()
+  await page.getByRole('button', { name: 'Cancel 2 runs' }).click()
+  await farm().api.waitForJob(job)
+  await page
+    .getByRole('table', { name: 'Runs' })
+    .getByText(/cancelled$/)
+    .nth(1)
+    .waitFor()
+
+  const viewer = await farm().open(`/jobs/${job}`, { role: 'viewer' })
+  const retry = viewer.getByRole('button', { name: 'Retry what failed' })
+  await retry.waitFor()
+  expect(await retry.getAttribute('aria-disabled')).toBe('true')
+  expect(await retry.getAttribute('aria-description')).toMatch(/needs the role operator/)
+})
