@@ -8,10 +8,11 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { makeQueryClient } from './api/query-client.ts'
 import { makeRouter } from './router.tsx'
-import { applyTheme } from './shell/theme.ts'
+import { applyTheme, followTheme } from './shell/theme.ts'
 import { ToastRegion } from './ui/toast.tsx'
 
 applyTheme()
+followTheme()
 
 /** To the login page, and back to where one was. */
 const toLogin = () => {

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'react'
+import type { Role } from './api/role.ts'
 
 /** A lazy file of `src/screens`. */
 interface ScreenFile {
@@ -12,34 +13,53 @@ export interface ScreenRoute {
   readonly title: string
   /** The heading of the navigation below which a link appears; without it the screen is reached by links only. */
   readonly group?: '' | 'Work' | 'Results' | 'Automation' | 'Farm' | 'Console'
+  /** The key that leads there after g. */
+  readonly key?: string
+  /** The role that the screen needs; the navigation of others leaves it out. */
+  readonly role?: Role
   readonly load: () => Promise<ScreenFile>
 }
 
 export const ROUTES: readonly ScreenRoute[] = [
-  { path: '/', title: 'Overview', group: '', load: () => import('./screens/overview/screen.tsx') },
-  { path: '/jobs', title: 'Jobs', group: 'Work', load: () => import('./screens/jobs/screen.tsx') },
+  { path: '/', title: 'Overview', key: 'o', group: '', load: () => import('./screens/overview/screen.tsx') },
+  { path: '/jobs', title: 'Jobs', key: 'j', group: 'Work', load: () => import('./screens/jobs/screen.tsx') },
   { path: '/jobs/$id', title: 'Job', load: () => import('./screens/job/screen.tsx') },
-  { path: '/runs', title: 'Runs', group: 'Work', load: () => import('./screens/runs/screen.tsx') },
+  { path: '/runs', title: 'Runs', key: 'r', group: 'Work', load: () => import('./screens/runs/screen.tsx') },
   { path: '/runs/$id', title: 'Run', load: () => import('./screens/run/screen.tsx') },
-  { path: '/queue', title: 'Queue', group: 'Work', load: () => import('./screens/queue/screen.tsx') },
+  {
+    path: '/queue',
+    title: 'Queue',
+    key: 'q',
+    group: 'Work',
+    load: () => import('./screens/queue/screen.tsx'),
+  },
   {
     path: '/findings',
     title: 'Findings',
+    key: 'f',
     group: 'Results',
     load: () => import('./screens/findings/screen.tsx'),
   },
   { path: '/findings/$id', title: 'Finding', load: () => import('./screens/finding/screen.tsx') },
-  { path: '/assets', title: 'Assets', group: 'Results', load: () => import('./screens/assets/screen.tsx') },
+  {
+    path: '/assets',
+    title: 'Assets',
+    key: 'a',
+    group: 'Results',
+    load: () => import('./screens/assets/screen.tsx'),
+  },
   { path: '/assets/$id', title: 'Asset', load: () => import('./screens/asset/screen.tsx') },
   {
     path: '/changes',
     title: 'Changes',
+    key: 'd',
     group: 'Results',
     load: () => import('./screens/changes/screen.tsx'),
   },
   {
     path: '/workflows',
     title: 'Workflows',
+    key: 'w',
     group: 'Automation',
     load: () => import('./screens/workflows/screen.tsx'),
   },
@@ -47,29 +67,53 @@ export const ROUTES: readonly ScreenRoute[] = [
   {
     path: '/triggers',
     title: 'Schedules & triggers',
+    key: 't',
     group: 'Automation',
     load: () => import('./screens/triggers/screen.tsx'),
   },
   {
     path: '/events',
     title: 'Events',
+    key: 'e',
     group: 'Automation',
     load: () => import('./screens/events/screen.tsx'),
   },
   {
     path: '/webhooks',
     title: 'Webhooks',
+    key: 'h',
+    role: 'admin',
     group: 'Automation',
     load: () => import('./screens/webhooks/screen.tsx'),
   },
-  { path: '/workers', title: 'Workers', group: 'Farm', load: () => import('./screens/workers/screen.tsx') },
+  {
+    path: '/workers',
+    title: 'Workers',
+    key: 'k',
+    group: 'Farm',
+    load: () => import('./screens/workers/screen.tsx'),
+  },
   { path: '/workers/$id', title: 'Worker', load: () => import('./screens/worker/screen.tsx') },
-  { path: '/cloud', title: 'Cloud', group: 'Farm', load: () => import('./screens/cloud/screen.tsx') },
+  {
+    path: '/cloud',
+    title: 'Cloud',
+    key: 'c',
+    group: 'Farm',
+    load: () => import('./screens/cloud/screen.tsx'),
+  },
   {
     path: '/settings',
     title: 'Settings',
+    key: 's',
+    role: 'admin',
     group: 'Console',
     load: () => import('./screens/settings/screen.tsx'),
   },
-  { path: '/access', title: 'Access', group: 'Console', load: () => import('./screens/access/screen.tsx') },
+  {
+    path: '/access',
+    title: 'Access',
+    key: 'u',
+    group: 'Console',
+    load: () => import('./screens/access/screen.tsx'),
+  },
 ]

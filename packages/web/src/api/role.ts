@@ -4,9 +4,11 @@ import { sessionQuery } from './session.ts'
 const RANKS = { viewer: 0, operator: 1, admin: 2 } as const
 export type Role = keyof typeof RANKS
 
+export const roleAllows = (own: Role, needed: Role): boolean => RANKS[own] >= RANKS[needed]
+
 /** Why the caller may not do what needs this role; undefined if they may. */
 export const useRefusal = (needed: Role): string | undefined => {
   const { data } = useQuery(sessionQuery)
-  if (!data || RANKS[data.role] >= RANKS[needed]) return undefined
+  if (!data || roleAllows(data.role, needed)) return undefined
   return `This needs the role ${needed}. You have the role ${data.role}.`
 }

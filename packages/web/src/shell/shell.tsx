@@ -1,75 +1,118 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { roleAllows } from '../api/role.ts'
 import { sessionQuery, useLogOut } from '../api/session.ts'
-import { useLiveState, useLiveStream } from '../live/live.ts'
-import { ROUTES } from '../routes.ts'
-import { Dialog, EmptyState, ErrorPanel, Menu, Page, useShortcut } from '../ui/index.ts'
-import { useShortcutList } from '../ui/shortcuts.ts'
+import { useLiveState, useLiveStream, type LiveState } from '../live/live.ts'
+import { ROUTES, type ScreenRoute } from '../routes.ts'
+import { Button, Dialog, EmptyState, ErrorPanel, Menu, Page, Tooltip, useShortcut } from '../ui/index.ts'
+import { useShortcutList, useShortcuts } from '../ui/shortcuts.ts'
+import { Banners } from './banners.tsx'
+import { Search } from './search.tsx'
 import { applyTheme, currentTheme, THEMES } from './theme.ts'
 
 const GROUPS = [...new Set(ROUTES.flatMap(({ group }) => (group === undefined ? [] : [group])))]
+const NARROW = '(max-width: 760px)'
 
-const Navigation = ({ onLeave }: { onLeave: () => void }) => (
+/** The screens of the navigation that the caller may see. */
+const useScreens = (): readonly ScreenRoute[] => {
+  const { data } = useQuery(sessionQuery)
+  const role = data?.role ?? 'viewer'
+  return useMemo(
+    () =>
+      ROUTES.filter(({ group, role: needed = 'viewer' }) => group !== undefined && roleAllows(role, needed)),
+    [role],
+  )
+}
+
+const Navigation = ({ screens }: { screens: readonly ScreenRoute[] }) => (
   <nav aria-label="Screens">
     {GROUPS.map((group) => (
       <section key={group}>
         {group === '' ? null : <h2>{group}</h2>}
-        {ROUTES.filter((route) => route.group === group).map(({ path, title }) => (
-          <Link
-            key={path}
-            to={path}
-            onClick={onLeave}
-            activeOptions={{ exact: path === '/', includeSearch: false }}
-          >
-            {title}
-          </Link>
-        ))}
+        {screens
+          .filter((route) => route.group === group)
+          .map(({ path, title, key }) => (
+            <Link
+              key={path}
+              to={path}
+              aria-keyshortcuts={key && `g ${key}`}
+              activeOptions={{ exact: path === '/', includeSearch: false }}
+            >
+              {title}
+            </Link>
+          ))}
       </section>
     ))}
   </nav>
 )
 
-const Live = () => {
-  const state = useLiveState()
+/** The navigation of a narrow window. */
+const Drawer = ({ screens, onClose }: { screens: readonly ScreenRoute[]; onClose: () => void }) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const element = dialog.current
+    const narrow = matchMedia(NARROW)
+    const leave = () => narrow.matches || onClose()
+    narrow.addEventListener('change', leave)
+    element?.showModal()
+    return () => {
+      narrow.removeEventListener('change', leave)
+      element?.close()
+    }
+  }, [onClose])
   return (
-    <span className={`live live-${state}`} role="status">
-      {state}
-    </span>
+    // A click on a link bubbles to the dialog, which closes.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events
+    <dialog
+      ref={dialog}
+      className="side drawer"
+      aria-label="Menu"
+      closedby="any"
+      onClose={({ currentTarget }) => currentTarget.open || onClose()}
+      onClick={({ target }) => target instanceof HTMLAnchorElement && onClose()}
+    >
+      <Button kind="quiet" className="drawer-close" aria-label="Close the menu" onClick={onClose}>
+        ✕
+      </Button>
+      <Navigation screens={screens} />
+    </dialog>
   )
 }
 
-/** A number or id of a run opens it; other text lists the runs of that target. */
-const SearchBox = () => {
-  const input = useRef<HTMLInputElement>(null)
-  const navigate = useNavigate()
-  useShortcut('/', 'Search', () => input.current?.focus())
-  const go = (text: string) => {
-    if (/^(\d+|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/.test(text)) void navigate({ href: `/runs/${text}` })
-    else if (text !== '') void navigate({ href: `/runs?target=${encodeURIComponent(text)}` })
-  }
+const MEANING: Readonly<Record<LiveState, string>> = {
+  connecting: 'Connecting to the events of the farm.',
+  live: 'Lists and pages follow the events of the farm. Press to read everything again.',
+  reconnecting:
+    'The events of the farm do not arrive: the console connects again. Press to read everything again.',
+  paused: 'This tab was hidden, and follows no events. Press to read everything again.',
+}
+
+const Live = () => {
+  const state = useLiveState()
+  const queries = useQueryClient()
   return (
-    <form
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        go(input.current?.value.trim() ?? '')
-      }}
-    >
-      <input
-        ref={input}
-        className="input"
-        type="search"
-        aria-label="Search"
-        placeholder="Target or run id ( / )"
-      />
-    </form>
+    <>
+      <Tooltip text={MEANING[state]}>
+        <Button
+          kind="quiet"
+          className={`live live-${state}`}
+          onClick={() => void queries.invalidateQueries()}
+        >
+          {state}
+        </Button>
+      </Tooltip>
+      <span className="unseen" role="status">
+        {state === 'live' ? '' : `Live updates: ${state}`}
+      </span>
+    </>
   )
 }
 
 const UserMenu = () => {
   const { data } = useQuery(sessionQuery)
   const logOut = useLogOut()
+  const navigate = useNavigate()
   const [theme, setTheme] = useState(currentTheme)
   return (
     <Menu
@@ -83,10 +126,12 @@ const UserMenu = () => {
             setTheme(each)
           },
         })),
+        { label: 'My logins', onSelect: () => void navigate({ href: '/access?tab=logins' }) },
         { label: 'Log out', onSelect: () => void logOut() },
       ]}
     >
-      {data?.name ?? ''}
+      <span className="user-name">{data?.name ?? ''}</span>
+      <span className="muted">{data?.role ?? ''}</span>
     </Menu>
   )
 }
@@ -94,26 +139,70 @@ const UserMenu = () => {
 const Help = () => {
   const [open, setOpen] = useState(false)
   const shortcuts = useShortcutList()
-  useShortcut('?', 'Show the keys', () => setOpen(true))
+  useShortcut('?', 'Show the keys', () => setOpen(true), 'Everywhere')
+  // A table and its screen may list the same key.
+  const groups = Map.groupBy(
+    new Map(shortcuts.map((each) => [each.keys, each])).values(),
+    ({ group }) => group,
+  )
   return (
-    <Dialog open={open} onClose={() => setOpen(false)} title="Keys">
-      <dl className="keys">
-        {shortcuts.map(({ keys, does }) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
+    <Dialog open={open} onClose={() => setOpen(false)} title="Keys" wide>
+      <div className="key-groups">
+        {['This screen', 'Everywhere', 'Go to'].map((group) => {
+          const listed = groups.get(group)
+          return listed ? (
+            <section key={group}>
+              <h3>{group}</h3>
+              <dl className="keys">
+                {listed.map(({ keys, does }) => (
+                  <div key={keys}>
+                    <dt>
+                      {keys.split(' ').map((key, index) => (
+                        <kbd key={index}>{key}</kbd>
+                      ))}
+                    </dt>
+                    <dd>{does}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ) : null
+        })}
+      </div>
+      <p className="muted">Keys work outside inputs and dialogs. Esc closes what is open.</p>
     </Dialog>
+  )
+}
+
+/** The keys that lead to the screens. */
+const useGoTo = (screens: readonly ScreenRoute[]): void => {
+  const navigate = useNavigate()
+  useShortcuts(
+    useMemo(
+      () =>
+        screens.flatMap(({ key, path, title }) =>
+          key === undefined
+            ? []
+            : [
+                {
+                  keys: `g ${key}`,
+                  does: title,
+                  group: 'Go to',
+                  act: () => void navigate({ href: path }),
+                },
+              ],
+        ),
+      [screens, navigate],
+    ),
   )
 }
 
 export const Shell = () => {
   useLiveStream()
+  const screens = useScreens()
+  useGoTo(screens)
   const [drawer, setDrawer] = useState(false)
+  const close = useMemo(() => () => setDrawer(false), [])
   // Of the screen that is shown: the address changes before the code of the next screen has arrived.
   const path = useRouterState({ select: ({ matches }) => matches.at(-1)?.pathname })
   return (
@@ -121,28 +210,31 @@ export const Shell = () => {
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <aside className={drawer ? 'side side-open' : 'side'}>
+      <aside className="side">
         <Link to="/" className="brand">
           scanfarm
         </Link>
-        <Navigation onLeave={() => setDrawer(false)} />
+        <Navigation screens={screens} />
       </aside>
       <header className="top">
-        <button
-          type="button"
-          className="button button-quiet drawer-button"
+        <Button
+          kind="quiet"
+          className="drawer-button"
+          aria-haspopup="dialog"
           aria-expanded={drawer}
-          onClick={() => setDrawer(!drawer)}
+          onClick={() => setDrawer(true)}
         >
           Menu
-        </button>
-        <SearchBox />
+        </Button>
+        <Search />
         <Live />
         <UserMenu />
       </header>
       <main id="main" key={path} tabIndex={-1}>
+        <Banners />
         <Outlet />
       </main>
+      {drawer ? <Drawer screens={screens} onClose={close} /> : null}
       <Help />
     </div>
   )
@@ -156,7 +248,21 @@ export const NotFound = () => (
   </Page>
 )
 
+const NOT_LOADED = /dynamically imported module|module script failed/i
+
 export const RouteError = ({ error }: { error: unknown }) => {
   const router = useRouter()
-  return <ErrorPanel error={error} onRetry={() => void router.invalidate()} />
+  // A part of the console that the master does not have any more.
+  const gone = error instanceof Error && NOT_LOADED.test(error.message)
+  const retry = () => (gone ? window.location.reload() : void router.invalidate())
+  return (
+    <Page title="Error">
+      <ErrorPanel
+        error={
+          gone ? 'This part of the console could not be loaded: the server may have a newer one.' : error
+        }
+        onRetry={retry}
+      />
+    </Page>
+  )
 }

@@ -24,7 +24,7 @@ export const Button = ({
   if (refusal !== undefined)
     return (
       <Tooltip text={refusal}>
-        <button type="button" className={classes} aria-disabled="true" aria-description={refusal}>
+        <button type="button" className={classes} aria-disabled="true">
           {rest.children}
         </button>
       </Tooltip>

@@ -81,6 +81,7 @@ export const Popover = ({
       >
         {trigger}
       </button>
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- its role is given */}
       <div
         ref={popup}
         id={id}

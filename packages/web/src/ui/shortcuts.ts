@@ -1,13 +1,23 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
 interface Shortcut {
+  /** One key, or two after each other: `g r`. */
   readonly keys: string
   readonly does: string
+  /** The heading in the help. */
+  readonly group: string
+  readonly act: () => unknown
 }
 
+/** How long the second key of a pair is waited for. */
+const PAIR_MS = 1_500
 let active: readonly Shortcut[] = []
+let first = ''
+let firstAt = 0
 const watchers = new Set<() => void>()
 const change = (next: readonly Shortcut[]): void => {
+  if (active.length === 0 && next.length > 0) window.addEventListener('keydown', take)
+  if (next.length === 0) window.removeEventListener('keydown', take)
   active = next
   for (const watcher of watchers) watcher()
 }
@@ -15,28 +25,40 @@ const change = (next: readonly Shortcut[]): void => {
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [popover]') !== null
 
+const take = (event: KeyboardEvent): void => {
+  const { key } = event
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+  if (event.defaultPrevented || key === 'Shift') return
+  const keys = first !== '' && event.timeStamp - firstAt < PAIR_MS ? `${first} ${key}` : key
+  first = ''
+  // The newest first: a screen may use a key of the shell.
+  for (const entry of active.toReversed())
+    if (entry.keys === keys && entry.act() !== false) return event.preventDefault()
+  if (active.some((entry) => entry.keys.startsWith(`${key} `))) [first, firstAt] = [key, event.timeStamp]
+}
+
 /**
  * Calls `act` when the key is pressed outside inputs and dialogs, and lists it in the help (`?`). `act` returns `false` if
  * the key is not for it.
  */
-export const useShortcut = (key: string, does: string, act: () => unknown): void => {
+export const useShortcut = (keys: string, does: string, act: () => unknown, group = 'This screen'): void => {
   const latest = useRef(act)
   useEffect(() => {
     latest.current = act
   })
   useEffect(() => {
-    const entry = { keys: key, does }
-    const take = (event: KeyboardEvent) => {
-      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
-      if (latest.current() !== false) event.preventDefault()
-    }
-    window.addEventListener('keydown', take)
+    const entry = { keys, does, group, act: () => latest.current() }
     change([...active, entry])
-    return () => {
-      window.removeEventListener('keydown', take)
-      change(active.filter((other) => other !== entry))
-    }
-  }, [key, does])
+    return () => change(active.filter((other) => other !== entry))
+  }, [keys, does, group])
+}
+
+/** Many shortcuts of one group. */
+export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
+  useEffect(() => {
+    change([...active, ...shortcuts])
+    return () => change(active.filter((other) => !shortcuts.includes(other)))
+  }, [shortcuts])
 }
 
 export const useShortcutList = (): readonly Shortcut[] =>

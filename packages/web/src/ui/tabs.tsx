@@ -33,7 +33,7 @@ export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => {
   }
   return (
     <div>
-      <div role="tablist" className="tabs" aria-label={label} onKeyDown={move}>
+      <div role="tablist" className="tabs" aria-label={label}>
         {tabs.map(({ id, label: text, content }) => (
           <button
             key={id}
@@ -45,6 +45,7 @@ export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => {
             aria-controls={id === known?.id && content !== undefined ? `${base}-panel` : undefined}
             tabIndex={id === known?.id ? 0 : -1}
             onClick={() => onChange(id)}
+            onKeyDown={move}
           >
             {text}
           </button>

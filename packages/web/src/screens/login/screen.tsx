@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useRouterState } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState, type KeyboardEvent } from 'react'
 import { logIn, type Credentials } from '../../api/session.ts'
-import { Button, ErrorPanel, Field, Form, Tabs, usePageTitle } from '../../ui/index.ts'
+import { Button, CopyButton, ErrorPanel, Field, Form, Tabs, usePageTitle } from '../../ui/index.ts'
 
 const CODE = /^#code=(.+)$/
 
@@ -12,11 +12,46 @@ const destination = (): string => {
   return /^\/(?![/\\])/.test(to) && !to.startsWith('/login') ? to : '/'
 }
 
+/** The code of a login link. It leaves the address bar and the history before it is used. */
+const takeCode = (): string | undefined => {
+  const code = CODE.exec(window.location.hash)?.[1]
+  if (code === undefined) return undefined
+  window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+  try {
+    return decodeURIComponent(code)
+  } catch {
+    return code
+  }
+}
+
+const Line = ({ text }: { text: string }) => (
+  <span className="command">
+    <code>{text}</code>
+    <CopyButton text={text} label={text} />
+  </span>
+)
+
+const Help = () => (
+  <details>
+    <summary>How do I get a token?</summary>
+    <p>On a machine with a token in SCANFARM_TOKEN, open the console logged in:</p>
+    <Line text="scanfarm open" />
+    <p>An administrator creates a token, or a user on the screen Access:</p>
+    <Line text="scanfarm token create NAME --role operator" />
+    <p>
+      The first token of a farm is in the file admin-token of the data folder. If all tokens are lost, run
+      beside the server:
+    </p>
+    <Line text="scanfarm token create NAME --role admin --direct" />
+  </details>
+)
+
 export const LoginScreen = () => {
   usePageTitle('Log in')
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [tab, setTab] = useState('password')
+  const [capsLock, setCapsLock] = useState(false)
   const login = useMutation({
     mutationFn: (credentials: Credentials) => logIn(credentials),
     onSuccess: () => {
@@ -24,55 +59,84 @@ export const LoginScreen = () => {
       void navigate({ href: destination(), replace: true })
     },
   })
-  const { mutate } = login
-  // A link that is opened while this page is open only changes the fragment.
-  const hash = useRouterState({ select: ({ location }) => location.hash })
+  const { mutate, reset } = login
   useEffect(() => {
-    const code = CODE.exec(window.location.hash)?.[1]
-    if (code === undefined) return
-    // The code leaves the address bar and the history before it is used.
-    window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
-    mutate({ code: decodeURIComponent(code) })
-  }, [mutate, hash])
+    const enter = () => {
+      const code = takeCode()
+      if (code !== undefined) mutate({ code })
+    }
+    enter()
+    window.addEventListener('hashchange', enter)
+    return () => window.removeEventListener('hashchange', enter)
+  }, [mutate])
   const send = (values: Readonly<Record<string, string>>) =>
     mutate(
       tab === 'token'
-        ? { token: values['token'] ?? '' }
+        ? { token: values['token']?.trim() ?? '' }
         : { username: values['username'] ?? '', password: values['password'] ?? '' },
     )
+  const watchCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'))
+  const byLink = login.variables?.code !== undefined
   return (
     <main className="login">
       <div className="login-card">
         <h1 className="brand-large">scanfarm</h1>
-        <Tabs
-          label="How to log in"
-          value={tab}
-          onChange={setTab}
-          tabs={[
-            { id: 'password', label: 'Password' },
-            { id: 'token', label: 'API token' },
-          ]}
-        />
-        <Form onSubmit={send} error={login.error}>
-          {tab === 'token' ? (
-            <Field name="token" label="API token" type="password" autoComplete="off" required />
-          ) : (
-            <>
-              <Field name="username" label="User" autoComplete="username" required />
-              <Field
-                name="password"
-                label="Password"
-                type="password"
-                autoComplete="current-password"
-                required
-              />
-            </>
-          )}
-          {login.error ? <ErrorPanel error={login.error} /> : null}
-          <Button type="submit" kind="primary" busy={login.isPending}>
-            Log in
-          </Button>
-        </Form>
+        {byLink && login.isPending ? (
+          <p role="status">Logging in with the link…</p>
+        ) : (
+          <>
+            <Tabs
+              label="How to log in"
+              value={tab}
+              onChange={(next) => {
+                reset()
+                setTab(next)
+              }}
+              tabs={[
+                { id: 'password', label: 'Password' },
+                { id: 'token', label: 'API token' },
+              ]}
+            />
+            <Form onSubmit={send} error={login.error}>
+              {tab === 'token' ? (
+                <Field
+                  key="token"
+                  name="token"
+                  label="API token"
+                  type="password"
+                  autoComplete="off"
+                  spellCheck={false}
+                  required
+                />
+              ) : (
+                <>
+                  <Field
+                    name="username"
+                    label="User"
+                    autoComplete="username"
+                    autoCapitalize="none"
+                    required
+                  />
+                  <Field
+                    name="password"
+                    label="Password"
+                    type="password"
+                    autoComplete="current-password"
+                    hint={capsLock ? '▲ Caps lock is on.' : undefined}
+                    onKeyDown={watchCapsLock}
+                    onKeyUp={watchCapsLock}
+                    required
+                  />
+                </>
+              )}
+              {login.error ? <ErrorPanel error={login.error} /> : null}
+              <Button type="submit" kind="primary" busy={login.isPending}>
+                Log in
+              </Button>
+            </Form>
+            <Help />
+          </>
+        )}
       </div>
     </main>
   )
