@@ -52,7 +52,7 @@ export const ROUTES: readonly ScreenRoute[] = [
   {
     path: '/changes',
     title: 'Changes',
-    key: 'd',
+    key: 'n',
     group: 'Results',
     load: () => import('./screens/changes/screen.tsx'),
   },
