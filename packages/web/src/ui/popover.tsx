@@ -69,7 +69,7 @@ export const Popover = ({
     }
   }, [open])
   return (
-    <>
+    <span className="popover-anchor">
       <button
         ref={button}
         type="button"
@@ -92,15 +92,18 @@ export const Popover = ({
         className={`popup popover ${className}`}
         onKeyDown={onKeyDown}
         onBeforeToggle={({ newState, currentTarget }) => {
-          setOpen(newState === 'open')
-          if (newState === 'open' && button.current) place(button.current, currentTarget)
+          if (newState !== 'open') return
+          setOpen(true)
+          if (button.current) place(button.current, currentTarget)
         }}
         onToggle={({ newState, currentTarget }) => {
-          if (newState === 'open') currentTarget.querySelector<HTMLElement>(FOCUSABLE)?.focus()
+          // Its content stays until it is closed: the browser returns a focus that is still inside.
+          if (newState === 'closed') setOpen(false)
+          else currentTarget.querySelector<HTMLElement>(FOCUSABLE)?.focus()
         }}
       >
         {open ? children : null}
       </div>
-    </>
+    </span>
   )
 }

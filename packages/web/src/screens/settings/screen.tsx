@@ -46,6 +46,10 @@ const textOf = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Text with `code` between backticks. */
+const Description = ({ text }: { text: string }) =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))
+
 const ReloadButton = () => {
   const queries = useQueryClient()
   const refusal = useRefusal('admin')
@@ -108,7 +112,9 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
       <div>
         <code className="setting-key">{key}</code>
         <CopyButton text={key} label={key} />
-        <p className="setting-about">{description}</p>
+        <p className="setting-about">
+          <Description text={description} />
+        </p>
         <details>
           <summary>How to set it</summary>
           <dl className="setting-how">

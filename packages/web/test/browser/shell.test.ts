@@ -1,0 +1,124 @@
+import { expect, test } from '@jest/globals'
+import { useConsole } from './harness.ts'
+
+const farm = useConsole({ workers: 0 })
+
+const isFocused = (element: Element) => element === document.activeElement
+
+test('The search finds workflows, runs and screens while one types, and Enter opens one', async () => {
+  const id = await farm().start('hello', ['search.example'])
+  const page = await farm().open('/settings')
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  const search = page.getByRole('combobox', { name: 'Search the farm' })
+  await page.keyboard.press('/')
+  await page.keyboard.type('search.example')
+  await page.getByRole('option', { name: /search\.example hello/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/runs/*-*')
+
+  await search.fill(id)
+  await page.getByRole('group', { name: 'Jobs' }).getByRole('option').click()
+  await page.waitForURL(`**/jobs/${id}`)
+
+  await search.fill('work')
+  await page.getByRole('option', { name: /^Workflows/ }).waitFor()
+  await search.press('ArrowDown')
+  expect(await page.getByRole('option', { selected: true }).textContent()).toContain('Workers')
+  await search.press('Enter')
+  await page.waitForURL('**/workers')
+
+  await search.fill('nothing has this name')
+  await page.getByText('Nothing found.').waitFor()
+  await search.press('Escape')
+  expect(await search.inputValue()).toBe('')
+})
+
+test('Two keys open a screen, and the help lists all keys', async () => {
+  const page = await farm().open('/')
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await help.getByText('Next row').or(help.getByText('Findings')).first().waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('j')
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).pathname).toBe('/runs')
+})
+
+test('A menu works by keyboard, and the focus returns to its button', async () => {
+  const page = await farm().open('/')
+  const button = page.getByRole('button', { name: /user and theme/ })
+  await button.focus()
+  await page.keyboard.press('Enter')
+  const dark = page.getByRole('menuitemcheckbox', { name: 'Theme: dark' })
+  await dark.waitFor()
+  await page.keyboard.press('End')
+  expect(await page.getByRole('menuitem', { name: 'Log out' }).evaluate(isFocused)).toBe(true)
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.locator('html[data-theme=dark]').waitFor()
+  await page.keyboard.press('Escape')
+  await dark.waitFor({ state: 'hidden' })
+  expect(await button.evaluate(isFocused)).toBe(true)
+})
+
+test('On a narrow window the menu keeps the focus, and closes when a screen is chosen', async () => {
+  const page = await farm().open('/', { size: [375, 800] })
+  const open = page.getByRole('button', { name: 'Menu', exact: true })
+  await open.click()
+  const drawer = page.getByRole('dialog', { name: 'Menu' })
+  await drawer.waitFor()
+  for (let step = 0; step < 40; step++) {
+    await page.keyboard.press('Tab')
+    const inside = await page.evaluate(
+      () => document.activeElement === document.body || document.activeElement?.closest('dialog') !== null,
+    )
+    expect(inside).toBe(true)
+  }
+  await page.keyboard.press('Escape')
+  await drawer.waitFor({ state: 'detached' })
+  expect(await open.evaluate(isFocused)).toBe(true)
+  await open.click()
+  await drawer.getByRole('link', { name: 'Runs' }).click()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await drawer.waitFor({ state: 'detached' })
+})
+
+test('The skip link leads to the content', async () => {
+  const page = await farm().open('/runs')
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.activeElement?.id === 'main')
+})
+
+test('A banner tells that the server does not answer, and disappears when it does', async () => {
+  const page = await farm().open('/')
+  await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+  farm().problems.expect(/ERR_FAILED/)
+  const lost = /\/(health|api\/events\/stream)$/
+  await page.route(lost, (route) => route.abort())
+  await page.reload()
+  const banner = page.getByText('The server does not answer.')
+  await banner.waitFor()
+  await page.unroute(lost)
+  await banner.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+})
+
+test('The login page tells about caps lock and how to get a token', async () => {
+  const page = await farm().open('/login', { loggedOut: true })
+  const password = page.getByLabel('Password').last()
+  await password.evaluate((element) =>
+    element.dispatchEvent(new KeyboardEvent('keydown', { key: 'A', modifierCapsLock: true, bubbles: true })),
+  )
+  await page.getByText('Caps lock is on.').waitFor()
+  await page.getByText('How do I get a token?').click()
+  await page.getByText('scanfarm open', { exact: true }).waitFor()
+})
