@@ -16,7 +16,6 @@ const MOST = 5
 const MIN_TEXT = 2
 const FRESH_MS = 5_000
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-const JOB_ID = /^[\da-f]{1,16}$/
 const NUMBER = /^\d{1,15}$/
 
 /** What a look-up finds: nothing if there is no such thing. */
@@ -111,10 +110,9 @@ export const searchQuery = (text: string) =>
     queryFn: async ({ signal }): Promise<readonly HitGroup[]> => {
       const isId = NUMBER.test(text) || UUID.test(text)
       if (text.length < MIN_TEXT && !isId) return []
-      const none = Promise.resolve<readonly Hit[]>([])
       const groups: readonly (readonly [string, Promise<readonly Hit[]>])[] = [
         ['Runs', orNone(isId ? findRun(text, signal) : findRuns(text, signal))],
-        ['Jobs', JOB_ID.test(text) ? findJobs(text, signal) : none],
+        ['Jobs', orNone(findJobs(text, signal))],
         ['Workflows', orNone(findWorkflows(text, signal))],
         ['Findings', orNone(NUMBER.test(text) ? findFinding(text, signal) : findFindings(text, signal))],
         ['Workers', orNone(findWorkers(text, signal))],

@@ -82,7 +82,7 @@ export const Search = () => {
           className="input"
           type="search"
           role="combobox"
-          aria-label="Search the farm"
+          aria-label="Search"
           aria-expanded={shown}
           aria-controls={`${id}-hits`}
           aria-activedescendant={shown && chosen ? `${id}-${cursor}` : undefined}
