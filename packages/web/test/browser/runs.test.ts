@@ -82,7 +82,11 @@ test('A cancelled run shows the processes that were killed', async () => {
   expect(pids.length).toBeGreaterThan(0)
   for (const pid of pids) await expect(access(`/proc/${pid}`)).rejects.toThrow('ENOENT')
   await page.getByRole('tab', { name: 'Attempts' }).click()
-  await page.getByRole('list', { name: 'Attempts' }).getByText(/cancelled$/).first().waitFor()
+  await page
+    .getByRole('list', { name: 'Attempts' })
+    .getByText(/cancelled$/)
+    .first()
+    .waitFor()
 })
 
 test('A job shows its targets and groups what failed, and a group is retried as a new job', async () => {
