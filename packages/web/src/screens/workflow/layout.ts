@@ -87,13 +87,15 @@ const placeLayers = (
   for (const [index, { id }] of nodes.entries()) dagre.setNode(id, { ...sizes[index] })
   for (const [index, { from, to }] of edges.entries()) dagre.setEdge(from, to, {}, String(index))
   layout(dagre)
-  const { width = 0, height = 0 } = dagre.graph()
+  const { width = 0, height = 0 } = dagre.graph() as Partial<Size>
   return {
     corners: nodes.map(({ id }) => {
-      const { x = 0, y = 0, ...size } = dagre.node(id)
-      return { x: x - size.width / 2, y: y - size.height / 2 }
+      const { x = 0, y = 0, width: wide = 0, height: high = 0 } = dagre.node(id) as Partial<Point & Size>
+      return { x: x - wide / 2, y: y - high / 2 }
     }),
-    bends: edges.map(({ from, to }, index) => dagre.edge(from, to, String(index)).points ?? []),
+    bends: edges.map(
+      ({ from, to }, index) => (dagre.edge(from, to, String(index)) as { points?: Point[] }).points ?? [],
+    ),
     size: { width, height },
   }
 }
