@@ -34,7 +34,14 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
           '✓'
         ) : (
           // No font of small systems has a sign for it.
-          <svg width="14" height="14" viewBox="0 0 14 14" fill="none" stroke="currentColor" aria-hidden="true">
+          <svg
+            width="14"
+            height="14"
+            viewBox="0 0 14 14"
+            fill="none"
+            stroke="currentColor"
+            aria-hidden="true"
+          >
             <rect x="4.5" y="4.5" width="8" height="8" rx="1" />
             <path d="M9.5 4.5v-3h-8v8h3" />
           </svg>

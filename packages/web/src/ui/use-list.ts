@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useMemo, useRef } from 'react'
+import { useMemo, useState } from 'react'
 import type { listQuery } from '../api/list.ts'
 
 /** The records of all pages that are loaded, and what `DataTable` needs to load more. */
@@ -7,10 +7,11 @@ export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {
   const result = useInfiniteQuery(query)
   const pages = result.data?.pages
   // Until the records of other filters arrive, those of the previous ones are shown.
-  const shown = useRef('')
-  if (!result.isPlaceholderData) shown.current = JSON.stringify(query.queryKey)
+  const key = JSON.stringify(query.queryKey)
+  const [shown, setShown] = useState(key)
+  if (!result.isPlaceholderData && shown !== key) setShown(key)
   return {
-    id: shown.current,
+    id: shown,
     rows: useMemo(() => pages?.flatMap(({ data }) => data), [pages]),
     total: pages?.[0]?.pagination?.total,
     error: result.error,

@@ -2,7 +2,7 @@ import '../../../styles/log.css'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent } from 'react'
-import { Bytes, Button, ErrorPanel, toast, useShortcut } from '../../../ui/index.ts'
+import { Bytes, Button, copy, ErrorPanel, toast, useShortcut } from '../../../ui/index.ts'
 import { plainOf } from './ansi.ts'
 import { LogLine } from './log-line.tsx'
 import { LogStore, type LogSource, type LogState } from './log-store.ts'
@@ -156,10 +156,7 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
       .split('\n')
       .map(plainOf)
       .join('\n')
-    navigator.clipboard.writeText(text).then(
-      () => toast('Copied.'),
-      () => toast('The browser refused to copy: mark the text and copy it.', 'bad'),
-    )
+    void copy(text).then((copied) => (copied ? toast('Copied.') : undefined))
   }
   useShortcut('f', 'Search the log', () => input.current?.focus())
   useShortcut('n', 'Next hit in the log', () => goToHit(1))
@@ -238,14 +235,14 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
         </span>
       </div>
       {state.error === undefined ? null : <ErrorPanel error={state.error} />}
-      {/* A scrollable region must be reachable by keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div
         ref={scroller}
         className="log-lines"
         role="log"
         aria-live="off"
         aria-label={label}
+        // A scrollable region must be reachable by keyboard.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         onScroll={onScroll}
       >
