@@ -1,4 +1,5 @@
 import type { paths } from '@scanfarm/client'
+import { dollars } from '../cloud/cost.ts'
 
 type Answer<P extends '/stats/overview' | '/queue'> =
   paths[P]['get']['responses'][200]['content']['application/json']
@@ -82,9 +83,6 @@ const failing = ({ failing_workflows_24h }: Overview): Problem[] =>
       action: 'See its failed runs',
       href: `/runs?${new URLSearchParams({ workflow: workflow_name, status: 'failed' }).toString()}`,
     }))
-
-export const dollars = (amount: number): string =>
-  amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
 
 const budget = ({ cloud }: Overview): Problem[] => {
   const used: Problem[] = []

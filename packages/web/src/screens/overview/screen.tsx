@@ -15,7 +15,8 @@ import {
   StatusBadge,
   useFilters,
 } from '../../ui/index.ts'
-import { dollars, problemsOf, type Overview, type Problem } from './attention.ts'
+import { dollars } from '../cloud/cost.ts'
+import { problemsOf, type Overview, type Problem } from './attention.ts'
 import { ChartsPlace } from './charts-place.tsx'
 
 /** In a file of its own: the numbers appear before the code of the charts is loaded. */
