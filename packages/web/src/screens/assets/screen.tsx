@@ -44,18 +44,18 @@ const COLUMNS: readonly Column<Asset>[] = [
   {
     id: 'asset',
     label: 'Asset',
-    width: 'minmax(180px, 3fr)',
+    width: 'minmax(160px, 3fr)',
     cell: ({ id, url, asset_value }) => (
       <Link href={`/assets/${id}`} title={url || asset_value}>
         {url || asset_value}
       </Link>
     ),
   },
-  { id: 'type', label: 'Type', width: '84px', cell: ({ asset_type }) => asset_type },
+  { id: 'type', label: 'Type', width: '60px', cell: ({ asset_type }) => asset_type },
   {
     id: 'title',
     label: 'Title',
-    width: 'minmax(100px, 2fr)',
+    width: 'minmax(80px, 2fr)',
     cell: ({ title }) => <span title={title}>{title}</span>,
   },
   {
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Asset>[] = [
   {
     id: 'ports',
     label: 'Open ports',
-    width: 'minmax(72px, 1fr)',
+    width: 'minmax(80px, 1fr)',
     cell: ({ open_ports }) => (
       <span className="number" title={open_ports.join(', ')}>
         {open_ports.join(', ')}
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Asset>[] = [
   {
     id: 'tech',
     label: 'Technologies',
-    width: 'minmax(120px, 2fr)',
+    width: 'minmax(90px, 2fr)',
     cell: ({ technologies }) => <span title={technologies.join(', ')}>{technologies.join(', ')}</span>,
   },
   { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
