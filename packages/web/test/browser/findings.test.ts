@@ -168,7 +168,7 @@ test('A file of a scanner is imported, and its result shown', async () => {
       .getByLabel('File')
       .setInputFiles({ name: 'found.jsonl', mimeType: 'text/plain', buffer: Buffer.from(text) })
   await upload('not a finding')
-  await page.getByLabel('Workspace', { exact: true }).last().fill('imported')
+  await page.getByRole('dialog').getByLabel('Workspace').fill('imported')
   farm().problems.expect(/POST \/api\/vulnerabilities\/import.*: 400/)
   await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
   await page.getByText('does not match the file').first().waitFor()
