@@ -174,8 +174,8 @@ const damage = async (page: Page): Promise<string[]> =>
     return [...found]
   })
 
-/** Shows nothing that others have written. */
-const showsNone = (path: string): boolean => path === '/settings' || path.includes('?')
+/** Shows nothing that others have written: settings, what changed before a choice, and filters that match nothing. */
+const showsNone = (path: string): boolean => ['/settings', '/changes'].includes(path) || path.includes('?')
 
 for (const size of [
   [1440, 900],
@@ -212,6 +212,7 @@ test('Hostile events that arrive live stay texts', async () => {
         data: { payload, 'live one': 1, [payload]: ALL },
       },
     })
+  await page.getByRole('button', { name: /new/ }).click()
   await page.getByText('custom.hostile').first().waitFor()
   expect(await damage(page)).toEqual([])
 })

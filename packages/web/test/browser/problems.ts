@@ -11,8 +11,8 @@ const reportViolations = (report: string): void =>
   document.addEventListener('securitypolicyviolation', (violation) => {
     const { effectiveDirective, blockedURI, sourceFile, lineNumber, sample } = violation
     const text = `${effectiveDirective} blocked ${blockedURI} ${sample} (${sourceFile}:${lineNumber})`
-    const send: unknown = Reflect.get(window, report)
-    if (typeof send === 'function') send(text)
+    const { [report]: send } = window as unknown as Record<string, ((line: string) => void) | undefined>
+    send?.(text)
   })
 
 /** Collects what no screen may do: errors, reports of the content security policy, dialogs, requests that fail. */
