@@ -10,7 +10,12 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const list = async (query = '') => (await server.admin.get(`/api/audit${query}`).expect(200)).body
+interface Page {
+  readonly data: readonly Record<string, unknown>[]
+  readonly pagination: { readonly total: number; readonly next_cursor?: string }
+}
+const list = async (query = ''): Promise<Page> =>
+  (await server.admin.get(`/api/audit${query}`).expect(200)).body as Page
 const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
 
 test('Changes are recorded with caller, route and ids, and without bodies', async () => {

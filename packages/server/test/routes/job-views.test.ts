@@ -30,7 +30,7 @@ const fail = async (runs: readonly HeldRun[], messageOf: (run: HeldRun) => strin
 
 /** Fields of answers that are used beyond comparisons. */
 interface Body {
-  readonly data: readonly { readonly job_id: string }[]
+  readonly data: readonly { readonly job_id: string; readonly pattern?: string }[]
   readonly pagination: { readonly next_cursor?: string }
   readonly next_cursor?: string
   readonly series: readonly { readonly completed: number }[]
@@ -270,13 +270,10 @@ describe('POST /jobs/{job_id}/retry', () => {
     await fail(runs.slice(0, 2), (run) => `${run.target}: refused after ${run.runId} ms`)
     await fail(runs.slice(2), () => 'no such file')
     const [group] = (await get(`/jobs/${job}/failures`)).data
-    const retry = async (pattern: string, status: number) =>
-      (
-        await server.operator
-          .post(`/api/jobs/${job}/retry`)
-          .send({ statuses: ['failed'], pattern })
-          .expect(status)
-      ).body
+    const retry = async (pattern: string, status: number) => {
+      const sent = server.operator.post(`/api/jobs/${job}/retry`).send({ statuses: ['failed'], pattern })
+      return (await sent.expect(status)).body as Record<'message' | 'job_id' | 'runs', unknown>
+    }
     const none = await retry('another message', 409)
     expect(none.message).toContain("no target's latest run is failed with this pattern")
     const { job_id: made, runs: count } = await retry(group?.pattern ?? '', 200)

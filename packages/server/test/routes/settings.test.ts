@@ -32,7 +32,8 @@ const written = (changes: Record<string, unknown> = {}): Config =>
 
 test('GET /settings shows each setting with its origin and documentation, and masks secrets', async () => {
   const { body, text } = await server.admin.get('/api/settings').expect(200)
-  const of = (key: string) => body.data.find((setting: { key: string }) => setting.key === key)
+  const settings = body.data as Record<string, unknown>[]
+  const of = (name: string): Record<string, unknown> => settings.find(({ key }) => key === name) ?? {}
   expect(of('http.port')).toMatchObject({ value: 0, origin: 'command line', env: 'SCANFARM_HTTP_PORT' })
   expect(of('log.level')).toMatchObject({ value: 'info', origin: 'default', fallback: 'info' })
   expect(of('log.level').kind).not.toContain('\\')
