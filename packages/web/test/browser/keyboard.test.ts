@@ -55,13 +55,17 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await activate(page, page.getByRole('button', { name: /^Start/ }))
   await page.waitForURL('**/jobs/*')
 
-  // The search finds the run by its target; j and Enter open it.
+  // The search finds the run by its target, and Enter opens it.
   await page.keyboard.press('/')
   await page.keyboard.type('keyboard.test')
   await page.keyboard.press('Enter')
+  await heading(page, /^keyboard\.test/)
+
+  // So do g and r, then j and Enter.
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
   await heading(page, 'Runs')
   await page.getByRole('link', { name: 'keyboard.test' }).first().waitFor()
-  await page.keyboard.press('Escape')
   await tabTo(page, page.getByRole('region', { name: 'Runs' }))
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
