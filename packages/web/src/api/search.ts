@@ -52,6 +52,8 @@ const findRuns = async (target: string, signal: AbortSignal): Promise<Hit[]> => 
 }
 
 const findJobs = async (search: string, signal: AbortSignal): Promise<Hit[]> => {
+  // The API finds jobs by the beginning of their id.
+  if (!/^[\da-f]{1,16}$/.test(search)) return []
   const { data } = await answer(api.GET('/jobs', { params: { query: { search, limit: MOST } }, signal }))
   return data.map((job) => ({
     href: at('jobs', job.job_id),

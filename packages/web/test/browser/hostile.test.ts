@@ -174,8 +174,9 @@ const damage = async (page: Page): Promise<string[]> =>
     return [...found]
   })
 
-/** Shows nothing that others have written: settings, what changed before a choice, and filters that match nothing. */
-const showsNone = (path: string): boolean => ['/settings', '/changes'].includes(path) || path.includes('?')
+/** Shows no text of others here: counts, settings, a choice, machines that exist, and filters that match nothing. */
+const showsNone = (path: string): boolean =>
+  ['/', '/settings', '/changes', '/cloud'].includes(path) || path.includes('?')
 
 for (const size of [
   [1440, 900],
