@@ -116,7 +116,7 @@ const UserMenu = () => {
   const [theme, setTheme] = useState(currentTheme)
   return (
     <Menu
-      label={`${data?.name ?? ''}: user and theme`}
+      label={`${data?.name ?? ''} ${data?.role ?? ''}: user and theme`}
       items={[
         ...THEMES.map((each) => ({
           label: `Theme: ${each}`,
@@ -130,8 +130,7 @@ const UserMenu = () => {
         { label: 'Log out', onSelect: () => void logOut() },
       ]}
     >
-      <span className="user-name">{data?.name ?? ''}</span>
-      <span className="muted">{data?.role ?? ''}</span>
+      <span className="user-name">{data?.name ?? ''}</span> <span className="muted">{data?.role ?? ''}</span>
     </Menu>
   )
 }

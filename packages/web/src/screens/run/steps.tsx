@@ -79,9 +79,8 @@ const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
       />
       {step.command === '' ? null : (
         <details className="fold" open={step.command.length < 600}>
-          <summary>
-            Command <CopyButton text={step.command} label="the command" />
-          </summary>
+          <summary>Command</summary>
+          <CopyButton text={step.command} label="the command" />
           <Code label={`Command of ${step.step_name}`}>{step.command}</Code>
         </details>
       )}
