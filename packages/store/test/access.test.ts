@@ -8,7 +8,9 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-beforeEach(() => sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows'))
+beforeEach(() =>
+  sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows cascade'),
+)
 const numberOf = (text: string) =>
   asSuperuser(async (client) => Number((await client.query<{ n: string }>(text)).rows[0]?.n), db.url)
 const PAGE = { offset: 0, limit: 20 }

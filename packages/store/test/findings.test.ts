@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
-  await sql('truncate vulnerabilities, assets, event_logs')
+  await sql('truncate vulnerabilities, assets, event_logs cascade')
 })
 
 const finding = (changes: Partial<FindingContent> = {}): FindingContent => ({

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await wipe(db.url)
-  await sql('truncate vulnerabilities, observations, sightings, scans, scopes')
+  await sql('truncate vulnerabilities, observations, sightings, scans, scopes cascade')
   await sql('delete from pinned_workflows')
 })
 afterAll(() => db[Symbol.asyncDispose]())

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await asSuperuser(
     (client) =>
       client.query(
-        `truncate assets, vulnerabilities; delete from orgs where uuid <> '${DEFAULT_ORG}'; truncate org_workspaces`,
+        `truncate assets, vulnerabilities cascade; delete from orgs where uuid <> '${DEFAULT_ORG}'; truncate org_workspaces`,
       ),
     db.url,
   )
