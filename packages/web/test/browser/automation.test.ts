@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Page, useConsole } from './harness.ts'
+import { type Page, refusalOf, useConsole } from './harness.ts'
 
 const LISTENER = `
 kind: module
@@ -193,10 +193,9 @@ test('A subscription shows its secret once, and a delivery that failed is sent a
 
 test('A viewer sees why the buttons that change something are disabled', async () => {
   const page = await farm().open('/triggers', { role: 'viewer' })
-  const create = page.getByRole('button', { name: 'New schedule' })
-  expect(await create.getAttribute('aria-description')).toMatch(/needs the role admin/)
+  expect(await refusalOf(page.getByRole('button', { name: 'New schedule' }))).toMatch(/needs the role admin/)
   await page.goto('/workflows/listener')
-  expect(await page.getByRole('button', { name: 'Start' }).getAttribute('aria-description')).toMatch(
+  expect(await refusalOf(page.getByRole('button', { name: 'Start', exact: true }))).toMatch(
     /needs the role operator/,
   )
   await page.goto('/webhooks')

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
 import { createClient, type Client } from '@scanfarm/client'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { openChromium } from './chromium.ts'
 import { Problems } from './problems.ts'
 
@@ -185,6 +185,15 @@ const chromiumProgram = (): string => {
   const path = process.env['SCANFARM_TEST_CHROMIUM']
   if (!path) throw new Error('SCANFARM_TEST_CHROMIUM is not set: run the tests with npm test')
   return path
+}
+
+/** Why a button cannot be pressed, as a screen reader says it. Waits for the button and the reason. */
+export const refusalOf = async (button: Locator): Promise<string> => {
+  const refused = button.and(button.page().locator('[aria-disabled="true"][aria-describedby]'))
+  return await refused.evaluate((element) => {
+    const id = element.getAttribute('aria-describedby') ?? ''
+    return element.ownerDocument.getElementById(id)?.textContent ?? ''
+  })
 }
 
 /**
