@@ -47,6 +47,7 @@ test('The overview shows the figures of the API, what needs attention, and chart
   const chart = page.getByRole('figure').filter({ hasText: 'Ended runs per minute' })
   await chart.getByText('Numbers').click()
   const { data: series } = await farm().api.GET('/stats/series', { params: { query: { range: '1h' } } })
+  await chart.getByRole('row').nth(series.times.length).waitFor()
   expect(await chart.getByRole('row').count()).toBe(series.times.length + 1)
   await page.getByRole('link', { name: 'failed' }).first().click()
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
