@@ -56,7 +56,7 @@ export const readSubjects = async (): Promise<Subject[]> => {
 }
 
 const STATEMENT =
-  /^((?:--.*\n)*)create table (\w+) \(\n([^]+?)^\)|^alter table (\w+)\s+([^;]+);.*|^drop table (\w+)/gm
+  /^((?:--.*\n)*)create (?:unlogged )?table (\w+) \(\n([^]+?)^\)|^alter table (\w+)\s+([^;]+);.*|^drop table (\w+)/gm
 
 const readStatements = (text: string, subject: Subject, all: readonly Subject[]): void => {
   for (const [, comment = '', created, body = '', altered, changes = '', dropped] of text.matchAll(

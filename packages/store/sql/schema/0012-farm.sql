@@ -26,4 +26,5 @@ create table farm_series (
 );
 
 -- Up to where the event log is counted in farm_series.
-alter table farm add column series_tx xid8 not null default '0', add column series_id bigint not null default 0;
+alter table farm add column series_tx xid8 not null default '0';
+alter table farm add column series_id bigint not null default 0;

@@ -16,6 +16,11 @@ const CONCERNED: Readonly<Record<string, readonly string[]>> = {
 }
 const OTHER = ['events']
 
+/** Lists that the farm makes longer, and not the user of the page: new rows wait until the user wants them. */
+const GROWING: ReadonlySet<unknown> = new Set(['runs', 'jobs', 'findings', 'assets', 'events'])
+
+export const isGrowing = ([name]: QueryKey): boolean => GROWING.has(name)
+
 export const keysOf = (topic: string): readonly QueryKey[] => {
   const dot = topic.indexOf('.')
   const names = CONCERNED[dot < 0 ? topic : topic.slice(0, dot)] ?? OTHER

@@ -23,6 +23,8 @@ interface DataTableProps<T> {
   readonly list: {
     /** Changes when the list shows something else, for example with other filters. */
     readonly id?: string
+    /** Rows that arrive above those on the screen wait until the user wants to see them. */
+    readonly growing?: boolean
     readonly rows: readonly T[] | undefined
     readonly total?: number
     readonly error?: unknown
@@ -46,14 +48,18 @@ const storedColumns = (label: string): readonly string[] | undefined =>
   localStorage.getItem(`columns ${label}`)?.split(' ')
 
 /**
- * Rows that arrive above those on the screen would move them: they wait until the user wants to see them. The rows on the
- * screen change in place.
+ * In a list that the farm makes longer, new rows above those on the screen would move them: they wait until the user wants
+ * to see them. The rows on the screen change in place.
  */
-const useSteadyRows = <T,>(id: string, fresh: readonly T[], keyOf: (row: T) => string) => {
+const useSteadyRows = <T,>(
+  { id = '', growing = false }: DataTableProps<T>['list'],
+  fresh: readonly T[],
+  keyOf: (row: T) => string,
+) => {
   const [shown, setShown] = useState({ id, fresh, rows: fresh })
   let { rows } = shown
   if (shown.id !== id || shown.fresh !== fresh) {
-    rows = shown.id === id ? withoutNew(shown.rows, fresh, keyOf) : fresh
+    rows = growing && shown.id === id ? withoutNew(shown.rows, fresh, keyOf) : fresh
     setShown({ id, fresh, rows })
   }
   return {
@@ -86,7 +92,7 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
   const [shown, setShown] = useState<readonly string[]>(
     () => storedColumns(label) ?? columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
   )
-  const { rows, waiting, showAll } = useSteadyRows(list.id ?? '', list.rows ?? NO_ROWS, keyOf)
+  const { rows, waiting, showAll } = useSteadyRows(list, list.rows ?? NO_ROWS, keyOf)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { listQuery } from '../api/list.ts'
+import { isGrowing } from '../live/topics.ts'
 
 /** The records of all pages that are loaded, and what `DataTable` needs to load more. */
 export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {
@@ -12,6 +13,7 @@ export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {
   if (!result.isPlaceholderData && shown !== key) setShown(key)
   return {
     id: shown,
+    growing: isGrowing(query.queryKey),
     rows: useMemo(() => pages?.flatMap(({ data }) => data), [pages]),
     total: pages?.[0]?.pagination?.total,
     error: result.error,

@@ -9,7 +9,7 @@ test('The search finds workflows, runs and screens while one types, and Enter op
   const id = await farm().start('hello', ['search.example'])
   const page = await farm().open('/settings')
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
-  const search = page.getByRole('combobox', { name: 'Search the farm' })
+  const search = page.getByRole('search').first().getByRole('combobox')
   await page.keyboard.press('/')
   await page.keyboard.type('search.example')
   await page.getByRole('option', { name: /search\.example hello/ }).waitFor()
