@@ -75,6 +75,8 @@ describe('the queue on a failing Redis', () => {
     const cancelled: number[] = []
     await using _listening = await worker.onSignal(({ runIds }) => cancelled.push(...runIds))
     const taking = consumer.take(1, patience())
+    // The client never settles a read that was blocked when the connection was lost.
+    await until(async () => String(await command(server, 'info', 'clients')).includes('blocked_clients:1'))
     await server.kill()
     await expect(master.add([message(1)])).rejects.toThrow()
     await server.restart()

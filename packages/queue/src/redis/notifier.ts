@@ -3,7 +3,10 @@ import { untilAborted, type Notifier } from '../backend.ts'
 import type { QueueLog } from '../run-queue.ts'
 import { connect } from './connect.ts'
 
-/** A blocking read that exceeds its own timeout by this much is dead: the client reconnects. */
+/**
+ * A blocking read that exceeds its own timeout by this much is dead: the client reconnects. The client forgets the reads
+ * that were under way when a connection was lost, and never settles them.
+ */
 const WATCHDOG_MS = 1_000
 
 /**
@@ -38,10 +41,14 @@ export class RedisNotifier implements Notifier {
   }
 
   async #block(queues: readonly string[], ms: number): Promise<string | undefined> {
-    const watchdog = setTimeout(() => this.#client.disconnect(true), ms + WATCHDOG_MS)
+    const dead = Promise.withResolvers<never>()
+    const watchdog = setTimeout(() => {
+      this.#client.disconnect(true)
+      dead.reject(new Error('Redis did not answer a blocking read in time'))
+    }, ms + WATCHDOG_MS)
     try {
-      const popped = await this.#client.bzpopmin(...queues.map(this.#markerOf), ms / 1000)
-      return popped?.[0]
+      const popped = this.#client.bzpopmin(...queues.map(this.#markerOf), ms / 1000)
+      return (await Promise.race([popped, dead.promise]))?.[0]
     } finally {
       clearTimeout(watchdog)
     }
