@@ -1,7 +1,7 @@
 // long
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { TestCluster, until } from './test-cluster.ts'
-import { expectExactlyOnce, expectOvertaking } from './expectations.ts'
+import { expectExactlyOnce, expectNoneLost, expectOvertaking } from './expectations.ts'
 import { jobEnded, readJob, runsOf, submit, targets } from './jobs.ts'
 import { mostAtOnce, openGate, stamped } from './traces.ts'
 
@@ -27,7 +27,7 @@ test(
     const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
     await jobEnded(cluster.client, jobId)
     const runs = await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
-    expect(runs.filter((run) => run.attempt !== 1)).toEqual([])
+    await expectNoneLost(cluster.client, runs)
     expect(new Set(runs.map((run) => run.worker_id)).size).toBe(2)
   },
   TEST_MS,

@@ -16,6 +16,19 @@ export async function expectExactlyOnce(
   return runs
 }
 
+/**
+ * Expects that no worker lost a run. On a busy machine a run that was claimed ahead of a free slot may have been put back
+ * before it began, which is an attempt too.
+ */
+export async function expectNoneLost(client: Client, runs: readonly RunRow[]): Promise<void> {
+  const again = runs.filter(({ attempt }) => attempt > 1)
+  const lists = await Promise.all(
+    again.map(({ id }) => client.get<{ data: { ending: string }[] }>(`/runs/${id}/attempts`)),
+  )
+  const earlier = lists.flatMap(({ data }) => data.slice(0, -1))
+  expect(earlier.filter(({ ending }) => ending !== 'handed_back')).toEqual([])
+}
+
 /** Expects that a critical run starts before `lowRuns` queued runs of low priority when one of the `slots` is free. */
 export async function expectOvertaking(cluster: TestCluster, slots: number, lowRuns: number): Promise<void> {
   const [folder, blocked] = [await cluster.traces(), await cluster.traces()]

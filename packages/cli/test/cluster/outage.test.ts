@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TestCluster, type PrivateRedis } from './test-cluster.ts'
-import { expectExactlyOnce } from './expectations.ts'
+import { expectExactlyOnce, expectNoneLost } from './expectations.ts'
 import { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 
 const START_MS = 300_000
@@ -36,7 +36,7 @@ const startJob = async (): Promise<string> => {
 const expectUntouched = async (jobId: string): Promise<void> => {
   await jobEnded(cluster.client, jobId)
   const runs = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
-  expect(runs.filter((run) => run.attempt !== 1)).toEqual([])
+  await expectNoneLost(cluster.client, runs)
 }
 
 test(
