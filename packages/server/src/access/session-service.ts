@@ -34,7 +34,7 @@ export interface SessionService {
   end(caller: Caller, id: string): Promise<boolean>
 }
 
-/** Sessions of browsers. Every session has a new secret, so that nobody can choose the one of another. */
+/** Sessions of browsers. Every session has a new secret, so an attacker cannot make a user log in with a known secret. */
 export const createSessionService = (access: Access, logins: LoginService, hours: number): SessionService => {
   /** Counts tries of tokens and codes by address. */
   const guarded = async (ip: string, start: () => Promise<boolean>): Promise<void> => {
