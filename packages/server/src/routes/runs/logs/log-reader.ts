@@ -1,5 +1,5 @@
 import { isTerminal, type ArtifactStore } from '@scanfarm/contracts'
-import { errorText, type Logger } from '@scanfarm/platform'
+import { errorText, pause, type Logger } from '@scanfarm/platform'
 import type { LogState, Store } from '@scanfarm/store'
 import { Notifier } from '../../../notifier.ts'
 import { hasFinal, isOver, readLive } from './log-files.ts'
@@ -87,13 +87,9 @@ export class LogReader {
           this.#parts.log.warn('a log cannot be followed at the moment', { reason: errorText(error) })
         failed = true
       }
-      if (!this.#settled) await this.#pause(failed ? FAILED_MS : POLL_MS)
+      if (!this.#settled) await pause(failed ? FAILED_MS : POLL_MS)
     }
     this.#running = false
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, ms))
   }
 
   async #readNew(): Promise<void> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ArtifactStore } from '@scanfarm/contracts'
-import { errorText, type Logger } from '@scanfarm/platform'
+import { errorText, pause, type Logger } from '@scanfarm/platform'
 import type { LogState, Store } from '@scanfarm/store'
 import { StreamLimits } from '../../../http/stream-limits.ts'
 import { contentOf, isOver, readFinal, readLive, type LogContent } from './log-files.ts'
@@ -89,7 +89,7 @@ export class LogStreams implements Disposable {
     if (content.kind !== 'tail' || content.size < TAIL_BYTES || isOver(state)) return content
     await this.#follow(state.runId)
     for (const until = performance.now() + FIRST_MS; performance.now() < until;) {
-      await new Promise((resolve) => setTimeout(resolve, FIRST_POLL_MS))
+      await pause(FIRST_POLL_MS)
       const live = await contentOf(artifacts, state)
       if (live.kind !== 'tail') return live
     }
