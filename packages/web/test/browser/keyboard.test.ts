@@ -83,6 +83,8 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await follow(page, 'Workers')
   await activate(page, page.getByRole('link', { name: 'worker-1' }).first())
   await heading(page, /worker-1/)
+  // The page may see that the worker has left before the test does.
+  farm().problems.expect(/GET \/api\/workers\/[^/]+: 404$/)
   await activate(page, page.getByRole('button', { name: 'Drain' }))
   await activate(page, page.getByRole('dialog').getByRole('button', { name: /Drain/ }))
   expect(await farm().farm.workers[0]?.ended).toEqual({ code: 0, signal: null })
