@@ -66,7 +66,7 @@ const listPaths = async (page: Page): Promise<Record<string, string>> => {
 const show = async (page: Page, path: string): Promise<void> => {
   await page.goto(path)
   await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.waitForFunction(`!document.querySelector('.skeleton, [aria-busy="true"]')`)
+  await page.locator('.skeleton, [aria-busy="true"]').first().waitFor({ state: 'detached' })
   // Charts and tables are drawn in the frame after their data.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 }
