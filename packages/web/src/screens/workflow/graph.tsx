@@ -13,6 +13,9 @@ const MIN_ZOOM = 0.1
 const STEP = 1.25
 /** A larger graph is not shrunk below what can be read: it is moved. */
 const LEAST_FIT = 0.75
+/** Height of the graph. */
+const MOST_PX = 560
+const MOST_OF_WINDOW = 0.64
 const SIDE_PX = 20
 const CHAR_PX = 6.6
 
@@ -96,8 +99,11 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
+  const most = Math.min(MOST_PX, MOST_OF_WINDOW * window.innerHeight)
   const fitting: View = (() => {
-    const zoom = Math.min(1, Math.max(LEAST_FIT, (size.width - 2 * SIDE_PX) / Math.max(1, drawing.width)))
+    const across = (size.width - 2 * SIDE_PX) / Math.max(1, drawing.width)
+    const down = (most - 2 * SIDE_PX) / Math.max(1, drawing.height)
+    const zoom = Math.min(1, Math.max(LEAST_FIT, Math.min(across, down)))
     // What does not fit begins with the first part.
     const first = drawing.height * zoom + 2 * SIDE_PX > size.height + 1 ? (drawing.boxes[0]?.y ?? 0) : 0
     return {
@@ -199,7 +205,7 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
       <div
         ref={holder}
         className="graph-holder"
-        style={{ height: drawing.height * fitting.zoom + 2 * SIDE_PX }}
+        style={{ height: Math.min(most, drawing.height * fitting.zoom + 2 * SIDE_PX) }}
         onPointerDown={onDown}
         onPointerMove={onMove}
         onPointerUp={() => (drag.current = undefined)}
