@@ -28,11 +28,19 @@ const WHOLE = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, power)
 const token = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-const clock = (time: number, withDate: boolean): string => {
-  const date = new Date(time * 1000)
-  return withDate
-    ? date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
-    : date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+/** Labels of an axis: as much of each time as tells it from its neighbours. */
+const timesOf = (splits: readonly number[]): string[] => {
+  const [first = 0, second = first + DAY_SECONDS] = splits
+  const distance = second - first
+  return splits.map((time) => {
+    const date = new Date(time * 1000)
+    return distance >= DAY_SECONDS / 2
+      ? date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+      : date.toLocaleTimeString(undefined, {
+          timeStyle: distance < 60 ? 'medium' : 'short',
+          hourCycle: 'h23',
+        })
+  })
 }
 
 const draw = (
@@ -46,7 +54,6 @@ const draw = (
     grid: { stroke: token('--line'), width: 1 },
     ticks: { show: false },
   }
-  const withDate = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * DAY_SECONDS
   return new UPlot(
     {
       width: element.clientWidth,
@@ -54,7 +61,7 @@ const draw = (
       padding: [8, 8, 0, 0],
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [
-        { ...axis, space: 64, size: 28, values: (_, splits) => splits.map((time) => clock(time, withDate)) },
+        { ...axis, space: 64, size: 28, values: (_, splits) => timesOf(splits) },
         {
           ...axis,
           size: 44,
