@@ -3,7 +3,15 @@ import type { RunDetail } from '@scanfarm/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useRefusal } from '../../api/role.ts'
-import { cancelRun, duplicateRun, retryRuns, runEventsQuery, runQuery, startRun } from '../../api/runs.ts'
+import {
+  attemptsQuery,
+  cancelRun,
+  duplicateRun,
+  retryRuns,
+  runEventsQuery,
+  runQuery,
+  startRun,
+} from '../../api/runs.ts'
 import {
   Button,
   Commands,
@@ -152,6 +160,17 @@ const Notices = ({ run }: { run: RunDetail }) => (
   </>
 )
 
+/** By its name; a worker that is not known any more by the beginning of its id. */
+const Worker = ({ run: { run_uuid, worker_id, completed_at } }: { run: RunDetail }) => {
+  const { data: attempts } = useQuery(attemptsQuery(run_uuid, completed_at !== null))
+  const attempt = attempts?.find((one) => one.worker_id === worker_id)
+  return (
+    <Link href={`/workers/${encodeURIComponent(worker_id)}`} title={worker_id}>
+      {attempt?.worker || worker_id.slice(0, 8)}
+    </Link>
+  )
+}
+
 const Facts = ({ run }: { run: RunDetail }) => (
   <KeyValues
     facts={[
@@ -173,16 +192,7 @@ const Facts = ({ run }: { run: RunDetail }) => (
           {run.run_group_id}
         </Link>,
       ],
-      [
-        'Worker',
-        run.worker_id === '' ? (
-          ''
-        ) : (
-          <Link key="worker" href={`/workers/${encodeURIComponent(run.worker_id)}`}>
-            {run.worker_id}
-          </Link>
-        ),
-      ],
+      ['Worker', run.worker_id === '' ? '' : <Worker key="worker" run={run} />],
       ['Workspace', run.workspace],
       ['Mode', run.run_mode],
       ['Priority', run.priority],
