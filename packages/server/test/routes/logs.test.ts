@@ -84,7 +84,7 @@ async function* follow(
       const parts = (text + decoder.decode(chunk, { stream: true })).split('\n\n')
       text = parts.pop() ?? ''
       for (const part of parts) {
-        const [, event = '', id = '', data = ''] = /^(?:event: (.+)\n)?id: (.+)\ndata: (.+)$/.exec(part) ?? []
+        const [, id = '', event = '', data = ''] = /^id: (.+)\n(?:event: (.+)\n)?data: (.+)$/.exec(part) ?? []
         if (data !== '') yield { event, id, data: JSON.parse(data) as Event['data'] }
       }
     }
@@ -140,7 +140,7 @@ describe('the log of a step with follow', () => {
     expect(refused.body).toEqual(
       refusal(
         'invalid_input',
-        expect.stringContaining('must be the id of an event of this log') as unknown as string,
+        expect.stringContaining('must be the id of an event of this stream') as unknown as string,
         [{ path: '/Last-Event-ID', message: expect.any(String) }],
       ),
     )

@@ -1,4 +1,5 @@
 import type { FeedEntry, FeedFilter, FeedPosition, Store } from '@scanfarm/store'
+import { frame } from '../../http/sent-events.ts'
 import { Notifier } from '../../notifier.ts'
 import { topicGlob } from '@scanfarm/contracts'
 
@@ -19,7 +20,6 @@ export interface Frame {
 /** What follows a position: a frame, no matching frame, or frames that were evicted. */
 export type Next = Frame | { readonly upToDate: FeedPosition } | 'gone'
 
-/** JSON contains no line breaks, so an entry is one line of data. */
 export const frameOf = ({ position, ...entry }: FeedEntry): Frame => ({
   position,
   about: {
@@ -28,7 +28,7 @@ export const frameOf = ({ position, ...entry }: FeedEntry): Frame => ({
     runId: entry.run_id,
     workflowName: entry.workflow_name,
   },
-  bytes: Buffer.from(`id: ${position}\ndata: ${JSON.stringify(entry)}\n\n`),
+  bytes: Buffer.from(frame(position, entry)),
 })
 
 const KEYS = ['workspace', 'runId', 'workflowName'] as const

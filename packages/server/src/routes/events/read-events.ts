@@ -1,8 +1,8 @@
-import { AppError, NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
+import { NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
 import { isFeedPosition } from '@scanfarm/store'
 import { Type } from 'typebox'
-import { bytes } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { lastEvent, lastEventQuery, sendEvents } from '../../http/sent-events.ts'
 import { refuseBadGlob } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased } from '../query.ts'
@@ -63,13 +63,6 @@ export const listEventLogs = route(
   },
 )
 
-const positionOf = (text: string | undefined, path: string): string | undefined => {
-  if (text === undefined || text === '' || isFeedPosition(text)) return text || undefined
-  throw new AppError('invalid_input', `${path.slice(1)}: must be the id of an event of this stream`, {
-    details: [{ path, message: 'must be the id of an event of this stream' }],
-  })
-}
-
 export const streamEvents = route(
   {
     method: 'get',
@@ -86,9 +79,7 @@ export const streamEvents = route(
         workspace: Type.Optional(Type.String()),
         run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
         workflow_name: Type.Optional(Type.String()),
-        last_event_id: Type.Optional(
-          Type.String({ description: 'For clients that cannot set the header; the header takes precedence' }),
-        ),
+        ...lastEventQuery,
       },
       { additionalProperties: false },
     ),
@@ -98,19 +89,13 @@ export const streamEvents = route(
   async ({ streams }, { query, caller, http }) => {
     const { topic, workspace, run_id: runId, workflow_name: workflowName } = query
     refuseBadGlob(topic)
-    const header = http.headers['last-event-id']
-    const after =
-      positionOf(typeof header === 'string' ? header : undefined, '/Last-Event-ID') ??
-      positionOf(query.last_event_id, '/last_event_id')
+    const after = lastEvent(http, query, (text) => (isFeedPosition(text) ? text : undefined))
     const filter = {
       ...(topic === undefined ? {} : { topic }),
       ...(workspace === undefined ? {} : { workspace }),
       ...(runId === undefined ? {} : { runId }),
       ...(workflowName === undefined ? {} : { workflowName }),
     }
-    return bytes(200, await streams.open(`${caller.kind} ${caller.id}`, after, filter, http.signal()), {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'X-Accel-Buffering': 'no',
-    })
+    return sendEvents(await streams.open(`${caller.kind} ${caller.id}`, after, filter, http.signal()))
   },
 )

@@ -1,14 +1,11 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import { errorText, pause, type Logger } from '@scanfarm/platform'
 import type { LogState, Store } from '@scanfarm/store'
-import { StreamLimits } from '../../../http/stream-limits.ts'
+import { firstFrame, frame, SentEvents, type Turn } from '../../../http/sent-events.ts'
 import { contentOf, isOver, readFinal, readLive, type LogContent } from './log-files.ts'
 import { LogReader } from './log-reader.ts'
 
-/** Concurrent streams in total and for each caller. */
-const MAX_STREAMS = 400
-const MAX_OF_CALLER = 20
 /** Bytes of a log in one event. */
 const FRAME_BYTES = 32 * 1024
 /** Workers store live logs for this long after the last renewal. */
@@ -17,11 +14,6 @@ const RENEW_MS = 5_000
 /** Longest wait for live logs of a run that nobody follows, and the time between two looks. */
 const FIRST_MS = 2_000
 const FIRST_POLL_MS = 100
-/** Maximum wait of an idle stream before it checks whether it was closed. */
-const LOOK_MS = 500
-const PING_MS = 15_000
-/** Delay before a client reconnects. */
-const RETRY_MS = 2_000
 /** A step with less output than this has all of it in its row. */
 const TAIL_BYTES = 16 * 1024 - 4
 
@@ -43,12 +35,10 @@ export interface LogStreamsParts {
 export class LogStreams implements Disposable {
   readonly #parts: LogStreamsParts
   readonly #readers = new Map<string, { readonly reader: LogReader; followers: number }>()
-  readonly #open = new Set<Readable>()
-  readonly #ending = new AbortController()
-  readonly #limits = new StreamLimits({
+  readonly #streams = new SentEvents({
     what: 'streams of logs',
-    ofCaller: MAX_OF_CALLER,
-    total: MAX_STREAMS,
+    ofCaller: 20,
+    total: 400,
     advice: 'close one',
   })
   #renewing: NodeJS.Timeout | undefined
@@ -64,22 +54,11 @@ export class LogStreams implements Disposable {
     after: LogPosition | undefined,
     gone: AbortSignal,
   ): Promise<Readable> {
-    const leave = this.#limits.enter(caller)
-    try {
+    return await this.#streams.open(caller, gone, async (closed) => {
       const first = await this.#begin(state, after)
       if (!isOver(first) && !this.#readers.has(keyOf(first))) await this.#follow(first.runId)
-      const closed = AbortSignal.any([gone, this.#ending.signal])
-      const stream = Readable.from(this.#frames(first, state, after, closed), { objectMode: false })
-      this.#open.add(stream)
-      stream.once('close', () => {
-        this.#open.delete(stream)
-        leave()
-      })
-      return stream
-    } catch (error) {
-      leave()
-      throw error
-    }
+      return this.#turns(first, after ?? { attempt: state.attempt, offset: 0 }, closed)
+    })
   }
 
   /** What there is of a log now. The output of a running step is asked of its worker. */
@@ -139,19 +118,13 @@ export class LogStreams implements Disposable {
     })
   }
 
-  async *#frames(
-    first: LogState,
-    named: LogState,
-    after: LogPosition | undefined,
-    closed: AbortSignal,
-  ): AsyncGenerator<string> {
+  async *#turns(first: LogState, after: LogPosition, closed: AbortSignal): AsyncGenerator<Turn> {
     const { artifacts } = this.#parts
-    let attempt = after?.attempt ?? named.attempt
-    let offset = attempt === first.attempt ? (after?.offset ?? 0) : 0
+    let { attempt } = after
+    let offset = attempt === first.attempt ? after.offset : 0
     using joined = this.#join(first, offset)
     const { reader } = joined
-    yield `retry: ${RETRY_MS}\n\n`
-    let sentAt = performance.now()
+    yield firstFrame(`${attempt}-${offset}`)
     while (!closed.aborted) {
       const { state, settled } = reader
       if (state.attempt !== attempt) {
@@ -172,26 +145,19 @@ export class LogStreams implements Disposable {
         yield textFrame(attempt, offset, part.subarray(0, length))
         at += length
         offset += length
-        sentAt = performance.now()
       }
       if (settled && whole === 0) {
         yield endFrame(state, offset)
         return
       }
-      if (whole > 0 || settled !== reader.settled) continue
-      if (performance.now() - sentAt > PING_MS) {
-        yield `id: ${attempt}-${offset}\n: ping\n\n`
-        sentAt = performance.now()
-      }
-      await reader.news.next(LOOK_MS)
+      if (whole === 0 && settled === reader.settled)
+        yield { position: `${attempt}-${offset}`, news: reader.news }
     }
   }
 
-  /** Ends every stream; clients reconnect to another master without losing output. */
   [Symbol.dispose](): void {
-    this.#ending.abort()
+    this.#streams[Symbol.dispose]()
     clearInterval(this.#renewing)
-    for (const stream of this.#open) stream.destroy()
   }
 }
 
@@ -206,21 +172,18 @@ const readRest = async (artifacts: ArtifactStore, state: LogState, offset: numbe
   return live.length > 0 || offset > 0 ? live : Buffer.from(state.step?.output ?? '')
 }
 
-const frame = (event: string, id: string, data: unknown): string =>
-  `${event === '' ? '' : `event: ${event}\n`}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`
-
 const textFrame = (attempt: number, offset: number, bytes: Buffer): string =>
-  frame('', `${attempt}-${offset + bytes.length}`, { offset, text: bytes.toString('utf8') })
+  frame(`${attempt}-${offset + bytes.length}`, { offset, text: bytes.toString('utf8') })
 
 const attemptFrame = ({ attempt, step }: LogState): string =>
-  frame('attempt', `${attempt}-0`, { attempt, ...(step && { step_id: step.id }) })
+  frame(`${attempt}-0`, { attempt, ...(step && { step_id: step.id }) }, 'attempt')
 
 const endFrame = ({ attempt, runStatus, step }: LogState, offset: number): string =>
-  frame('end', `${attempt}-${offset}`, {
-    status: step?.status ?? runStatus,
-    ...(step && { exit_code: step.exitCode }),
-    size: offset,
-  })
+  frame(
+    `${attempt}-${offset}`,
+    { status: step?.status ?? runStatus, ...(step && { exit_code: step.exitCode }), size: offset },
+    'end',
+  )
 
 /** How many of these bytes are whole characters: the last one may not have been written completely. */
 export const wholeCharacters = (bytes: Buffer): number => {

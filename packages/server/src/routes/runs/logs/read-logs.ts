@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { Type, type Static } from 'typebox'
 import { bytes, type Answer } from '../../../http/answer.ts'
 import { route, type Exchange } from '../../../http/route.ts'
+import { lastEvent, lastEventQuery, sendEvents } from '../../../http/sent-events.ts'
 import type { Caller } from '../../../access/authenticator.ts'
 import type { ServerContext } from '../../../context.ts'
 import { rangeOf } from '../../artifacts/send-artifact.ts'
@@ -22,9 +23,7 @@ const LogQuery = Type.Object(
     limit: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Most bytes; default: all. Not with follow' }),
     ),
-    last_event_id: Type.Optional(
-      Type.String({ description: 'For clients that cannot set the header; the header takes precedence' }),
-    ),
+    ...lastEventQuery,
   },
   { additionalProperties: false },
 )
@@ -97,12 +96,11 @@ const answer = async (
   http: Exchange,
 ): Promise<Answer> => {
   if (query.follow !== true) return await sendPart(await logStreams.content(state), query, http)
-  const after = positionAfter(state, query, http)
-  const stream = await logStreams.open(`${caller.kind} ${caller.id}`, state, after, http.signal())
-  return bytes(200, stream, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'X-Accel-Buffering': 'no',
-  })
+  if (query.limit !== undefined) throw refusal('/limit', 'cannot be combined with follow: leave it out')
+  const after =
+    lastEvent(http, query, positionOf) ??
+    (query.offset === undefined ? undefined : { attempt: state.attempt, offset: query.offset })
+  return sendEvents(await logStreams.open(`${caller.kind} ${caller.id}`, state, after, http.signal()))
 }
 
 const sendPart = async (
@@ -129,22 +127,9 @@ const sendPart = async (
 
 const POSITION = /^(?<attempt>\d{1,9})-(?<offset>\d{1,15})$/
 
-const positionAfter = (
-  { attempt }: LogState,
-  { offset, limit, last_event_id: asked }: Static<typeof LogQuery>,
-  { headers }: Exchange,
-): LogPosition | undefined => {
-  if (limit !== undefined) throw refusal('/limit', 'cannot be combined with follow: leave it out')
-  const header = headers['last-event-id']
-  const text = typeof header === 'string' && header !== '' ? header : (asked ?? '')
-  if (text === '') return offset === undefined ? undefined : { attempt, offset }
+const positionOf = (text: string): LogPosition | undefined => {
   const { groups } = POSITION.exec(text) ?? {}
-  if (groups === undefined)
-    throw refusal(
-      header === text ? '/Last-Event-ID' : '/last_event_id',
-      'must be the id of an event of this log, for example 1-2048',
-    )
-  return { attempt: Number(groups['attempt']), offset: Number(groups['offset']) }
+  return groups && { attempt: Number(groups['attempt']), offset: Number(groups['offset']) }
 }
 
 const refusal = (path: string, message: string): AppError =>
