@@ -126,3 +126,28 @@ test('Selected runs are cancelled with one request, and a viewer is told why the
     /needs the role operator/,
   )
 })
+
+test('A followed log goes on without a gap or a repeated line when the server has been away', async () => {
+  farm().problems.expect(
+    /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/,
+  )
+  const { farm: cluster } = farm()
+  const folder = await cluster.traces()
+  const run = await runOf(await farm().start('speaks', ['away.example'], { folder }))
+  const page = await farm().open(`/runs/${run}`)
+  const log = page.getByRole('log')
+  await say(folder, 1)
+  await log.getByText('line of file 1').waitFor()
+
+  const [master] = cluster.masters
+  await master?.program.kill()
+  await page.getByText('▲ reconnecting').waitFor()
+  await say(folder, 2)
+  await cluster.startMaster(master?.port)
+  await log.getByText('line of file 2').waitFor()
+  await page.getByText('● live').waitFor()
+  await say(folder, 3)
+  await page.getByText('complete', { exact: true }).waitFor()
+  const lines = await log.locator('.log-text').allTextContents()
+  expect(lines).toEqual(['red and <b>not bold</b>', ...[1, 2, 3].map((n) => `line of file ${n}`)])
+})
