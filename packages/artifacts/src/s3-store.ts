@@ -113,10 +113,19 @@ const download = async (
     return { size, body: answer.Body instanceof Readable ? answer.Body : Readable.from([]) }
   } catch (error) {
     if (statusOf(error) === 416)
-      return { size: (await sizeOf(sdk, client, place)) ?? 0, body: Readable.from([]) }
+      return {
+        size: sizeIn(error) ?? (await sizeOf(sdk, client, place)) ?? 0,
+        body: Readable.from([]),
+      }
     if (isMissing(error)) return undefined
     throw error
   }
+}
+
+/** Most services name the size in their refusal of a range: that saves a request to those who wait for more bytes. */
+const sizeIn = (error: unknown): number | undefined => {
+  const size = Error.isError(error) && 'ActualObjectSize' in error ? Number(error.ActualObjectSize) : NaN
+  return Number.isSafeInteger(size) ? size : undefined
 }
 
 /** S3 lists by name, so all objects are listed. */

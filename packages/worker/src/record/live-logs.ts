@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 10_000
 const BLOCKS_PER_TURN = 8
 /** How long a run counts as followed after the database has said so. */
 const FOLLOWED_MS = 20_000
-/** Blocks that are removed at the same time. */
-const REMOVALS = 8
+/** Logs that are uploaded at the same time, and blocks that are removed: the store may be far away. */
+const AT_ONCE = 8
 
 export interface LiveLogsOptions {
   readonly artifacts: Pick<ArtifactStore, 'put' | 'remove'>
@@ -66,9 +66,9 @@ export class LiveLogs implements AsyncDisposable {
     this.#copies.delete(log)
     const keys = this.#keysOf(log)
     const all = [...keys]
-    for (let from = 0; from < all.length; from += REMOVALS)
+    for (let from = 0; from < all.length; from += AT_ONCE)
       await Promise.all(
-        all.slice(from, from + REMOVALS).map(async (key) => {
+        all.slice(from, from + AT_ONCE).map(async (key) => {
           await this.#options.artifacts.remove(key)
           keys.delete(key)
         }),
@@ -103,10 +103,14 @@ export class LiveLogs implements AsyncDisposable {
     for (const [log, source] of this.#options.growing())
       if (source.length > 0 && !this.#copies.has(log))
         this.#copies.set(log, { source, stored: 0, closed: false })
-    for (const [log, copy] of this.#copies) {
-      if (await this.#copyNew(log, copy)) continue
-      if (copy.closed) this.#copies.delete(log)
-    }
+    const waiting = this.#copies.entries()
+    const lanes = Array.from({ length: AT_ONCE }, async () => {
+      for (const [log, copy] of waiting)
+        if (!(await this.#copyNew(log, copy)) && copy.closed) this.#copies.delete(log)
+    })
+    // All end before the next turn: a late upload would replace a longer block.
+    const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 
   /** Returns whether the log had new bytes. */

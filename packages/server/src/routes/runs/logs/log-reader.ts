@@ -1,4 +1,4 @@
-import { isTerminal, type ArtifactStore } from '@scanfarm/contracts'
+import { isTerminal, LIVE_BLOCK_BYTES, type ArtifactStore } from '@scanfarm/contracts'
 import { errorText, pause, type Logger } from '@scanfarm/platform'
 import type { LogState, Store } from '@scanfarm/store'
 import { Notifier } from '../../../notifier.ts'
@@ -101,6 +101,8 @@ export class LogReader {
       while (this.#end - this.#start > WINDOW_BYTES && this.#chunks.length > 1)
         this.#start += this.#chunks.shift()?.length ?? 0
       this.news.notify()
+      // A block that is not full is the last one.
+      if (this.#end % LIVE_BLOCK_BYTES !== 0) return
     }
   }
 
