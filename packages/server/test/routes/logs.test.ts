@@ -216,6 +216,18 @@ describe('the log of a step without follow', () => {
   })
 })
 
+test('the output of a step whose worker was lost for good is all that the worker had stored', async () => {
+  const { run, step, path } = await running({ output: 'reported\n' })
+  const stored = `reported\n${'and stored\n'.repeat(20_000)}`
+  await storeLive(run, step.seq, Buffer.from(stored))
+  await endRun(server.runStore, run, { status: 'failed', errorMessage: 'its workers were lost' })
+  const answer = await server.viewer.get(path)
+  expect([answer.text === stored, answer.headers['scanfarm-log']]).toEqual([true, 'live'])
+  const events = await Array.fromAsync(follow(path))
+  expect(textOf(events) === stored).toBe(true)
+  expect(events.at(-1)).toMatchObject({ event: 'end', data: { status: 'failed', size: stored.length } })
+})
+
 describe('GET /runs/{id}/log', () => {
   test('is what the workflow and the engine logged, live and complete', async () => {
     const { run } = await running()

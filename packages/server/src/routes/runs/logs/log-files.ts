@@ -56,16 +56,31 @@ export const readLive = async (
   return isEnd ? Buffer.concat([bytes, await readLive(artifacts, state, offset + bytes.length)]) : bytes
 }
 
-/** The next bytes of the complete log of an ended step or run; empty at its end, undefined if it is not stored. */
-export const readFinal = async (
+/** A step with less output than this has all of it in its row, unless its worker was lost before it reported more. */
+export const TAIL_BYTES = 16 * 1024 - 4
+
+/** The step did not end by itself and has no stored log: its worker may have stored more than it has reported. */
+const mayBeCut = ({ step }: LogState): boolean =>
+  step !== undefined && step.storeKey === '' && (step.status === 'failed' || step.status === 'cancelled')
+
+/** The next bytes of the log of an ended step or run, of the best form that is left of it; empty at its end. */
+export const readEnded = async (
   artifacts: ArtifactStore,
   state: LogState,
   offset: number,
-): Promise<Buffer | undefined> => {
+): Promise<Buffer> => {
+  const output = Buffer.from(state.step?.output ?? '')
   const key = finalKey(state)
-  if (key === '') return Buffer.from(state.step?.output ?? '').subarray(offset)
-  const found = await artifacts.get(key, { start: offset, end: offset + READ_BYTES - 1 })
-  return found && (await buffer(found.body))
+  if (key !== '') {
+    const found = await artifacts.get(key, { start: offset, end: offset + READ_BYTES - 1 })
+    if (found !== undefined) return await buffer(found.body)
+  } else if (!mayBeCut(state)) return output.subarray(offset)
+  const live = await readLive(artifacts, state, offset)
+  if (live.length > 0) return live
+  // Offsets do not apply to the tail of a longer log.
+  return offset === 0 || (key === '' && output.length < TAIL_BYTES)
+    ? output.subarray(offset)
+    : Buffer.alloc(0)
 }
 
 export const hasFinal = async (artifacts: ArtifactStore, state: LogState): Promise<boolean> => {
@@ -86,16 +101,16 @@ export const contentOf = async (artifacts: ArtifactStore, state: LogState): Prom
   const output = Buffer.from(state.step?.output ?? '')
   const read = async ({ start, end }: ByteRange): Promise<Readable> =>
     Readable.from([output.subarray(start, end + 1)])
-  if (isOver(state) && state.step !== undefined && key === '')
-    return { kind: 'complete', size: output.length, read }
+  const isWhole = isOver(state) && state.step !== undefined && key === ''
+  if (isWhole && !mayBeCut(state)) return { kind: 'complete', size: output.length, read }
   const live = await liveSize(artifacts, state)
-  if (live > 0)
+  if (live > (isWhole ? output.length : 0))
     return {
       kind: 'live',
       size: live,
       read: async (range) => Readable.from(liveParts(artifacts, state, range)),
     }
-  return { kind: 'tail', size: output.length, read }
+  return { kind: isWhole && output.length < TAIL_BYTES ? 'complete' : 'tail', size: output.length, read }
 }
 
 const liveSize = async (artifacts: ArtifactStore, state: LogState): Promise<number> => {

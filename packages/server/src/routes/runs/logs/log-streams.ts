@@ -3,7 +3,7 @@ import type { ArtifactStore } from '@scanfarm/contracts'
 import { errorText, pause, type Logger } from '@scanfarm/platform'
 import type { LogState, Store } from '@scanfarm/store'
 import { firstFrame, frame, SentEvents, type Turn } from '../../../http/sent-events.ts'
-import { contentOf, isOver, readFinal, readLive, type LogContent } from './log-files.ts'
+import { contentOf, isOver, readEnded, readLive, TAIL_BYTES, type LogContent } from './log-files.ts'
 import { LogReader } from './log-reader.ts'
 
 /** Bytes of a log in one event. */
@@ -14,9 +14,6 @@ const RENEW_MS = 5_000
 /** Longest wait for live logs of a run that nobody follows, and the time between two looks. */
 const FIRST_MS = 2_000
 const FIRST_POLL_MS = 100
-/** A step with less output than this has all of it in its row. */
-const TAIL_BYTES = 16 * 1024 - 4
-
 /** A position in a log: an attempt, and the number of bytes before it. */
 export interface LogPosition {
   readonly attempt: number
@@ -125,9 +122,18 @@ export class LogStreams implements Disposable {
     using joined = this.#join(first, offset)
     const { reader } = joined
     yield firstFrame(`${attempt}-${offset}`)
+    let from = first
     while (!closed.aborted) {
       const { state, settled } = reader
       if (state.attempt !== attempt) {
+        // A slow client has not seen the end of the attempt that was lost.
+        for (; attempt === from.attempt;) {
+          const rest = await readLive(artifacts, from, offset)
+          if (rest.length === 0) break
+          yield* textFrames(attempt, offset, rest)
+          offset += rest.length
+        }
+        from = state
         attempt = state.attempt
         offset = 0
         yield attemptFrame(state)
@@ -135,17 +141,12 @@ export class LogStreams implements Disposable {
       const kept = settled ? undefined : reader.next(offset)
       let bytes: Buffer | undefined
       if (kept === 'behind') bytes = await readLive(artifacts, state, offset)
-      else bytes = kept ?? (await readRest(artifacts, state, offset))
+      else bytes = kept ?? (await readEnded(artifacts, state, offset))
       // Bytes of another attempt: the reader has moved on meanwhile.
       if (reader.state.attempt !== attempt) continue
       const whole = settled && bytes.length < 4 ? bytes.length : wholeCharacters(bytes)
-      for (let at = 0; at < whole && !closed.aborted;) {
-        const part = bytes.subarray(at, Math.min(at + FRAME_BYTES, whole))
-        const length = at + part.length < whole ? wholeCharacters(part) : part.length
-        yield textFrame(attempt, offset, part.subarray(0, length))
-        at += length
-        offset += length
-      }
+      yield* textFrames(attempt, offset, bytes.subarray(0, whole))
+      offset += whole
       if (settled && whole === 0) {
         yield endFrame(state, offset)
         return
@@ -163,17 +164,18 @@ export class LogStreams implements Disposable {
 
 const keyOf = ({ runId, attempt, step }: LogState): string => `${runId}/${attempt}/${step?.seq ?? ''}`
 
-/** The next bytes of a log that has settled, of the best form that is left of it. */
-const readRest = async (artifacts: ArtifactStore, state: LogState, offset: number): Promise<Buffer> => {
-  const final = await readFinal(artifacts, state, offset)
-  if (final !== undefined) return final
-  const live = await readLive(artifacts, state, offset)
-  // Offsets do not apply to the tail of a lost log.
-  return live.length > 0 || offset > 0 ? live : Buffer.from(state.step?.output ?? '')
+/** The text of these bytes, in events that are cut between characters. */
+function* textFrames(attempt: number, offset: number, bytes: Buffer): Generator<string> {
+  for (let at = 0; at < bytes.length;) {
+    const part = bytes.subarray(at, at + FRAME_BYTES)
+    const length = at + part.length < bytes.length ? wholeCharacters(part) : part.length
+    at += length
+    yield frame(`${attempt}-${offset + at}`, {
+      offset: offset + at - length,
+      text: part.subarray(0, length).toString('utf8'),
+    })
+  }
 }
-
-const textFrame = (attempt: number, offset: number, bytes: Buffer): string =>
-  frame(`${attempt}-${offset + bytes.length}`, { offset, text: bytes.toString('utf8') })
 
 const attemptFrame = ({ attempt, step }: LogState): string =>
   frame(`${attempt}-0`, { attempt, ...(step && { step_id: step.id }) }, 'attempt')
@@ -190,7 +192,7 @@ export const wholeCharacters = (bytes: Buffer): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if ((byte & 0xc0) === 0x80) continue
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    const needed = byte > 0xf4 ? 1 : byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
     return needed > back ? bytes.length - back : bytes.length
   }
   return bytes.length
