@@ -34,6 +34,8 @@ export interface Submission {
   readonly params?: Readonly<Record<string, string>>
   readonly priority?: string
   readonly concurrency?: number
+  /** Default: distributed. */
+  readonly run_mode?: 'local' | 'distributed'
 }
 
 export const targets = (count: number, prefix = 'host'): string[] =>
@@ -41,7 +43,7 @@ export const targets = (count: number, prefix = 'host'): string[] =>
 
 /** Starts a distributed job and returns its id. */
 export async function submit(client: Client, submission: Submission): Promise<string> {
-  const answer = await client.post<{ job_id: string }>('/runs', { ...submission, run_mode: 'distributed' })
+  const answer = await client.post<{ job_id: string }>('/runs', { run_mode: 'distributed', ...submission })
   return answer.job_id
 }
 

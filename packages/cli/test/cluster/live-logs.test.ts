@@ -4,7 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
-import { runsOf, submit } from './jobs.ts'
+import { MOTO_INSTALL_MS } from '@scanfarm/testing'
+import { startDistantStore } from './distant-store.ts'
+import { runsOf, submit, type Submission } from './jobs.ts'
 import { logEvents, type LogEvent } from './log-stream.ts'
 import { LEASE_MS, TestCluster, until } from './test-cluster.ts'
 import { begun } from './traces.ts'
@@ -13,6 +15,9 @@ const TEST_MS = 600_000
 const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
 /** The figure that is promised is p95 of 1 s; a busy machine of tests gets more. */
 const PATIENT_MS = 5_000
+/** A worker copies new output this often. */
+const LIVE_TURN_MS = 250
+const FOLLOWERS = 10
 
 const isText = ({ type }: LogEvent): boolean => type === ''
 const textOf = (events: readonly LogEvent[]): string =>
@@ -21,11 +26,11 @@ const textOf = (events: readonly LogEvent[]): string =>
     .map(({ data }) => String(data['text']))
     .join('')
 
-/** A job whose only step prints the time until the gate in `folder` is open. */
-const ticking = async (cluster: TestCluster) => {
+/** A running job whose steps wait until the gate in `folder` is open. */
+const started = async (cluster: TestCluster, module = 'ticking', more: Partial<Submission> = {}) => {
   const folder = await cluster.traces()
   const { client } = cluster
-  const jobId = await submit(client, { module: 'ticking', targets: ['ticking.test'], params: { folder } })
+  const jobId = await submit(client, { module, targets: ['live.test'], params: { folder }, ...more })
   const run = await until('the run is running', async () => {
     const [first] = await runsOf(client, jobId)
     return first?.status === 'running' && first
@@ -36,6 +41,7 @@ const ticking = async (cluster: TestCluster) => {
   })
   return {
     run,
+    jobId,
     folder,
     open: () => writeFile(join(folder, 'open'), ''),
     path: `/runs/${run.id}/steps/${step.id}/log`,
@@ -65,7 +71,7 @@ test.each(cases)(
   async ({ queue }) => {
     await using cluster = await TestCluster.start({ queue, workers: 2 })
     const { client } = cluster
-    const { run, open, path } = await ticking(cluster)
+    const { run, open, path } = await started(cluster)
     const command = followCommand(cluster, run.id)
     const events: LogEvent[] = []
     let resumed: Promise<LogEvent[]> | undefined
@@ -103,7 +109,7 @@ test(
   async () => {
     await using cluster = await TestCluster.start({ workers: 2, leaseMs: LEASE_MS })
     const { client, workers } = cluster
-    const { run, folder, open, path } = await ticking(cluster)
+    const { run, folder, open, path } = await started(cluster)
     const rows = await cluster.workerRows()
     const owner = rows.find(({ id }) => id === run.worker_id)
     const events: LogEvent[] = []
@@ -126,4 +132,60 @@ test(
     expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed' } })
   },
   TEST_MS,
+)
+
+test(
+  'a local run shows while it runs what is stored when it has ended: no piece of a secret or of a character',
+  async () => {
+    const secret = 'hunter-of-live-logs'
+    const env = { SCANFARM_RUNNER_ENV: `LIVE_SECRET=${secret}` }
+    await using cluster = await TestCluster.start({ queue: 'postgres', workers: 0, env })
+    const { client } = cluster
+    const { open, path } = await started(cluster, 'pieces', { run_mode: 'local' })
+    const events: LogEvent[] = []
+    for await (const event of logEvents(client, `${path}?follow=true`)) {
+      events.push(event)
+      if (textOf(events).endsWith('prompt> ')) await open()
+    }
+    expect(textOf(events)).toBe('token=***; é\ufffd prompt> the end')
+    expect(events.filter(isText).length).toBeGreaterThan(3)
+    const stored = await (await fetch(client.callTo(path).url, client.callTo(path))).arrayBuffer()
+    expect(Buffer.from(stored).toString('latin1')).toBe('token=***; \xc3\xa9\xff prompt> the end')
+  },
+  TEST_MS,
+)
+
+test(
+  'a log in a distant S3 store is uploaded once for all that follow it, and its live copy is removed',
+  async () => {
+    await using store = await startDistantStore(60)
+    await using cluster = await TestCluster.start({ queue: 'postgres', workers: 1, env: store.env })
+    const { client } = cluster
+    const began = performance.now()
+    const { jobId, open, path } = await started(cluster)
+    let upToDate = 0
+    const read = async (): Promise<LogEvent[]> => {
+      const events: LogEvent[] = []
+      for await (const event of logEvents(client, `${path}?follow=true`)) {
+        events.push(event)
+        if (events.length !== 20) continue
+        upToDate += 1
+        if (upToDate === FOLLOWERS) await open()
+      }
+      return events
+    }
+    const [first = [], ...others] = await Promise.all(Array.from({ length: FOLLOWERS }, read))
+    const turns = (performance.now() - began) / LIVE_TURN_MS
+    expect(textOf(first)).toMatch(/^(?:\d{13}\n)+.* the end\n$/)
+    for (const other of others) expect(textOf(other)).toBe(textOf(first))
+    expect(store.count('PUT', '/live/')).toBeLessThan(2 * turns)
+    const ended = await until('the run has ended', async () => {
+      const [row] = await runsOf(client, jobId)
+      return row?.status === 'completed' && row
+    })
+    expect(ended.attempt).toBe(1)
+    await until('the live copy is removed', async () => (await store.keys('/live/')).length === 0)
+    expect(await store.keys('/logs/1.log')).toHaveLength(1)
+  },
+  MOTO_INSTALL_MS,
 )

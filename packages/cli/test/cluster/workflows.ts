@@ -67,6 +67,19 @@ steps:
       while [ ! -e {{folder}}/open ]; do date +%s%3N; sleep 0.05; done
       printf '\\033[31m\\303\\251\\377\\033[0m the end\\n'
 `,
+  /** Prints the secret LIVE_SECRET and a character in two pieces each, a byte that is not UTF-8, and no line end. */
+  pieces: `
+steps:
+  - name: say
+    type: bash
+    command: |
+      printf 'token=%.6s' "$LIVE_SECRET"; sleep 0.7
+      printf %s "$LIVE_SECRET" | tail -c +7; printf '; \\303'; sleep 0.7
+      printf '\\251\\377'; sleep 0.7
+      printf ' prompt> '
+      while [ ! -e {{folder}}/open ]; do sleep 0.1; done
+      printf 'the end'
+`,
   /** Adds a line to `began` and waits for the file `open`. */
   gate: `
 steps:
