@@ -103,7 +103,7 @@ export interface paths {
         };
         /**
          * Read or follow what the workflow and the engine logged
-         * @description The log of the latest attempt, which is also its artifact `execution log`. `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` and `limit` read a part of them; an offset after the end gets no bytes.
+         * @description The log of the latest attempt, which is also its artifact `execution log`. `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` or `line`, and `limit`, read a part of them, which begins at byte `Scanfarm-Log-Offset`; an offset or a line after the end gets no bytes.
          *
          *     With `follow=true` the answer is a stream of server-sent events. Each event has `{"offset": N, "text": "…"}`: the text of the log from byte N on, cut between characters, where bytes that are not UTF-8 are U+FFFD. Its id is `ATTEMPT-OFFSET`, the position after it; a client that reconnects sends it as `Last-Event-ID` and continues without a gap. The event `attempt` says that the run was started again: the log begins again at 0. The event `end` has the status and the size of the log, and the stream ends; a client must close it then.
          *
@@ -127,7 +127,7 @@ export interface paths {
         };
         /**
          * Read or follow the whole output of a step
-         * @description `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` and `limit` read a part of them; an offset after the end gets no bytes.
+         * @description `Scanfarm-Log` in the answer says how much there is: `complete`; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has reported. `Scanfarm-Log-Size` is the number of bytes there are. `offset` or `line`, and `limit`, read a part of them, which begins at byte `Scanfarm-Log-Offset`; an offset or a line after the end gets no bytes.
          *
          *     With `follow=true` the answer is a stream of server-sent events. Each event has `{"offset": N, "text": "…"}`: the text of the log from byte N on, cut between characters, where bytes that are not UTF-8 are U+FFFD. Its id is `ATTEMPT-OFFSET`, the position after it; a client that reconnects sends it as `Last-Event-ID` and continues without a gap. The event `attempt` says that the run was started again: the log begins again at 0. The event `end` has the status and the size of the log, and the stream ends; a client must close it then.
          *
@@ -4809,6 +4809,8 @@ export interface operations {
                 follow?: boolean;
                 /** @description First byte; default: 0 */
                 offset?: number;
+                /** @description First line, from 1, instead of offset. Not with follow */
+                line?: number;
                 /** @description Most bytes; default: all. Not with follow */
                 limit?: number;
                 /** @description For clients that cannot set the header; the header takes precedence */
@@ -4863,6 +4865,8 @@ export interface operations {
                 follow?: boolean;
                 /** @description First byte; default: 0 */
                 offset?: number;
+                /** @description First line, from 1, instead of offset. Not with follow */
+                line?: number;
                 /** @description Most bytes; default: all. Not with follow */
                 limit?: number;
                 /** @description For clients that cannot set the header; the header takes precedence */

@@ -53,6 +53,18 @@ test.concurrent(
   },
 )
 
+test.concurrent('the output of a step on a cloud machine is followed while it runs', async () => {
+  await using farm = await openCloudFarm()
+  await using server = await farm.start()
+  const { url } = server
+  const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
+  await farm.untilPid(url, String(job.run_uuid))
+  const { data } = (await farm.call<{ data: Step[] }>(url, 'GET', `/runs/${job.run_uuid}/steps`)).body
+  expect(await farm.firstText(url, `/runs/${job.run_uuid}/steps/${data[0]?.id}/log`)).toBe('waiting\n')
+  await farm.call(url, 'DELETE', `/runs/${job.run_uuid}`)
+  await farm.untilInfra(url, String(job.infra_id), isDestroyed)
+})
+
 test.concurrent(
   'a cloud job goes on with the machines that came up, and its status says how many and why',
   async () => {

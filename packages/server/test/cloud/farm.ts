@@ -48,7 +48,7 @@ name: slow
 steps:
   - name: wait
     type: bash
-    command: sleep 300
+    command: echo waiting; sleep 300
 `,
 }
 
@@ -65,6 +65,8 @@ export interface CloudFarm extends AsyncDisposable {
   spawn(): Promise<{ readonly url: string; readonly process: ChildProcess }>
   call<T>(url: string, method: string, path: string, body?: object): Promise<Answer<T>>
   text(url: string, path: string): Promise<string>
+  /** The first text of a log that is followed. */
+  firstText(url: string, path: string): Promise<string>
   /** Submits a cloud job. */
   submit(url: string, fields: object): Promise<RunsCreated>
   untilInfra(url: string, id: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra>
@@ -162,6 +164,16 @@ export async function openCloudFarm(): Promise<CloudFarm> {
     },
     call,
     text: async (url, path) => (await send(url, 'GET', path)).text(),
+    async firstText(url, path) {
+      const { body } = await send(url, 'GET', `${path}?follow=true`)
+      let received = ''
+      for await (const part of body ?? []) {
+        received += Buffer.from(part).toString()
+        const [, data] = /^data: (.*)\n\n/m.exec(received) ?? []
+        if (data !== undefined) return (JSON.parse(data) as { text: string }).text
+      }
+      throw new Error(`the log has ended: ${received}`)
+    },
     async submit(url, fields) {
       const { status, body } = await call<RunsCreated>(url, 'POST', '/runs', { run_mode: 'cloud', ...fields })
       if (status !== 202) throw new Error(`refused: ${JSON.stringify(body)}`)

@@ -203,6 +203,29 @@ describe('the log of a step without follow', () => {
     await endRun(server.runStore, run)
   })
 
+  test('a part of it begins at a line', async () => {
+    const { run, step, path } = await running()
+    const lines = Array.from({ length: 40_000 }, (_, index) => `line ${index + 1}\n`)
+    await storeLive(run, step.seq, Buffer.from(lines.join('')))
+    const offsetOf = (line: number): number => lines.slice(0, line - 1).join('').length
+    for (const line of [1, 2, 30_000, 40_000]) {
+      const answer = await server.viewer.get(`${path}?line=${line}&limit=20`)
+      expect(answer.text).toBe(
+        lines
+          .slice(line - 1, line + 5)
+          .join('')
+          .slice(0, 20),
+      )
+      expect(answer.headers['scanfarm-log-offset']).toBe(String(offsetOf(line)))
+    }
+    const after = await server.viewer.get(`${path}?line=40002`)
+    expect([after.status, after.text]).toEqual([200, ''])
+    expect(after.headers['scanfarm-log-offset']).toBe(after.headers['scanfarm-log-size'])
+    for (const query of ['line=0', 'line=2&offset=1', 'line=2&follow=true'])
+      expect((await server.viewer.get(`${path}?${query}`)).status).toBe(400)
+    await endRun(server.runStore, run)
+  })
+
   test('the worker is asked for an output that is longer than its row', async () => {
     const { run, step, path } = await running({ output: 'y'.repeat(16 * 1024) })
     const reading = server.viewer.get(path).then((answer) => answer)

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
+import { attemptPrefix, liveBlockKey } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { startSshServer, TEST_IMAGE, useEngine, type TestEngine } from '@scanfarm/runners/testing'
 import type { JobDraft } from '@scanfarm/store'
@@ -49,6 +50,17 @@ const dockerWorker = (): Promise<RunningWorker> =>
     }),
     overrides,
   )
+/** The live copy of the output of the first step of a run, once there is some. */
+const liveOutput = async (runId: number): Promise<string> => {
+  const { run_uuid: uuid, attempt } = await cluster.until(runId, ({ status }) => status === 'running')
+  await cluster.store.runs.followLogs([runId], TEST_MS)
+  await using store = openArtifactStore({ kind: 'folder', folder: cluster.config().artifacts.folder })
+  const found = await until(() => store.get(liveBlockKey(attemptPrefix(uuid, attempt), 1, 0)), {
+    what: 'the live output',
+  })
+  return await text(found.body)
+}
+const TALK = [{ name: 'talk', type: 'bash', command: 'echo first; sleep 300' }]
 const inDocker: Partial<JobDraft> = { runnerType: 'docker', runnerGiven: true, requirementClass: 'docker' }
 
 describe('Docker runs', () => {
@@ -151,6 +163,13 @@ describe('Docker runs', () => {
     expect(steps.find(({ step_name }) => step_name === 'hook')?.output).toBe('image\nworker\nimage\nworker\n')
   })
 
+  test('show their output while they run', async () => {
+    const [runId = 0] = await cluster.submit(TALK, [freshName()], { ...inDocker, dockerImage: TEST_IMAGE })
+    expect(await liveOutput(runId)).toBe('first\n')
+    await cluster.store.runs.requestCancel(String(runId))
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
+  })
+
   test('have no container left when they are recorded as cancelled', async () => {
     const target = freshName()
     const steps = [{ name: 'slow', command: 'trap "" TERM; echo up > {{Output}}/up; sleep 300' }]
@@ -227,6 +246,25 @@ describe('Ssh runs', () => {
     expect(steps[2]?.output).toBe(`${sshd.user}\nfrom here\n`)
     const last = join(sshd.root, 'work/workspaces', target, 'last')
     expect(await readFile(last, 'utf8')).toBe('done\n')
+  })
+
+  test('show their output while they run', async () => {
+    await using sshd = await startSshServer()
+    const config = cluster.config({
+      SCANFARM_WORKER_FOLDER: join(sshd.root, 'work'),
+      SCANFARM_RUNNER_SSH_KNOWN_HOSTS: sshd.knownHosts,
+    })
+    await using _worker = await startWorker(config, overrides)
+    const host = `${sshd.user}@127.0.0.1:${sshd.port}`
+    const fields = { runner: 'ssh', runner_config: { host, key_file: sshd.keyFile }, steps: TALK }
+    const [runId = 0] = await cluster.submit([], [freshName()], {
+      ...pinned(fields),
+      runnerType: 'ssh',
+      runnerGiven: true,
+    })
+    expect(await liveOutput(runId)).toBe('first\n')
+    await cluster.store.runs.requestCancel(String(runId))
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
   })
 
   test('of one step copy its files back', async () => {

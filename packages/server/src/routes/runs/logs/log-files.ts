@@ -113,6 +113,27 @@ export const contentOf = async (artifacts: ArtifactStore, state: LogState): Prom
   return { kind: isWhole && output.length < TAIL_BYTES ? 'complete' : 'tail', size: output.length, read }
 }
 
+const NEWLINE = 10
+
+/** The offset at which a line begins; that of the end if there are fewer lines, or the client has gone. */
+export const startOfLine = async (
+  { size, read }: LogContent,
+  line: number,
+  gone: AbortSignal,
+): Promise<number> => {
+  if (line === 1 || size === 0) return 0
+  let [begin, left] = [0, line - 1]
+  for await (const part of (await read({ start: 0, end: size - 1 })) as AsyncIterable<Buffer>) {
+    if (gone.aborted) break
+    for (let at = part.indexOf(NEWLINE); at >= 0; at = part.indexOf(NEWLINE, at + 1)) {
+      left -= 1
+      if (left === 0) return begin + at + 1
+    }
+    begin += part.length
+  }
+  return size
+}
+
 const liveSize = async (artifacts: ArtifactStore, state: LogState): Promise<number> => {
   let last = -1
   for await (const { key } of artifacts.list(liveFolder(prefixOf(state), logName(state))))

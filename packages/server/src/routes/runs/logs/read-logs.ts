@@ -9,7 +9,7 @@ import type { Caller } from '../../../access/authenticator.ts'
 import type { ServerContext } from '../../../context.ts'
 import { rangeOf } from '../../artifacts/send-artifact.ts'
 import { noRun, RunPath } from '../read-runs.ts'
-import type { LogContent } from './log-files.ts'
+import { startOfLine, type LogContent } from './log-files.ts'
 import type { LogPosition } from './log-streams.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
@@ -20,6 +20,9 @@ const LogQuery = Type.Object(
       Type.Boolean({ description: 'Server-sent events while the log grows, until it is complete' }),
     ),
     offset: Type.Optional(Type.Integer({ minimum: 0, description: 'First byte; default: 0' })),
+    line: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'First line, from 1, instead of offset. Not with follow' }),
+    ),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Most bytes; default: all. Not with follow' }),
     ),
@@ -41,7 +44,7 @@ const RESPONSES = {
   206: { media: ['text/plain'], description: 'The requested `Range`' },
 } as const
 
-const FORMS = `\`Scanfarm-Log\` in the answer says how much there is: \`complete\`; \`live\`: all that its worker has stored so far; \`tail\`: the last 16 KiB that its worker has reported. \`Scanfarm-Log-Size\` is the number of bytes there are. \`offset\` and \`limit\` read a part of them; an offset after the end gets no bytes.
+const FORMS = `\`Scanfarm-Log\` in the answer says how much there is: \`complete\`; \`live\`: all that its worker has stored so far; \`tail\`: the last 16 KiB that its worker has reported. \`Scanfarm-Log-Size\` is the number of bytes there are. \`offset\` or \`line\`, and \`limit\`, read a part of them, which begins at byte \`Scanfarm-Log-Offset\`; an offset or a line after the end gets no bytes.
 
 With \`follow=true\` the answer is a stream of server-sent events. Each event has \`{"offset": N, "text": "…"}\`: the text of the log from byte N on, cut between characters, where bytes that are not UTF-8 are U+FFFD. Its id is \`ATTEMPT-OFFSET\`, the position after it; a client that reconnects sends it as \`Last-Event-ID\` and continues without a gap. The event \`attempt\` says that the run was started again: the log begins again at 0. The event \`end\` has the status and the size of the log, and the stream ends; a client must close it then.`
 
@@ -96,7 +99,8 @@ const answer = async (
   http: Exchange,
 ): Promise<Answer> => {
   if (query.follow !== true) return await sendPart(await logStreams.content(state), query, http)
-  if (query.limit !== undefined) throw refusal('/limit', 'cannot be combined with follow: leave it out')
+  for (const name of ['limit', 'line'] as const)
+    if (query[name] !== undefined) throw refusal(`/${name}`, 'cannot be combined with follow: leave it out')
   const after =
     lastEvent(http, query, positionOf) ??
     (query.offset === undefined ? undefined : { attempt: state.attempt, offset: query.offset })
@@ -105,10 +109,13 @@ const answer = async (
 
 const sendPart = async (
   content: LogContent,
-  { offset, limit }: Static<typeof LogQuery>,
-  { headers }: Exchange,
+  { offset: byte, line, limit }: Static<typeof LogQuery>,
+  { headers, signal }: Exchange,
 ): Promise<Answer> => {
   const { kind, size } = content
+  if (byte !== undefined && line !== undefined)
+    throw refusal('/line', 'cannot be combined with offset: leave one out')
+  const offset = line === undefined ? byte : await startOfLine(content, line, signal())
   const isPart = offset !== undefined || limit !== undefined
   const range = isPart ? undefined : rangeOf(headers.range, size)
   const start = range?.start ?? Math.min(offset ?? 0, size)
@@ -121,6 +128,7 @@ const sendPart = async (
     ...(range && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
     'Accept-Ranges': 'bytes',
     'Scanfarm-Log': kind,
+    'Scanfarm-Log-Offset': start,
     'Scanfarm-Log-Size': size,
   })
 }
