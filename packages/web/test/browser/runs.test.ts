@@ -22,7 +22,17 @@ steps:
       done
 `
 
-const farm = useConsole({ modules: { speaks: SPEAKS } })
+/** Prints many lines. */
+const COUNTS = `
+kind: module
+name: counts
+steps:
+  - name: count
+    type: bash
+    command: seq -f 'number %.0f' 60000
+`
+
+const farm = useConsole({ modules: { speaks: SPEAKS, counts: COUNTS } })
 
 const say = (folder: string, number: number): Promise<void> => writeFile(join(folder, `say-${number}`), '')
 
@@ -68,6 +78,28 @@ test('The output of a running step appears while it is written, with colours, se
   await page.goto(`${page.url()}#L4`)
   await page.reload()
   expect(await page.locator('.log-chosen').textContent()).toBe('4line of file 3')
+})
+
+test('A link to a line of a long log loads it without the lines before, which are loaded when asked for', async () => {
+  const run = await runOf(await farm().finish('counts', ['long.example']))
+  const page = await farm().open(`/runs/${run}`)
+  await page.getByRole('button', { name: /^count/ }).click()
+  const log = page.getByRole('log')
+  await log.getByText('number 1', { exact: true }).waitFor()
+  await page.goto(`${page.url().split('#')[0]}#L50000`)
+  await page.reload()
+  await log.getByText('number 50000').waitFor()
+  expect(await page.locator('.log-chosen').textContent()).toBe('50000number 50000')
+  await page.getByLabel('Search the log').fill('number 4')
+  await page.getByText('1,000 lines', { exact: true }).waitFor()
+  await page.getByLabel('Search the log').fill('')
+
+  const before = page.getByRole('button', { name: 'Load the 48,999 lines before' })
+  await before.click()
+  await before.waitFor({ state: 'detached' })
+  await log.getByText('number 50000').waitFor()
+  await page.getByLabel('Search the log').fill('number 4')
+  await page.getByText('10,000+ lines').waitFor()
 })
 
 test('A cancelled run shows the processes that were killed', async () => {

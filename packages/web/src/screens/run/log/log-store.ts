@@ -8,10 +8,15 @@ export interface LogSource {
   readonly attempt: number
   /** The log may still grow. */
   readonly grows: boolean
+  /** The line to begin with, from 0; default: the first one. */
+  readonly from?: number
 }
 
 export interface LogState {
   readonly phase: 'loading' | 'live' | 'reconnecting' | 'ended' | 'failed'
+  /** The first line that is loaded; lines before it were passed over. */
+  readonly first: number
+  /** Lines of the log up to here, also those that were passed over. */
   readonly lines: number
   /** Bytes that are loaded, and those that exist. */
   readonly loaded: number
@@ -34,6 +39,7 @@ const NEWLINE = 10
 
 const EMPTY: LogState = {
   phase: 'loading',
+  first: 0,
   lines: 0,
   loaded: 0,
   size: 0,
@@ -63,6 +69,9 @@ export class LogStore {
   #starts = new Uint32Array(1024)
   #lines = 1
   #loaded = 0
+  /** The line and the byte of the log at which the loaded bytes begin. */
+  #first = 0
+  #begin = 0
   #attempt: number
   #state = EMPTY
   #watchers = new Set<() => void>()
@@ -79,15 +88,16 @@ export class LogStore {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** The text of a line, from 0. */
+  /** The text of a line of the log, from 0. */
   line(index: number): string {
     return this.text(index, index + 1)
   }
 
   /** Lines without the last newline. */
   text(from: number, to: number): string {
-    const end = to < this.#lines ? (this.#starts[to] ?? 0) - 1 : this.#loaded
-    return this.#decoder.decode(this.#read(this.#starts[from] ?? 0, end)).replace(/\n$/, '')
+    const [start, after] = [from - this.#first, to - this.#first]
+    const end = after < this.#lines ? (this.#starts[after] ?? 0) - 1 : this.#loaded
+    return this.#decoder.decode(this.#read(this.#starts[start] ?? 0, end)).replace(/\n$/, '')
   }
 
   /** Reads until the log ends or the signal is aborted. */
@@ -103,24 +113,35 @@ export class LogStore {
 
   /** What there is now. `true`: all of it. */
   async #load(signal: AbortSignal): Promise<boolean> {
-    const { grows } = this.#source
-    for (;;) {
-      const { bytes, kind, size } = await this.#part(signal)
+    const { grows, from = 0 } = this.#source
+    for (let line = from; ;) {
+      const { bytes, kind, size, offset } = await this.#part(line, signal)
+      if (line > 0) {
+        // A log with fewer lines, or only its end, is shown from its beginning.
+        const passesOver = kind !== 'tail' && bytes.length > 0
+        if (passesOver) [this.#first, this.#begin] = [line, offset]
+        line = 0
+        if (!passesOver) continue
+      }
       if (kind === 'tail') {
         // Its offsets are not those of the log: a log that grows is followed from its beginning.
         if (grows) return false
         this.#note(0, 'Only the end of this output was stored.')
       }
-      this.#append(this.#loaded + bytes.length < size || kind === 'complete' ? bytes : wholeCharacters(bytes))
+      this.#append(this.#end + bytes.length < size || kind === 'complete' ? bytes : wholeCharacters(bytes))
       this.#change({ size })
       if (this.#isFull()) return true
-      if (bytes.length === 0 || this.#loaded + 4 > size) return kind === 'complete' || !grows
+      if (bytes.length > 0 && this.#end + 4 <= size) continue
+      if (kind === 'live' && !grows)
+        this.#note(this.#count(), 'This is what the worker had stored of this output.')
+      return kind === 'complete' || !grows
     }
   }
 
-  async #part(signal: AbortSignal) {
+  /** The next part, or the one that begins with a line other than the first. */
+  async #part(line: number, signal: AbortSignal) {
     const { run, step } = this.#source
-    const query = { offset: this.#loaded, limit: PART }
+    const query = { ...(line > 0 ? { line: line + 1 } : { offset: this.#end }), limit: PART }
     const options = { parseAs: 'arrayBuffer', signal } as const
     const { data, response } =
       step === undefined
@@ -133,6 +154,7 @@ export class LogStore {
     return {
       bytes,
       kind: response.headers.get('scanfarm-log') ?? 'complete',
+      offset: Number(response.headers.get('scanfarm-log-offset') ?? 0),
       size: Number(response.headers.get('scanfarm-log-size') ?? bytes.length),
     }
   }
@@ -140,12 +162,12 @@ export class LogStore {
   async #follow(signal: AbortSignal): Promise<void> {
     const { run, step } = this.#source
     const encoder = new TextEncoder()
-    let next = this.#loaded
+    let next = this.#end
     this.#change({ phase: 'live' })
     const parts = api.followLog({
       run,
       ...(step === undefined ? {} : { step }),
-      ...(this.#loaded > 0 ? { lastEventId: `${this.#attempt}-${this.#loaded}` } : {}),
+      ...(next > 0 ? { lastEventId: `${this.#attempt}-${next}` } : {}),
       signal,
       reconnectWithinMs: Infinity,
       onConnection: (error) => this.#change({ phase: error ? 'reconnecting' : 'live' }),
@@ -174,7 +196,7 @@ export class LogStore {
     this.#attempt = attempt
     this.#blocks = []
     this.#lines = 1
-    this.#loaded = 0
+    this.#loaded = this.#first = this.#begin = 0
     this.#change({ notices: new Map(), size: 0 })
     this.#note(0, `Attempt ${attempt}. Attempt ${before} ended, and the run was started again.`)
   }
@@ -224,17 +246,22 @@ export class LogStore {
     return all
   }
 
-  /** A newline at the end does not begin a line. */
+  /** The byte of the log after the loaded ones. */
+  get #end(): number {
+    return this.#begin + this.#loaded
+  }
+
+  /** Lines up to here. A newline at the end does not begin a line. */
   #count(): number {
-    return (this.#starts[this.#lines - 1] ?? 0) === this.#loaded || this.#loaded === 0
-      ? this.#lines - 1
-      : this.#lines
+    const isBegun = this.#loaded > (this.#starts[this.#lines - 1] ?? 0)
+    return this.#first + this.#lines - (isBegun ? 0 : 1)
   }
 
   #change(changes: Partial<LogState>): void {
     const { phase } = this.#state
-    const size = Math.max(changes.size ?? this.#state.size, this.#loaded)
-    this.#state = { ...this.#state, ...changes, lines: this.#count(), loaded: this.#loaded, size }
+    const size = Math.max(changes.size ?? this.#state.size, this.#end)
+    const [first, lines, loaded] = [this.#first, this.#count(), this.#loaded]
+    this.#state = { ...this.#state, ...changes, first, lines, loaded, size }
     if (this.#state.phase !== phase) this.#tell()
     else this.#telling ??= setTimeout(() => this.#tell(), TELL_MS)
   }

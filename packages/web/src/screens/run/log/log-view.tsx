@@ -12,6 +12,9 @@ const ROW_PX = 19
 /** Lines that one scroll bar covers: browsers limit the height of an element. The rest is reached by moving this window. */
 const WINDOW = 100_000
 const HALF = WINDOW / 2
+/** A link to a later line than this loads the log from so many lines before it. */
+const FAR = 20_000
+const BEFORE = 1_000
 /** Most bytes that are copied at once. */
 const COPY_BYTES = 5 * 1024 * 1024
 
@@ -25,7 +28,7 @@ const rangeOf = (hash: string): readonly [number, number] | undefined => {
   return [Math.min(...ends), Math.max(...ends)]
 }
 
-const useLog = ({ run, step, attempt, grows }: LogSource) => {
+const useLog = ({ run, step, attempt, grows, from = 0 }: LogSource) => {
   const [store, setStore] = useState<LogStore>()
   const key = `${run} ${step ?? ''}`
   // A log that stops growing has been followed to its end: it is not read again.
@@ -36,11 +39,11 @@ const useLog = ({ run, step, attempt, grows }: LogSource) => {
   useEffect(() => {
     const stop = new AbortController()
     const [uuid = '', id = ''] = key.split(' ')
-    const made = new LogStore({ run: uuid, ...(id === '' ? {} : { step: id }), ...first.current })
+    const made = new LogStore({ run: uuid, ...(id === '' ? {} : { step: id }), ...first.current, from })
     setStore(made)
     void made.run(stop.signal)
     return () => stop.abort()
-  }, [key])
+  }, [key, from])
   return store
 }
 
@@ -60,17 +63,27 @@ interface LogViewProps extends LogSource {
 
 /** The log of a run or a step: live, searchable, with links to lines. */
 export const LogView = (props: LogViewProps) => {
-  const store = useLog(props)
-  return store === undefined ? null : <Viewer {...props} store={store} />
+  const [from, setFrom] = useState(() => {
+    const [line = 0] = rangeOf(window.location.hash.slice(1)) ?? []
+    return line > FAR ? line - BEFORE : 0
+  })
+  const store = useLog({ ...props, from })
+  return store === undefined ? null : <Viewer {...props} store={store} loadAll={() => setFrom(0)} />
 }
 
-const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogStore }) => {
+interface ViewerProps extends LogViewProps {
+  readonly store: LogStore
+  /** Loads the lines that were passed over. */
+  readonly loadAll: () => void
+}
+
+const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
   const state = useSyncExternalStore(store.watch, store.state)
-  const { lines, phase } = state
+  const { first, lines, phase } = state
   const [query, setQuery] = useState('')
   const [wrap, setWrap] = useState(() => localStorage.getItem('log wrap') !== 'no')
   const [follows, setFollows] = useState(() => rangeOf(window.location.hash.slice(1)) === undefined)
-  const [start, setStart] = useState(0)
+  const [wantedStart, setStart] = useState(0)
   const [hit, setHit] = useState(-1)
   const input = useRef<HTMLInputElement>(null)
   const scroller = useRef<HTMLDivElement>(null)
@@ -78,8 +91,9 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
   const hash = useLocation({ select: (location) => location.hash })
   const navigate = useNavigate()
   const chosen = rangeOf(hash)
-  const { hits, seen, more } = useSearch(store, lines, query)
+  const { hits, seen, more } = useSearch(store, first, lines, query)
 
+  const start = Math.max(wantedStart, first)
   const count = Math.min(WINDOW, Math.max(0, lines - start))
   const virtual = useVirtualizer({
     count,
@@ -90,7 +104,9 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
 
   const show = (line: number, align: 'center' | 'end' = 'center') => {
     const inside = line >= start && line < start + WINDOW
-    const next = inside ? start : Math.max(0, Math.floor(line / HALF) * HALF - (align === 'end' ? HALF : 0))
+    const next = inside
+      ? start
+      : Math.max(first, Math.floor(line / HALF) * HALF - (align === 'end' ? HALF : 0))
     if (!inside) setStart(next)
     requestAnimationFrame(() => virtual.scrollToIndex(line - next, { align }))
   }
@@ -98,7 +114,11 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
   const target = chosen?.[0]
   const arrived = useRef<number>(undefined)
   useEffect(() => {
+    arrived.current = undefined
+  }, [store])
+  useEffect(() => {
     if (target === undefined || target >= lines || arrived.current === target) return
+    if (target < first) return loadAll()
     arrived.current = target
     show(target)
   })
@@ -116,9 +136,10 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
       const top = virtual.range?.startIndex ?? 0
       setStart(start + HALF)
       requestAnimationFrame(() => virtual.scrollToIndex(top - HALF, { align: 'start' }))
-    } else if (scrollTop === 0 && start > 0 && lastTop.current > 0) {
-      setStart(start - HALF)
-      requestAnimationFrame(() => virtual.scrollToIndex(HALF, { align: 'start' }))
+    } else if (scrollTop === 0 && start > first && lastTop.current > 0) {
+      const next = Math.max(first, start - HALF)
+      setStart(next)
+      requestAnimationFrame(() => virtual.scrollToIndex(start - next, { align: 'start' }))
     } else if (atEnd) setFollows(true)
     else if (scrollTop < lastTop.current - 2) setFollows(false)
     lastTop.current = scrollTop
@@ -150,9 +171,9 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
     })
   }
   const copyLines = () => {
-    const [from, to] = chosen ?? [0, lines - 1]
+    const [from, to] = chosen ?? [first, lines - 1]
     const text = store
-      .text(from, Math.min(to + 1, lines))
+      .text(Math.max(from, first), Math.min(to + 1, lines))
       .split('\n')
       .map(plainOf)
       .join('\n')
@@ -167,7 +188,7 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
     query === ''
       ? ''
       : seen < lines && !more
-        ? `searching ${Math.floor((seen / lines) * 100)}%`
+        ? `searching ${Math.floor((Math.max(0, seen - first) / (lines - first)) * 100)}%`
         : `${hit < 0 ? '' : `${(hit + 1).toLocaleString()} of `}${hits.length.toLocaleString()}${more ? '+' : ''} ${hits.length === 1 ? 'line' : 'lines'}`
   return (
     <section className="log" aria-label={label}>
@@ -224,7 +245,7 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
           </Button>
           <Button
             kind="quiet"
-            disabled={lines === 0 || (!chosen && state.loaded > COPY_BYTES)}
+            disabled={lines === first || (!chosen && state.loaded > COPY_BYTES)}
             onClick={copyLines}
           >
             {chosen ? 'Copy lines' : 'Copy'}
@@ -246,7 +267,7 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
         tabIndex={0}
         onScroll={onScroll}
       >
-        {lines === 0 ? (
+        {lines === first ? (
           <p className="log-empty muted">
             {state.notices.get(0) ?? (phase === 'ended' ? 'There is no output.' : 'No output yet.')}
           </p>
@@ -289,6 +310,11 @@ const Viewer = ({ run, step, label, file, store }: LogViewProps & { store: LogSt
       <p className="log-foot muted number">
         <span role="status">{PHASES[phase]}</span>
         <span>{lines.toLocaleString()} lines</span>
+        {first === 0 ? null : (
+          <Button kind="quiet" onClick={loadAll}>
+            Load the {first.toLocaleString()} lines before
+          </Button>
+        )}
         <Bytes value={state.loaded} />
         {state.loaded < state.size ? (
           <span>

@@ -24,8 +24,8 @@ const hitsIn = (store: LogStore, from: number, to: number, wanted: string): numb
     .split('\n')
     .flatMap((line, index) => (plainOf(line).toLowerCase().includes(wanted) ? [from + index] : []))
 
-/** Searches the lines of a log in turns; lines that arrive later are searched too. */
-export const useSearch = (store: LogStore, lines: number, query: string): Found => {
+/** Searches the loaded lines of a log in turns; lines that arrive later are searched too. */
+export const useSearch = (store: LogStore, first: number, lines: number, query: string): Found => {
   const wanted = query.toLowerCase()
   const [result, setResult] = useState({ wanted, store, found: NOTHING })
   const found = result.wanted === wanted && result.store === store ? result.found : NOTHING
@@ -34,7 +34,7 @@ export const useSearch = (store: LogStore, lines: number, query: string): Found 
     const turn = setTimeout(() => {
       const until = performance.now() + TURN_MS
       // A log that begins again has fewer lines than were searched.
-      let { seen } = found
+      let seen = Math.max(found.seen, first)
       const hits = [...found.hits]
       while (seen < lines && hits.length < MOST_HITS && performance.now() < until) {
         const to = Math.min(lines, seen + LINES)
@@ -45,6 +45,6 @@ export const useSearch = (store: LogStore, lines: number, query: string): Found 
       setResult({ wanted, store, found: { hits: hits.slice(0, MOST_HITS), seen, more } })
     })
     return () => clearTimeout(turn)
-  }, [wanted, found, lines, store])
+  }, [wanted, found, first, lines, store])
   return wanted === '' ? NOTHING : found
 }
