@@ -3,7 +3,7 @@ import { LIVE_BLOCK_BYTES, liveBlockKey, type ArtifactStore, type LogName } from
 import { errorText, pause } from '@scanfarm/platform'
 import type { GrowingLog } from './logs.ts'
 
-/** Time between two looks for new output. */
+/** Time from one look for new output to the next, unless an upload takes longer. */
 const EVERY_MS = 250
 /** The same after an upload that failed; it doubles with each further one. */
 const LONGEST_PAUSE_MS = 10_000
@@ -88,6 +88,7 @@ export class LiveLogs implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#end
     for (let failures = 0; !signal.aborted && performance.now() < this.#until;) {
+      const began = performance.now()
       try {
         await this.#turn()
         failures = 0
@@ -95,7 +96,8 @@ export class LiveLogs implements AsyncDisposable {
         if (failures === 0) this.#options.onFailure(errorText(error))
         failures += 1
       }
-      await pause(Math.min(EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS), signal)
+      const next = began + Math.min(EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS)
+      await pause(Math.max(0, next - performance.now()), signal)
     }
   }
 
@@ -117,7 +119,9 @@ export class LiveLogs implements AsyncDisposable {
   async #copyNew(log: LogName, copy: Copy): Promise<boolean> {
     const { artifacts, prefix } = this.#options
     const before = copy.stored
-    for (let count = 0; count < BLOCKS_PER_TURN && copy.stored < copy.source.length; count += 1) {
+    // What arrives during an upload waits for the next turn: uploads are counted and paid for.
+    const { length } = copy.source
+    for (let count = 0; count < BLOCKS_PER_TURN && copy.stored < length; count += 1) {
       if (this.#end.signal.aborted || this.#copies.get(log) !== copy) break
       const start = copy.stored - (copy.stored % LIVE_BLOCK_BYTES)
       const bytes = await copy.source.read(start, Math.min(start + LIVE_BLOCK_BYTES, copy.source.length))

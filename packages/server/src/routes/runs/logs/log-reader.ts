@@ -8,7 +8,7 @@ import { hasFinal, isOver, readLive } from './log-files.ts'
 export const WINDOW_BYTES = 256 * 1024
 /** Bytes of one answer to a follower. */
 const PART_BYTES = 64 * 1024
-/** Time between two looks for new bytes, and between two looks at the row. */
+/** Time from one look for new bytes to the next, and from one look at the row to the next. */
 const POLL_MS = 200
 const STATE_MS = 500
 /** The same after a failure of the database or the artifact store. */
@@ -78,6 +78,7 @@ export class LogReader {
     this.#running = true
     let failed = false
     while (this.#followers > 0 && !this.#settled) {
+      const began = performance.now()
       try {
         await this.#readNew()
         if (performance.now() - this.#stateAt >= STATE_MS || isOver(this.#state)) await this.#look()
@@ -87,7 +88,8 @@ export class LogReader {
           this.#parts.log.warn('a log cannot be followed at the moment', { reason: errorText(error) })
         failed = true
       }
-      if (!this.#settled) await pause(failed ? FAILED_MS : POLL_MS)
+      const next = began + (failed ? FAILED_MS : POLL_MS)
+      if (!this.#settled) await pause(Math.max(0, next - performance.now()))
     }
     this.#running = false
   }
