@@ -1,9 +1,10 @@
 // long
 import { spawn } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
+import { attemptPrefix, liveBlockKey } from '@scanfarm/contracts'
 import { MOTO_INSTALL_MS } from '@scanfarm/testing'
 import { startDistantStore } from './distant-store.ts'
 import { runsOf, submit, type Submission } from './jobs.ts'
@@ -126,7 +127,11 @@ test(
       id: expect.stringMatching(/^[2-9]-0$/),
       data: { step_id: expect.any(String) },
     })
-    expect(textOf(events.slice(0, restart))).toMatch(/^(?:\d{13}\n)+/)
+    const first = textOf(events.slice(0, restart))
+    expect(first).toMatch(/^(?:\d{13}\n)+/)
+    // The killed worker had stored no more than that.
+    const stored = join(cluster.folder, 'artifacts', liveBlockKey(attemptPrefix(run.run_uuid, 1), 1, 0))
+    expect(first).toBe(await readFile(stored, 'utf8'))
     expect(events[restart + 1]?.data['offset']).toBe(0)
     expect(textOf(events.slice(restart))).toMatch(/the end\n$/)
     expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed' } })
