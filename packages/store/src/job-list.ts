@@ -11,6 +11,7 @@ export interface JobFilter {
   readonly workflow?: string | undefined
   readonly state?: JobState | undefined
   readonly trigger?: TriggerType | undefined
+  readonly priority?: Priority | undefined
   /** The beginning of a job id: hex digits. */
   readonly idPrefix?: string | undefined
 }
@@ -90,12 +91,13 @@ const conditionOf = (state: JobState): RawBuilder<unknown> => {
 export async function listJobs(
   db: Kysely<unknown>,
   counter: JobCounter,
-  { workflow, state, trigger, idPrefix }: JobFilter,
+  { workflow, state, trigger, priority, idPrefix }: JobFilter,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<JobPage> {
   const wanted = [
     ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
     ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
+    ...(priority === undefined ? [] : [sql`priority = ${priority}`]),
     ...(state === undefined ? [] : [conditionOf(state)]),
     ...(idPrefix === undefined ? [] : [sql`starts_with(job_id, ${idPrefix})`]),
   ]
@@ -114,7 +116,7 @@ export async function listJobs(
   )
   const { rows } = await sql<{ seen: number; seen_to: number | null; jobs: number[] }>`
     with seen as materialized (
-      select id, workflow_name, trigger_type, final_counts, target_count, job_id from jobs
+      select id, workflow_name, trigger_type, priority, final_counts, target_count, job_id from jobs
       where ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
     )
     select (select count(*) from seen) as seen, (select min(id) from seen) as seen_to, array(

@@ -1,4 +1,11 @@
-import { WAITING, type Run, type RunMode, type RunOutcome, type RunStatus } from '@scanfarm/contracts'
+import {
+  WAITING,
+  type Priority,
+  type Run,
+  type RunMode,
+  type RunOutcome,
+  type RunStatus,
+} from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
 import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
@@ -15,6 +22,7 @@ export interface RunFilter {
   readonly target?: string
   readonly workspace?: string
   readonly runMode?: RunMode
+  readonly priority?: Priority
   readonly jobId?: string
   /** uuid of the organisation that has its workspace. */
   readonly org?: string
@@ -66,6 +74,9 @@ const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
     ...is('target', filter.target),
     ...is('workspace', filter.workspace),
     ...is('run_mode', filter.runMode),
+    ...(filter.priority === undefined
+      ? []
+      : [sql`job_no in (select id from jobs where priority = ${filter.priority})`]),
     ...ofOrg(sql`workspace`, filter.org),
   ]
   const { jobId } = filter

@@ -41,6 +41,7 @@ interface RunsOptions extends ClientOptions, PageOptions {
   readonly outcome?: string
   readonly workflow?: string
   readonly target?: string
+  readonly priority?: string
   readonly job?: string
 }
 
@@ -68,10 +69,11 @@ export const runsCommand = (terminal: Terminal): Command =>
     )
     .option('--workflow <name>', 'runs of this workflow')
     .option('--target <target>', 'runs on this target')
+    .option('--priority <priority>', 'low, normal, high or critical')
     .option('--job <id>', 'runs of this job')
     .action(async (options: RunsOptions) => {
-      const { status, outcome, workflow, target, job, limit, offset } = options
-      const query = { status, outcome, workflow_name: workflow, target, job_id: job, limit, offset }
+      const { status, outcome, workflow, target, priority, job, limit, offset } = options
+      const query = { status, outcome, workflow_name: workflow, target, priority, job_id: job, limit, offset }
       const page = await connect(terminal, options).get<Page<Run>>('/runs', query)
       const waits = page.data.some((run) => run.waiting_reason !== '')
       printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)

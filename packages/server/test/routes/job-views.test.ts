@@ -52,7 +52,7 @@ describe('GET /jobs', () => {
     if (!one) throw new Error('a run was to be claimed')
     await endRun(server.runStore, one, {}, { tally: { ...NO_WORK, worked: true } })
     await fail(others, () => 'no')
-    const second = await create(hosts(2, 'second'))
+    const second = await create(hosts(2, 'second'), { priority: 'high' })
 
     expect((await server.store.jobs.settle(0, 100)).counted).toBe(1)
     const list = await get('/jobs')
@@ -60,7 +60,7 @@ describe('GET /jobs', () => {
     expect(list.data[0]).toMatchObject({
       status: 'open',
       workflow_name: 'probe',
-      priority: 'normal',
+      priority: 'high',
       run_mode: 'local',
       trigger_type: 'manual',
       target_count: 2,
@@ -99,15 +99,22 @@ describe('GET /jobs', () => {
     expect(await ids(`search=${first.slice(0, 5)}&workflow=nope`)).toEqual([])
     expect(await ids('workflow=probe&trigger=manual')).toEqual([second, first])
     expect(await ids('trigger=cron')).toEqual([])
+    expect(await ids('priority=high')).toEqual([second])
+    expect(await ids('priority=normal&status=partial')).toEqual([first])
     await server.operator.post(`/api/jobs/${second}/cancel`).expect(202)
   })
 
-  test.each(['status=nope', 'search=xyz', 'limit=0', 'limit=201', 'trigger=nope', 'cursor=nope'])(
-    'the query %s is refused',
-    async (query) => {
-      await get(`/jobs?${query}`, 400)
-    },
-  )
+  test.each([
+    'status=nope',
+    'search=xyz',
+    'limit=0',
+    'limit=201',
+    'trigger=nope',
+    'priority=nope',
+    'cursor=nope',
+  ])('the query %s is refused', async (query) => {
+    await get(`/jobs?${query}`, 400)
+  })
 })
 
 describe('GET /jobs/{job_id}/strip', () => {

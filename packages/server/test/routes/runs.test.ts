@@ -104,6 +104,7 @@ describe('GET /runs 200', () => {
       workspace: 'filtered',
       flow: 'survey',
       module: undefined,
+      priority: 'high',
     })
     const total = async (query: string): Promise<number> =>
       (await server.viewer.get(`/api/runs?${query}`).expect(200)).body.pagination.total as number
@@ -114,6 +115,8 @@ describe('GET /runs 200', () => {
       `run_group_id=${job_id}`,
       'target=filter.example&workflow_name=survey&status=queued&run_mode=local',
       'target=filter.example&workflow=survey&status=pending',
+      'priority=high',
+      'target=filter.example&status=queued&priority=high',
     ])
       expect(await total(query)).toBe(1)
     for (const query of [
@@ -121,6 +124,8 @@ describe('GET /runs 200', () => {
       'workflow_name=Survey',
       'target=filter.example&status=completed',
       'run_mode=cloud',
+      'priority=critical',
+      'target=filter.example&priority=normal',
     ])
       expect(await total(query)).toBe(0)
   })
@@ -184,6 +189,7 @@ describe('GET /runs 400', () => {
     ],
     ['outcome=clean,failed', 'outcome: must be one of clean, partial, nothing_done', '/outcome'],
     ['run_mode=far', 'run_mode: must be one of local, distributed, cloud', '/run_mode'],
+    ['priority=urgent', 'priority: must be one of low, normal, high, critical', '/priority'],
     ['statsu=failed', 'statsu: is not a known field', '/statsu'],
   ])('the query is refused: %s', async (query, message, path) => {
     const { body } = await server.viewer.get(`/api/runs?${query}`).expect(400)

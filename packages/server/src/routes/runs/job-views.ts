@@ -85,6 +85,7 @@ export const listJobs = route(
           }),
         ),
         trigger: Type.Optional(TriggerType),
+        priority: Type.Optional(Priority),
         search: Type.Optional(
           Type.String({ pattern: '^[0-9a-f]{1,16}$', description: 'The beginning of the job id' }),
         ),
@@ -107,9 +108,9 @@ export const listJobs = route(
     errors: ['invalid_input', 'bad_request'],
   },
   async ({ store }, { query }) => {
-    const { workflow, status: state, trigger, search: idPrefix, limit = 20, cursor } = query
+    const { workflow, status: state, trigger, priority, search: idPrefix, limit = 20, cursor } = query
     const { data, nextCursor } = await store.jobs.list(
-      { workflow, state, trigger, idPrefix },
+      { workflow, state, trigger, priority, idPrefix },
       { limit, cursor },
     )
     return {

@@ -2,6 +2,7 @@ import {
   AppError,
   Artifact,
   page,
+  Priority,
   Run,
   RunDetail,
   RunMode,
@@ -43,6 +44,7 @@ export const listRuns = route(
         target: Type.Optional(Type.String({ description: 'Exact' })),
         workspace: Type.Optional(Type.String()),
         run_mode: Type.Optional(RunMode),
+        priority: Type.Optional(Priority),
         job_id: Type.Optional(Type.String()),
         run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
         ...orgQuery,
@@ -54,13 +56,13 @@ export const listRuns = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query, http }) => {
-    const { status, target, workspace, run_mode: runMode } = query
+    const { status, target, workspace, run_mode: runMode, priority } = query
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const jobId = aliased(query, 'job_id', 'run_group_id')
     const request = pageRequest(query)
     const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
-    const filter = { status, outcomes, workflowName, target, workspace, runMode, jobId, org }
+    const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org }
     const found = await store.runs.list(filter, request)
     return pageBody({ ...found, data: found.data.map((run) => shownRun(http.root, run)) }, request)
   },
