@@ -47,6 +47,7 @@ export type { CloudBudget, CloudChoice, CloudFields, InfraDraft } from './cloud/
 export type { EventLogEntry } from './events.ts'
 export type { OpenWorker, SeriesKind, SeriesPoint } from './figures.ts'
 export type { WaitingGroup } from './queue-depth.ts'
+export { COUNTED_BEFORE } from './queue-place.ts'
 export { missingFor, type Offers } from './waiting-reason.ts'
 export type { VulnerabilityFilter } from './findings/list-vulnerabilities.ts'
 export type { History, PastArtifact, PastRecord, PastRun, PastStep } from './history/history.ts'

@@ -34,6 +34,7 @@ import {
   type StepRow,
 } from './run-rows.ts'
 import { isUuid, storableJson } from './text.ts'
+import { queuePlace, type QueuePlace } from './queue-place.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
 
@@ -83,6 +84,11 @@ type CloudOfRun = { readonly fields: CloudFields; readonly requirementClass: str
 export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
   list: (filter: RunFilter, page: PageRequest): Promise<PageOf<Run>> => listRuns(db, totals, filter, page),
   find: (ref: RunRef): Promise<RunDetail | undefined> => findDetail(db, ref),
+  /** Null: the run is not queued. Undefined for an unknown run. */
+  queuePlace: async (ref: RunRef): Promise<QueuePlace | null | undefined> => {
+    const row = await findRow(db, ref)
+    return row && (row.status === 'queued' ? await queuePlace(db, totals, row) : null)
+  },
   /** One page of the steps of the latest attempt, in order; undefined for an unknown run. */
   steps: (ref: RunRef, cursor?: string): Promise<PageOf<Step> | undefined> => steps(db, ref, cursor),
   /** Oldest first, at most 101; undefined for an unknown run. */

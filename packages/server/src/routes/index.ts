@@ -24,7 +24,7 @@ import { listTriggers, testTriggers } from './events/triggers.ts'
 import { documentation } from './farm/documentation.ts'
 import { health, metrics, ready, serverInfo } from './farm/farm.ts'
 import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
-import { readQueue } from './farm/queue.ts'
+import { readQueue, readQueuePlace } from './farm/queue.ts'
 import { readOverview, readSeries } from './farm/series.ts'
 import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
@@ -240,6 +240,7 @@ export const apiRoutes = (): Route[] => {
     readOverview,
     readSeries,
     readQueue,
+    readQueuePlace,
     health,
     ready,
     serverInfo,

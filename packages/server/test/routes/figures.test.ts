@@ -203,3 +203,35 @@ describe('GET /stats/overview', () => {
     })
   })
 })
+
+describe('GET /runs/{id}/queue', () => {
+  const start = async (body: object): Promise<string> => (await submit(body)).body.run_uuid as string
+  const place = async (uuid: string) => ((await read(`/runs/${uuid}/queue`)) as { data: object | null }).data
+
+  test('A queued run has its place among those with the same priority and needs', async () => {
+    const distributed = { run_mode: 'distributed', priority: 'high' }
+    await submit({ targets: ['a.example', 'b.example'], ...distributed })
+    await submit({ target: 'other.example', ...distributed, priority: 'low' })
+    await submit({ target: 'local.example', run_mode: 'local', priority: 'high' })
+    const third = await start({ target: 'c.example', ...distributed })
+    await submit({ target: 'd.example', ...distributed })
+    await submit({ target: 'urgent.example', ...distributed, priority: 'critical' })
+    expect(await place(third)).toEqual({ position: 3, exact: true, waiting: 4, more_urgent: 1 })
+    await sql(`update jobs set requirement_class = 'docker' where id = (
+      select job_no from runs where run_uuid = '${third}')`)
+    expect(await place(third)).toEqual({ position: 1, exact: true, waiting: 1, more_urgent: 0 })
+  })
+
+  test('The place of a run in a deep queue is a lower bound', async () => {
+    await submit({ targets: Array.from({ length: 1_001 }, (_, n) => `${n}.example`), run_mode: 'local' })
+    const last = await start({ target: 'last.example', run_mode: 'local' })
+    expect(await place(last)).toEqual({ position: 1_001, exact: false, waiting: 1_002, more_urgent: 0 })
+  })
+
+  test('A run that does not wait has no place, and an unknown run is not found', async () => {
+    const run = await start({ target: 'a.example', run_mode: 'local' })
+    await claimLocalRuns(server.runStore)
+    expect(await place(run)).toBeNull()
+    await server.viewer.get(`/api/runs/${randomUUID()}/queue`).expect(404)
+  })
+})

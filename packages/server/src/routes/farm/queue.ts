@@ -1,7 +1,8 @@
 import { canServe, needsOf, Priority, PRIORITY_RANK, RunMode } from '@scanfarm/contracts'
-import { missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
+import { COUNTED_BEFORE, missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
+import { noRun, RunPath } from '../runs/read-runs.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const OldestAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
@@ -137,5 +138,45 @@ export const readQueue = route(
       groups: groups.slice(0, MAX_GROUPS).map((group) => groupBody(group, workers, offers)),
       truncated: groups.length > MAX_GROUPS,
     }
+  },
+)
+
+const Place = Type.Object(
+  {
+    position: Type.Integer({
+      minimum: 1,
+      description:
+        'Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them',
+    }),
+    exact: Type.Boolean({ description: 'False: the position is at least this' }),
+    waiting: Type.Integer({ minimum: 1, description: 'These runs, with this one' }),
+    more_urgent: Type.Integer({
+      minimum: 0,
+      description: 'The same kind of runs with a higher priority: they start first',
+    }),
+  },
+  { $id: 'QueuePlace' },
+)
+
+export const readQueuePlace = route(
+  {
+    method: 'get',
+    path: '/runs/{id}/queue',
+    tag: 'Runs',
+    summary: 'Read the place of a waiting run in the queue',
+    description: `Runs with a higher priority start first, then older ones; a run that waits for a slot of its job is overtaken. At most ${COUNTED_BEFORE.toLocaleString('en')} older runs are counted. Counts of a large queue may be up to 30 seconds old. Why the run waits is in \`waiting_reason\` of the run.`,
+    role: 'viewer',
+    params: RunPath,
+    responses: {
+      200: Type.Object({
+        data: Type.Union([Place, Type.Null()], { description: 'Null: the run is not queued' }),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => {
+    const data = await store.runs.queuePlace(params.id)
+    if (data === undefined) throw noRun(params.id)
+    return { data }
   },
 )
