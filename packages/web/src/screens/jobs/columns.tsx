@@ -41,21 +41,21 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
   {
     id: 'workflow',
     label: 'Workflow',
-    width: 'minmax(160px, 1.4fr)',
+    width: 'minmax(130px, 1.4fr)',
     cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
   },
   {
     id: 'id',
     label: 'Job',
-    width: '150px',
+    width: '138px',
     cell: ({ job_id: id }) => <code>{id}</code>,
   },
-  { id: 'status', label: 'Status', width: '104px', cell: ({ status }) => <JobStatus status={status} /> },
-  { id: 'progress', label: 'Progress', width: 'minmax(140px, 1fr)', cell: (job) => <JobBar job={job} /> },
+  { id: 'status', label: 'Status', width: '98px', cell: ({ status }) => <JobStatus status={status} /> },
+  { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
   {
     id: 'ended',
     label: 'Ended',
-    width: '130px',
+    width: '116px',
     align: 'end',
     cell: (job) => (
       <span className="number">
@@ -66,7 +66,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
   {
     id: 'failed',
     label: 'Failed',
-    width: '72px',
+    width: '56px',
     align: 'end',
     cell: ({ counts }) => (
       <span className={`number ${counts && counts.failed > 0 ? 'tone-bad' : 'muted'}`}>
@@ -74,15 +74,15 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
       </span>
     ),
   },
-  { id: 'priority', label: 'Priority', width: '80px', cell: ({ priority }) => priority },
+  { id: 'priority', label: 'Priority', width: '58px', cell: ({ priority }) => priority },
   {
     id: 'trigger',
     label: 'Started by',
-    width: '130px',
+    width: '90px',
     cell: (job) => job.trigger_name || job.trigger_type,
   },
-  { id: 'created', label: 'Created', width: '84px', cell: (job) => <Time at={job.created_at} /> },
-  { id: 'end', label: 'End', width: '84px', cell: (job) => <Time at={job.ended_at} /> },
+  { id: 'created', label: 'Created', width: '72px', cell: (job) => <Time at={job.created_at} /> },
+  { id: 'end', label: 'End', width: '72px', cell: (job) => <Time at={job.ended_at} /> },
   { id: 'mode', label: 'Mode', width: '96px', hidden: true, cell: ({ run_mode: mode }) => mode },
   {
     id: 'retry',
