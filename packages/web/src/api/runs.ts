@@ -15,6 +15,7 @@ export const runsQuery = (filters: RunFilters) =>
 const pathOf = (id: string) => ({ params: { path: { id } } })
 
 const STALE_MS = 2_000
+const PLACE_MS = 4_000
 /** Parts of a long list of steps or artifacts that are read. */
 const MOST_PARTS = 20
 
@@ -32,6 +33,14 @@ export const runQuery = (id: string) =>
       const end = state.data?.completed_at
       return staleTime(typeof end === 'string' && Date.parse(end) < Date.now() - SETTLE_MS)
     },
+  })
+
+/** Not refreshed by events: each start of a run moves all that wait. */
+export const queuePlaceQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['queue-place', id],
+    queryFn: async () => (await answer(api.GET('/runs/{id}/queue', pathOf(id)))).data,
+    refetchInterval: PLACE_MS,
   })
 
 interface Part<T> {

@@ -15,7 +15,7 @@ export interface Column<T> {
   readonly align?: 'end'
 }
 
-interface DataTableProps<T> {
+export interface DataTableProps<T> {
   /** For screen readers, and the name below which the browser remembers the columns. */
   readonly label: string
   readonly columns: readonly Column<T>[]

@@ -12,6 +12,13 @@ export interface Filter {
   readonly suggestions?: readonly string[]
 }
 
+/** Of lists whose rows have a priority. */
+export const PRIORITY_FILTER: Filter = {
+  name: 'priority',
+  label: 'Priority',
+  options: ['critical', 'high', 'normal', 'low'],
+}
+
 type Values<N extends string> = Readonly<Partial<Record<N, string>>>
 
 /** The named parts of the URL's search, and a setter that keeps the other parts. An empty value leaves the URL. */

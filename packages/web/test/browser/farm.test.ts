@@ -65,6 +65,35 @@ test('The queue shows for each class of runs why it waits', async () => {
   await page.getByRole('table', { name: 'Waiting runs' }).getByRole('link', { name: 'c.example' }).waitFor()
 })
 
+test('A waiting run shows its place in the queue', async () => {
+  const targets = ['first.example', 'second.example', 'third.example']
+  const request = { module: 'demanding', targets, run_mode: 'distributed', priority: 'high' }
+  await farm().farm.client.post('/runs', request)
+  const page = await farm().open('/runs?priority=high')
+  await page.getByRole('link', { name: 'third.example' }).click()
+  await page.getByText('3rd of 3 at priority high.').waitFor()
+  await page.getByRole('link', { name: 'See the queue' }).click()
+  await page.waitForURL('**/queue?priority=high')
+})
+
+test.each(['runs?priority=high', 'jobs?priority=high', 'events?topic=run.*'])(
+  'The filter of /%s is saved under a name and opened',
+  async (path) => {
+    const [screen = '', query = ''] = path.split('?')
+    const page = await farm().open(`/${path}`)
+    const saved = page.getByRole('button', { name: 'Saved filters' })
+    await saved.click()
+    await page.getByLabel('Save the present filter as').fill('Mine')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('link', { name: 'Mine' }).waitFor()
+    await page.goto(`/${screen}`)
+    await saved.click()
+    await page.getByRole('link', { name: 'Mine' }).click()
+    await page.waitForURL((url) => url.search === `?${new URLSearchParams(query).toString()}`)
+    await page.getByRole('row').nth(1).waitFor()
+  },
+)
+
 test('A viewer cannot drain a worker, and reads why', async () => {
   const page = await farm().open('/workers', { role: 'viewer' })
   const [worker] = await workers()

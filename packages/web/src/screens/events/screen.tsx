@@ -8,12 +8,10 @@ import {
   Button,
   Commands,
   CopyButton,
-  DataTable,
   Dialog,
-  EmptyState,
   ErrorPanel,
   Field,
-  FilterBar,
+  FilteredList,
   Form,
   JsonField,
   jsonObject,
@@ -230,11 +228,9 @@ export const Screen = () => {
         </>
       }
     >
-      <FilterBar filters={FILTERS} />
-      <p className="muted event-state" role="status">
-        {paused ? 'Paused: new events do not appear.' : 'Following: new events appear at the top.'}
-      </p>
-      <DataTable
+      <FilteredList
+        screen="events"
+        filters={FILTERS}
         label="Events"
         columns={columns(setShown)}
         list={{
@@ -247,12 +243,13 @@ export const Screen = () => {
         }}
         keyOf={({ id }) => String(id)}
         onOpen={setShown}
-        empty={
-          <EmptyState title="No events">
-            {search === '' ? 'Events appear when runs start.' : 'No event matches these filters.'}
-          </EmptyState>
-        }
-      />
+        none="No events"
+        advice="Events appear when runs start."
+      >
+        <p className="muted event-state" role="status">
+          {paused ? 'Paused: new events do not appear.' : 'Following: new events appear at the top.'}
+        </p>
+      </FilteredList>
       <EventDialog event={shown} onClose={() => setShown(undefined)} />
       <Dialog wide keep open={emitting} onClose={() => setEmitting(false)} title="Emit an event">
         <EmitForm />

@@ -3,10 +3,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { jobsQuery, type JobFilters } from '../../api/jobs.ts'
 import {
   Commands,
-  DataTable,
-  EmptyState,
-  FilterBar,
+  FilteredList,
   Link,
+  PRIORITY_FILTER,
   Page,
   useFilters,
   useList,
@@ -21,6 +20,7 @@ const FILTERS: readonly Filter[] = [
     options: ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'],
   },
   { name: 'workflow', label: 'Workflow' },
+  PRIORITY_FILTER,
   {
     name: 'trigger',
     label: 'Started by',
@@ -52,22 +52,16 @@ export const Screen = () => {
         />
       }
     >
-      <FilterBar filters={FILTERS} />
-      <DataTable
+      <FilteredList
+        screen="jobs"
+        filters={FILTERS}
         label="Jobs"
         columns={COLUMNS}
         list={list}
         keyOf={({ job_id: id }) => id}
         onOpen={({ job_id: id }) => void navigate({ href: `/jobs/${id}` })}
-        empty={
-          <EmptyState title="No jobs">
-            {query === '' ? (
-              <Link href="/workflows">Start a workflow</Link>
-            ) : (
-              'No job matches these filters. Clear a filter to see more.'
-            )}
-          </EmptyState>
-        }
+        none="No jobs"
+        advice={<Link href="/workflows">Start a workflow</Link>}
       />
     </Page>
   )

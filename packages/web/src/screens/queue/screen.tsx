@@ -14,6 +14,7 @@ import {
   FilterBar,
   Link,
   Page,
+  PRIORITY_FILTER,
   Skeleton,
   Tabs,
   useFilters,
@@ -27,7 +28,7 @@ type Group = Queue['groups'][number]
 type Run = Schemas['Run']
 
 const FILTERS: readonly Filter[] = [
-  { name: 'priority', label: 'Priority', options: ['critical', 'high', 'normal', 'low'] },
+  PRIORITY_FILTER,
   { name: 'run_mode', label: 'Mode', options: ['distributed', 'local', 'cloud'] },
   { name: 'need', label: 'Needs' },
 ]

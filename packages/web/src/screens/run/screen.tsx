@@ -36,6 +36,7 @@ import {
 import { Artifacts } from './artifacts.tsx'
 import { Attempts, Killed } from './attempts.tsx'
 import { Log } from './log.tsx'
+import { QueuePlace } from './queue-place.tsx'
 import { Steps } from './steps.tsx'
 
 const Events = ({ uuid }: { uuid: string }) => (
@@ -130,7 +131,7 @@ const Notices = ({ run }: { run: RunDetail }) => (
   <>
     {run.waiting_reason === '' ? null : (
       <p className="notice notice-warn">
-        <strong>Waiting:</strong> {run.waiting_reason}
+        <strong>Waiting:</strong> {run.waiting_reason}. <QueuePlace run={run} />
       </p>
     )}
     {run.error_message === '' ? null : (
@@ -198,7 +199,7 @@ const Facts = ({ run }: { run: RunDetail }) => (
       ['Priority', run.priority],
       [
         'Findings',
-        <Link key="findings" href={`/findings?run=${run.run_uuid}`}>
+        <Link key="findings" href={`/findings?run_id=${run.run_uuid}`}>
           Findings of this run
         </Link>,
       ],

@@ -2,10 +2,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
   Commands,
-  DataTable,
-  EmptyState,
-  FilterBar,
+  FilteredList,
   Link,
+  PRIORITY_FILTER,
   Page,
   useFilters,
   useList,
@@ -24,16 +23,19 @@ const FILTERS: readonly Filter[] = [
   { name: 'workflow', label: 'Workflow' },
   { name: 'target', label: 'Target' },
   { name: 'workspace', label: 'Workspace' },
+  PRIORITY_FILTER,
   { name: 'run_mode', label: 'Mode', options: ['local', 'distributed', 'cloud'] },
   { name: 'job_id', label: 'Job' },
 ]
 const NAMES = FILTERS.map(({ name }) => name)
 
-/** The program has no filter by outcome or mode. */
+/** The program has no filter by workspace or mode. */
 const OPTIONS: Readonly<Record<string, string>> = {
   status: '--status',
+  outcome: '--outcome',
   workflow: '--workflow',
   target: '--target',
+  priority: '--priority',
   job_id: '--job',
 }
 
@@ -60,23 +62,17 @@ export const Screen = () => {
         />
       }
     >
-      <FilterBar filters={FILTERS} />
-      <DataTable
+      <FilteredList
+        screen="runs"
+        filters={FILTERS}
         label="Runs"
         columns={COLUMNS}
         list={list}
         keyOf={({ run_uuid }) => run_uuid}
         onOpen={({ run_uuid }) => void navigate({ href: `/runs/${run_uuid}` })}
         bulk={(runs, clear) => <BulkActions runs={runs} clear={clear} />}
-        empty={
-          <EmptyState title="No runs">
-            {query === '' ? (
-              <Link href="/workflows">Start a workflow</Link>
-            ) : (
-              'No run matches these filters. Clear a filter to see more.'
-            )}
-          </EmptyState>
-        }
+        none="No runs"
+        advice={<Link href="/workflows">Start a workflow</Link>}
       />
     </Page>
   )
