@@ -1,5 +1,5 @@
 import type { JobSummary } from '../../api/jobs.ts'
-import { Badge, type Column, Link, StatusBadge, Time } from '../../ui/index.ts'
+import { Badge, Link, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
 export const JobStatus = ({ status }: { status: JobSummary['status'] }) => {
   if (status === 'open') return <Badge tone="busy">open</Badge>
@@ -44,12 +44,6 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     width: 'minmax(130px, 1.4fr)',
     cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
   },
-  {
-    id: 'id',
-    label: 'Job',
-    width: '138px',
-    cell: ({ job_id: id }) => <code>{id}</code>,
-  },
   { id: 'status', label: 'Status', width: '98px', cell: ({ status }) => <JobStatus status={status} /> },
   { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
   {
@@ -73,6 +67,12 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
         {counts?.failed.toLocaleString() ?? '–'}
       </span>
     ),
+  },
+  {
+    id: 'id',
+    label: 'Job',
+    width: '138px',
+    cell: ({ job_id: id }) => <code>{id}</code>,
   },
   { id: 'priority', label: 'Priority', width: '58px', cell: ({ priority }) => priority },
   {

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client.ts'
-import { Duration, Link, OutcomeBadge, StatusBadge, Time, type Column } from '../../ui/index.ts'
+import { Duration, OutcomeBadge, RunLink, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
 type Run = Schemas['Run']
 
@@ -8,14 +8,14 @@ export const COLUMNS: readonly Column<Run>[] = [
     id: 'target',
     label: 'Target',
     width: 'minmax(160px, 2fr)',
-    cell: ({ run_uuid, target, id }) => <Link href={`/runs/${run_uuid}`}>{target || `run ${id}`}</Link>,
+    cell: (run) => <RunLink run={run} />,
   },
   { id: 'workflow', label: 'Workflow', width: 'minmax(120px, 1fr)', cell: (run) => run.workflow_name },
   { id: 'status', label: 'Status', width: '104px', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     id: 'outcome',
     label: 'Outcome',
-    width: '112px',
+    width: '122px',
     cell: ({ outcome }) => <OutcomeBadge outcome={outcome} />,
   },
   {
