@@ -5,8 +5,8 @@ import { EmptyState } from './page.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 
 interface FilteredListProps<T> extends Omit<DataTableProps<T>, 'empty'> {
-  /** Path of the screen, without the slash: `runs`. */
-  readonly screen: string
+  /** Path of the screen, without the slash: `runs`. With it the filters can be saved. */
+  readonly screen?: string
   readonly filters: readonly Filter[]
   /** Shown without rows: what is missing, and what to do if no filter is set. */
   readonly none: string
@@ -15,7 +15,7 @@ interface FilteredListProps<T> extends Omit<DataTableProps<T>, 'empty'> {
   readonly children?: ReactNode
 }
 
-/** A table below its filters, which can be saved. */
+/** A table below its filters. */
 export const FilteredList = <T,>({
   screen,
   filters,
@@ -30,7 +30,7 @@ export const FilteredList = <T,>({
   return (
     <>
       <FilterBar filters={filters}>
-        <SavedFilters screen={screen} names={names} />
+        {screen === undefined ? null : <SavedFilters screen={screen} names={names} />}
       </FilterBar>
       {children}
       <DataTable

@@ -2,25 +2,37 @@ export { Badge, OutcomeBadge, Severity, StatusBadge } from './badge.tsx'
 export { Button, LinkButton } from './button.tsx'
 export { Code, JsonView, prettyJson } from './code.tsx'
 export { CommandLines, Commands, copy, CopyButton, type CommandLine } from './commands.tsx'
-export { DataTable, type Column } from './data-table.tsx'
+export { DataTable, type Column, type DataTableProps } from './data-table.tsx'
 export { Confirm, ConfirmDialog, Dialog } from './dialog.tsx'
 export { ExternalLink } from './external-link.tsx'
 export { Facet, FacetedList, type FacetValue } from './facets.tsx'
 export { Combobox, Field, Form, SelectField, TextField } from './field.tsx'
 export { FilterBar, PRIORITY_FILTER, useFilters, type Filter } from './filters.tsx'
 export { FilteredList } from './filtered-list.tsx'
+export { FormActions } from './form-actions.tsx'
 export { hrefWith } from './href.ts'
 export { JsonField, jsonObject } from './json-field.tsx'
 export { KeyValues } from './key-values.tsx'
 export { Link } from './link.tsx'
-export { LongText } from './long-text.tsx'
+export { LongText, RawRecord } from './long-text.tsx'
 export { Menu, type MenuItem } from './menu.tsx'
-export { EmptyState, ErrorPanel, Page, Progress, Skeleton, usePageTitle } from './page.tsx'
+export {
+  EmptyState,
+  ErrorPanel,
+  Loaded,
+  Page,
+  Progress,
+  RecordPage,
+  Skeleton,
+  usePageTitle,
+} from './page.tsx'
+export { RunLink } from './run-link.tsx'
 export { SavedFilters } from './saved-filters.tsx'
 export { SeenBy } from './seen-by.tsx'
 export { useShortcut } from './shortcuts.ts'
+export { RecordState, SEEN_COLUMNS } from './sightings.tsx'
 export { StateViews } from './state-views.tsx'
-export { Tabs } from './tabs.tsx'
+export { Tabs, UrlTabs } from './tabs.tsx'
 export { toast } from './toast.tsx'
 export { Tooltip } from './tooltip.tsx'
 export { useList } from './use-list.ts'

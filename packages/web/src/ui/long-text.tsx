@@ -1,7 +1,8 @@
 import { useState } from 'react'
 import { Button } from './button.tsx'
-import { Code } from './code.tsx'
+import { Code, prettyJson } from './code.tsx'
 import { CopyButton } from './commands.tsx'
+import { EmptyState } from './page.tsx'
 
 const FIRST_LINES = 16
 const FIRST_CHARACTERS = 2_000
@@ -28,3 +29,11 @@ export const LongText = ({ title, text }: { title: string; text: string }) => {
     </section>
   )
 }
+
+/** The JSON that a tool gave; `none`: why there may be none. */
+export const RawRecord = ({ title, text, none }: { title: string; text: string; none: string }) =>
+  text === '' ? (
+    <EmptyState title="No raw record">{none}</EmptyState>
+  ) : (
+    <LongText title={title} text={prettyJson(text)} />
+  )

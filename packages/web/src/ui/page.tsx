@@ -69,3 +69,29 @@ export const Skeleton = ({ lines = 3 }: { lines?: number }) => (
     ))}
   </div>
 )
+
+interface LoadedProps<T> {
+  /** What `useQuery` returns. */
+  readonly query: {
+    readonly data: T | undefined
+    readonly error: unknown
+    readonly refetch: () => unknown
+  }
+  readonly children: (data: T) => ReactNode
+}
+
+/** Content that is read; until then lines in its place, or why it cannot be read. */
+export const Loaded = <T,>({ query: { data, error, refetch }, children }: LoadedProps<T>) => {
+  if (data !== undefined) return <>{children(data)}</>
+  return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />
+}
+
+/** The page of one record; `name` is its title until the record is read. */
+export const RecordPage = <T,>({ name, ...loaded }: LoadedProps<T> & { name: string }) =>
+  loaded.query.data === undefined ? (
+    <Page title={name}>
+      <Loaded {...loaded} />
+    </Page>
+  ) : (
+    <Loaded {...loaded} />
+  )

@@ -1,4 +1,5 @@
 import { useId, type KeyboardEvent, type ReactNode } from 'react'
+import { useFilters } from './filters.tsx'
 
 interface Tab {
   readonly id: string
@@ -13,7 +14,22 @@ interface TabsProps {
   readonly tabs: readonly Tab[]
 }
 
-/** Keep `value` in the URL: `const [{ tab = 'steps' }, set] = useFilters(['tab'])`. */
+/** The tabs of a screen: the URL keeps which one is chosen. */
+export const UrlTabs = ({
+  name = 'tab',
+  first,
+  ...rest
+}: Pick<TabsProps, 'label' | 'tabs'> & {
+  /** The name in the URL. */
+  readonly name?: string
+  /** The id of the tab that is shown first; default the first one. */
+  readonly first?: string
+}) => {
+  const [{ [name]: value = first ?? '' }, set] = useFilters([name])
+  return <Tabs {...rest} value={value} onChange={(next) => set({ [name]: next })} />
+}
+
+/** A value that is no id shows the first tab. */
 export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => {
   const base = useId()
   const known = tabs.find(({ id }) => id === value) ?? tabs[0]

@@ -1,15 +1,6 @@
 import { auditQuery, type AuditFilters } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
-import {
-  DataTable,
-  EmptyState,
-  FilterBar,
-  Time,
-  useFilters,
-  useList,
-  type Column,
-  type Filter,
-} from '../../ui/index.ts'
+import { FilteredList, Time, useFilters, useList, type Column, type Filter } from '../../ui/index.ts'
 
 type Entry = Schemas['AuditEntry']
 
@@ -54,19 +45,14 @@ export const Audit = () => {
   const [filters] = useFilters(NAMES)
   return (
     <div className="stack">
-      <FilterBar filters={FILTERS} />
-      <DataTable
+      <FilteredList
+        filters={FILTERS}
         label="Audit"
         columns={COLUMNS}
         list={useList(auditQuery(filters as AuditFilters))}
         keyOf={({ id }) => String(id)}
-        empty={
-          <EmptyState title="No changes">
-            {Object.keys(filters).length > 0
-              ? 'No change matches these filters. Clear a filter to see more.'
-              : 'Each change over the API appears here: who made it, and when. Entries are kept for 90 days.'}
-          </EmptyState>
-        }
+        none="No changes"
+        advice="Each change over the API appears here: who made it, and when. Entries are kept for 90 days."
       />
     </div>
   )

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useRefusal } from '../../api/role.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { Commands, EmptyState, Page, Tabs, useFilters, type CommandLine } from '../../ui/index.ts'
+import { Commands, EmptyState, Page, UrlTabs, type CommandLine } from '../../ui/index.ts'
 import { Audit } from './audit.tsx'
 import { Logins } from './logins.tsx'
 import { Tokens } from './tokens.tsx'
@@ -25,7 +25,6 @@ const LINES: readonly CommandLine[] = [
 export const Screen = () => {
   const { data: me } = useQuery(sessionQuery)
   const refusal = useRefusal('admin')
-  const [{ tab = refusal === undefined ? 'tokens' : 'logins' }, set] = useFilters(['tab'])
   const forAdmins = (content: ReactNode) =>
     refusal === undefined ? content : <EmptyState title="Only administrators see this">{refusal}</EmptyState>
   return (
@@ -38,10 +37,9 @@ export const Screen = () => {
           </>
         ) : null}
       </p>
-      <Tabs
+      <UrlTabs
+        first={refusal === undefined ? 'tokens' : 'logins'}
         label="Parts of access"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           { id: 'tokens', label: 'API tokens', content: forAdmins(<Tokens />) },
           { id: 'users', label: 'Users', content: forAdmins(<Users />) },

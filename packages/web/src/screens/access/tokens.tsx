@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { createToken, removeToken, tokensQuery } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
 import {
@@ -7,17 +6,17 @@ import {
   Button,
   Confirm,
   CopyButton,
-  DataTable,
   Dialog,
   EmptyState,
-  ErrorPanel,
   Field,
   Form,
+  FormActions,
   Time,
   toast,
   useList,
   type Column,
 } from '../../ui/index.ts'
+import { CreatedList } from './created-list.tsx'
 import { RoleField, roleOf } from './roles.tsx'
 
 type Token = Schemas['ApiToken']
@@ -124,36 +123,23 @@ const Create = ({ onClose }: { onClose: () => void }) => {
             max={36_500}
             defaultValue={DEFAULT_DAYS}
           />
-          {create.error ? <ErrorPanel error={create.error} /> : null}
-          <div className="dialog-actions">
-            <Button onClick={onClose}>Back</Button>
-            <Button type="submit" kind="primary" busy={create.isPending}>
-              Create the token
-            </Button>
-          </div>
+          <FormActions call={create} onBack={onClose}>
+            Create the token
+          </FormActions>
         </Form>
       )}
     </Dialog>
   )
 }
 
-export const Tokens = () => {
-  const [creating, setCreating] = useState(false)
-  return (
-    <div className="stack">
-      <div className="page-actions">
-        <Button kind="primary" onClick={() => setCreating(true)}>
-          Create a token
-        </Button>
-      </div>
-      <DataTable
-        label="API tokens"
-        columns={COLUMNS}
-        list={useList(tokensQuery)}
-        keyOf={({ id }) => String(id)}
-        empty={<EmptyState title="No tokens">Programs need a token to call the API.</EmptyState>}
-      />
-      {creating ? <Create onClose={() => setCreating(false)} /> : null}
-    </div>
-  )
-}
+export const Tokens = () => (
+  <CreatedList
+    action="Create a token"
+    create={Create}
+    label="API tokens"
+    columns={COLUMNS}
+    list={useList(tokensQuery)}
+    keyOf={({ id }) => String(id)}
+    empty={<EmptyState title="No tokens">Programs need a token to call the API.</EmptyState>}
+  />
+)

@@ -5,17 +5,17 @@ import type { Schemas } from '../../api/client.ts'
 import {
   Button,
   Confirm,
-  DataTable,
   Dialog,
   EmptyState,
-  ErrorPanel,
   Field,
   Form,
+  FormActions,
   Time,
   toast,
   useList,
   type Column,
 } from '../../ui/index.ts'
+import { CreatedList } from './created-list.tsx'
 import { RoleField, roleOf } from './roles.tsx'
 
 type User = Schemas['User']
@@ -65,13 +65,9 @@ const Create = ({ onClose }: { onClose: () => void }) => {
         />
         <PasswordField label="Password" hint={`At least ${MIN_PASSWORD} characters`} required />
         <RoleField />
-        {create.error ? <ErrorPanel error={create.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Back</Button>
-          <Button type="submit" kind="primary" busy={create.isPending}>
-            Create the user
-          </Button>
-        </div>
+        <FormActions call={create} onBack={onClose}>
+          Create the user
+        </FormActions>
       </Form>
     </Dialog>
   )
@@ -98,13 +94,9 @@ const Change = ({ user, onClose }: { user: User; onClose: () => void }) => {
         <RoleField role={user.role} />
         <PasswordField label="New password" hint="Empty: the password stays as it is" required={false} />
         <p className="muted">Another role or password ends the logins of this user.</p>
-        {change.error ? <ErrorPanel error={change.error} /> : null}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>Back</Button>
-          <Button type="submit" kind="primary" busy={change.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions call={change} onBack={onClose}>
+          Save
+        </FormActions>
       </Form>
     </Dialog>
   )
@@ -142,28 +134,18 @@ const COLUMNS: readonly Column<User>[] = [
   { id: 'actions', label: 'Actions', width: '170px', cell: (user) => <Actions user={user} /> },
 ]
 
-export const Users = () => {
-  const [creating, setCreating] = useState(false)
-  return (
-    <div className="stack">
-      <div className="page-actions">
-        <Button kind="primary" onClick={() => setCreating(true)}>
-          Create a user
-        </Button>
-      </div>
-      <DataTable
-        label="Users"
-        columns={COLUMNS}
-        list={useList(usersQuery)}
-        keyOf={({ id }) => String(id)}
-        empty={
-          <EmptyState title="No users">
-            Everybody logs in with an API token. Create a user for each person, so that the audit log names
-            them.
-          </EmptyState>
-        }
-      />
-      {creating ? <Create onClose={() => setCreating(false)} /> : null}
-    </div>
-  )
-}
+export const Users = () => (
+  <CreatedList
+    action="Create a user"
+    create={Create}
+    label="Users"
+    columns={COLUMNS}
+    list={useList(usersQuery)}
+    keyOf={({ id }) => String(id)}
+    empty={
+      <EmptyState title="No users">
+        Everybody logs in with an API token. Create a user for each person, so that the audit log names them.
+      </EmptyState>
+    }
+  />
+)

@@ -4,26 +4,25 @@ import { useParams } from '@tanstack/react-router'
 import { assetQuery } from '../../api/assets.ts'
 import { findingsQuery } from '../../api/findings.ts'
 import {
-  Badge,
   Commands,
   DataTable,
   EmptyState,
-  ErrorPanel,
   ExternalLink,
   hrefWith,
   KeyValues,
   Link,
-  LongText,
   Page,
-  prettyJson,
+  RawRecord,
+  RecordPage,
+  RecordState,
   SeenBy,
   Severity,
-  Skeleton,
-  Tabs,
   Time,
-  useFilters,
+  UrlTabs,
   useList,
 } from '../../ui/index.ts'
+
+type Asset = Awaited<ReturnType<NonNullable<ReturnType<typeof assetQuery>['queryFn']>>>
 
 const Findings = ({ workspace, place }: { workspace: string; place: string }) => {
   const filters = { workspace, asset_value: place, state: 'open,gone' }
@@ -63,7 +62,7 @@ const Findings = ({ workspace, place }: { workspace: string; place: string }) =>
           id: 'state',
           label: 'State',
           width: '68px',
-          cell: ({ state }) => <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>,
+          cell: ({ state }) => <RecordState state={state} />,
         },
         { id: 'last', label: 'Last seen', width: '76px', cell: ({ last_seen }) => <Time at={last_seen} /> },
       ]}
@@ -71,16 +70,7 @@ const Findings = ({ workspace, place }: { workspace: string; place: string }) =>
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const [{ tab = 'findings' }, set] = useFilters(['tab'])
-  const { data: asset, error, refetch } = useQuery(assetQuery(id))
-  if (!asset)
-    return (
-      <Page title="Asset">
-        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />}
-      </Page>
-    )
+const AssetPage = ({ asset }: { asset: Asset }) => {
   const { workspace } = asset
   return (
     <Page
@@ -93,12 +83,7 @@ export const Screen = () => {
       <KeyValues
         facts={[
           ['Type', asset.asset_type],
-          [
-            'State',
-            <Badge key="state" tone={asset.state === 'open' ? 'wait' : 'off'}>
-              {asset.state}
-            </Badge>,
-          ],
+          ['State', <RecordState key="state" state={asset.state} />],
           ['Value', asset.asset_value],
           ['URL', asset.url === '' ? '' : <ExternalLink key="url" href={asset.url} />],
           ['Title', asset.title],
@@ -118,10 +103,8 @@ export const Screen = () => {
           ['Source', asset.source],
         ]}
       />
-      <Tabs
+      <UrlTabs
         label="Parts of the asset"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           {
             id: 'findings',
@@ -136,15 +119,25 @@ export const Screen = () => {
           {
             id: 'raw',
             label: 'Raw record',
-            content:
-              asset.raw_json_data === '' ? (
-                <EmptyState title="No raw record">The tool gave no JSON for this asset.</EmptyState>
-              ) : (
-                <LongText title="Output of the tool" text={prettyJson(asset.raw_json_data)} />
-              ),
+            content: (
+              <RawRecord
+                title="Output of the tool"
+                text={asset.raw_json_data}
+                none="The tool gave no JSON for this asset."
+              />
+            ),
           },
         ]}
       />
     </Page>
+  )
+}
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  return (
+    <RecordPage name="Asset" query={useQuery(assetQuery(id))}>
+      {(asset) => <AssetPage asset={asset} />}
+    </RecordPage>
   )
 }

@@ -11,7 +11,6 @@ import {
 } from '../../api/assets.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import {
-  Badge,
   Commands,
   DataTable,
   EmptyState,
@@ -23,8 +22,8 @@ import {
   LinkButton,
   Page,
   SavedFilters,
+  SEEN_COLUMNS,
   StateViews,
-  Time,
   useFilters,
   useList,
   type Column,
@@ -81,14 +80,7 @@ const COLUMNS: readonly Column<Asset>[] = [
     cell: ({ technologies }) => <span title={technologies.join(', ')}>{technologies.join(', ')}</span>,
   },
   { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
-  {
-    id: 'state',
-    label: 'State',
-    width: '62px',
-    cell: ({ state }) => <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>,
-  },
-  { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  { id: 'last', label: 'Last seen', width: '70px', cell: ({ last_seen }) => <Time at={last_seen} /> },
+  ...SEEN_COLUMNS,
   { id: 'ip', label: 'Address', width: '120px', hidden: true, cell: ({ host_ip }) => host_ip },
   { id: 'source', label: 'Source', width: '90px', hidden: true, cell: ({ source }) => source },
   {

@@ -17,6 +17,7 @@ import {
   hrefWith,
   Link,
   Page,
+  RunLink,
   Severity,
   Tabs,
   Time,
@@ -121,8 +122,7 @@ const RunName = ({ id }: { id: string }) => {
   if (!run) return <span className="muted">{error ? error.message : id}</span>
   return (
     <span>
-      <Link href={`/runs/${run.run_uuid}`}>{run.target || `run ${run.id}`}</Link> · {run.workflow_name} ·{' '}
-      <Time at={run.completed_at ?? run.created_at} />
+      <RunLink run={run} /> · {run.workflow_name} · <Time at={run.completed_at ?? run.created_at} />
     </span>
   )
 }
@@ -211,7 +211,7 @@ const Results = ({
   return (
     <>
       <fieldset className="change-counts">
-        <legend className="visually-hidden">Kind of change</legend>
+        <legend className="unseen">Kind of change</legend>
         {CHANGES.map((each) => (
           <label key={each} className={`change-count change-${each}`}>
             <input

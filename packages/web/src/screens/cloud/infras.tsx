@@ -2,9 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { hasEnded, infrasQuery, type Infra, type InfraFilters } from '../../api/cloud.ts'
 import {
   Badge,
-  DataTable,
-  EmptyState,
-  FilterBar,
+  FilteredList,
   Link,
   Time,
   useFilters,
@@ -116,27 +114,21 @@ const COLUMNS: readonly Column<Infra>[] = [
 export const Infras = () => {
   const [filters] = useFilters(['status', 'provider'])
   const navigate = useNavigate()
-  const isFiltered = Object.keys(filters).length > 0
   return (
     <div className="stack">
-      <FilterBar filters={FILTERS} />
-      <DataTable
+      <FilteredList
+        filters={FILTERS}
         label="Infrastructures"
         columns={COLUMNS}
         list={useList(infrasQuery(filters as InfraFilters))}
         keyOf={({ infra_id }) => infra_id}
         onOpen={(infra) => void navigate({ href: infraPath(infra) })}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No infrastructure matches these filters">
-              Clear a filter to see more.
-            </EmptyState>
-          ) : (
-            <EmptyState title="No cloud machines">
-              Start a workflow with the mode cloud, or create machines with the command line:{' '}
-              <code>scanfarm cloud create</code>
-            </EmptyState>
-          )
+        none="No cloud machines"
+        advice={
+          <>
+            Start a workflow with the mode cloud, or create machines with the command line:{' '}
+            <code>scanfarm cloud create</code>
+          </>
         }
       />
     </div>

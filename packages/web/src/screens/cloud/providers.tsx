@@ -37,7 +37,7 @@ export const Providers = () => {
   if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton lines={6} />
   return (
-    <ul className="providers">
+    <ul className="providers panel-list">
       {data.providers.map(({ name, status, configured, is_default, message }) => (
         <li key={name}>
           <strong>

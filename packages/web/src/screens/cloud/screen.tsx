@@ -1,7 +1,7 @@
 import '../../styles/cloud.css'
 import { useQuery } from '@tanstack/react-query'
 import { overviewQuery } from '../../api/farm.ts'
-import { Commands, EmptyState, ErrorPanel, Page, Skeleton, Tabs, useFilters } from '../../ui/index.ts'
+import { Commands, EmptyState, Loaded, Page, UrlTabs, useFilters } from '../../ui/index.ts'
 import type { Overview } from '../overview/attention.ts'
 import { dollars } from './cost.ts'
 import { Estimate } from './estimate.tsx'
@@ -69,14 +69,11 @@ const Budget = ({
 )
 
 const Overall = ({ cloud }: { cloud: Cloud }) => {
-  const [{ tab = 'machines' }, set] = useFilters(['tab'])
   return (
     <>
       <Budget cloud={cloud} />
-      <Tabs
+      <UrlTabs
         label="Parts of the cloud"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           { id: 'machines', label: 'Machines', content: <Infras /> },
           { id: 'providers', label: 'Providers', content: <Providers /> },
@@ -89,7 +86,7 @@ const Overall = ({ cloud }: { cloud: Cloud }) => {
 
 export const Screen = () => {
   const [{ infra }] = useFilters(['infra'])
-  const { data, error, refetch } = useQuery(overviewQuery)
+  const query = useQuery(overviewQuery)
   if (infra !== undefined) return <InfraPage id={infra} />
   return (
     <Page
@@ -103,20 +100,18 @@ export const Screen = () => {
         />
       }
     >
-      {data === undefined ? (
-        error ? (
-          <ErrorPanel error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton lines={8} />
-        )
-      ) : data.cloud.enabled ? (
-        <Overall cloud={data.cloud} />
-      ) : (
-        <EmptyState title="Cloud runs are turned off">
-          Set <code>cloud.enabled</code> to true and the credentials of a provider in the settings, and
-          restart the server.
-        </EmptyState>
-      )}
+      <Loaded query={query}>
+        {({ cloud }) =>
+          cloud.enabled ? (
+            <Overall cloud={cloud} />
+          ) : (
+            <EmptyState title="Cloud runs are turned off">
+              Set <code>cloud.enabled</code> to true and the credentials of a provider in the settings, and
+              restart the server.
+            </EmptyState>
+          )
+        }
+      </Loaded>
     </Page>
   )
 }

@@ -4,25 +4,24 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
-  Badge,
   Button,
   Commands,
   Confirm,
   EmptyState,
-  ErrorPanel,
   ExternalLink,
   hrefWith,
   KeyValues,
   Link,
   LongText,
   Page,
-  prettyJson,
+  RawRecord,
+  RecordPage,
+  RecordState,
   SeenBy,
   Severity,
-  Skeleton,
-  Tabs,
   Time,
   toast,
+  UrlTabs,
   useFilters,
 } from '../../ui/index.ts'
 import { History } from './history.tsx'
@@ -107,30 +106,16 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
+const FindingPage = ({ finding }: { finding: Finding }) => {
   const [filters] = useFilters(FINDING_FILTERS)
-  const [{ tab = 'evidence' }, set] = useFilters(['tab'])
-  const { data: finding, error, refetch } = useQuery(findingQuery(id))
-  if (!finding)
-    return (
-      <Page title="Finding">
-        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />}
-      </Page>
-    )
-  const title = finding.vuln_title || finding.vuln_info || `Finding ${id}`
+  const title = finding.vuln_title || finding.vuln_info || `Finding ${finding.id}`
   return (
     <Page title={title} actions={<Actions finding={finding} filters={filters} />}>
       <Neighbours id={finding.id} filters={filters} />
       <KeyValues
         facts={[
           ['Severity', <Severity key="severity" severity={finding.severity} />],
-          [
-            'State',
-            <Badge key="state" tone={finding.state === 'open' ? 'wait' : 'off'}>
-              {finding.state}
-            </Badge>,
-          ],
+          ['State', <RecordState key="state" state={finding.state} />],
           ['Identifier', finding.vuln_info],
           ['Confidence', finding.confidence],
           [
@@ -168,10 +153,8 @@ export const Screen = () => {
         ]}
       />
       <Tags id={finding.id} tags={finding.tags} />
-      <Tabs
+      <UrlTabs
         label="Parts of the finding"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           { id: 'evidence', label: 'Evidence', content: <Evidence finding={finding} /> },
           {
@@ -187,16 +170,26 @@ export const Screen = () => {
           {
             id: 'raw',
             label: 'Raw record',
-            content:
-              finding.raw_vuln_json === '' ? (
-                <EmptyState title="No raw record">The finding was not reported by a scanner.</EmptyState>
-              ) : (
-                <LongText title="Record of the scanner" text={prettyJson(finding.raw_vuln_json)} />
-              ),
+            content: (
+              <RawRecord
+                title="Record of the scanner"
+                text={finding.raw_vuln_json}
+                none="The finding was not reported by a scanner."
+              />
+            ),
           },
         ]}
       />
     </Page>
+  )
+}
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  return (
+    <RecordPage name="Finding" query={useQuery(findingQuery(id))}>
+      {(finding) => <FindingPage finding={finding} />}
+    </RecordPage>
   )
 }
 

@@ -16,7 +16,6 @@ import {
 } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
-  Badge,
   Button,
   Commands,
   DataTable,
@@ -29,8 +28,8 @@ import {
   Menu,
   Page,
   SavedFilters,
+  SEEN_COLUMNS,
   Severity,
-  Time,
   useFilters,
   useList,
   useShortcut,
@@ -74,14 +73,7 @@ const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
     cell: ({ asset_value }) => <span title={asset_value}>{asset_value}</span>,
   },
   { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
-  {
-    id: 'state',
-    label: 'State',
-    width: '62px',
-    cell: ({ state }) => <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>,
-  },
-  { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  { id: 'last', label: 'Last seen', width: '70px', cell: ({ last_seen }) => <Time at={last_seen} /> },
+  ...SEEN_COLUMNS,
   {
     id: 'seen',
     label: 'Seen by',

@@ -8,6 +8,7 @@ import {
   ErrorPanel,
   Link,
   OutcomeBadge,
+  RunLink,
   Skeleton,
   StatusBadge,
   toast,
@@ -69,7 +70,7 @@ const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
         <ul className="failure-runs">
           {group.runs.map((run) => (
             <li key={run.id}>
-              <Link href={`/runs/${run.run_uuid}`}>{run.target || `run ${run.id}`}</Link>
+              <RunLink run={run} />
             </li>
           ))}
           {group.count > group.runs.length ? (
@@ -96,7 +97,7 @@ export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) =>
     )
   return (
     <>
-      <ul className="failures" aria-label="Failures by message">
+      <ul className="panel-list" aria-label="Failures by message">
         {data.data.map((group) => (
           <Group key={`${group.status} ${group.outcome} ${group.pattern}`} jobId={jobId} group={group} />
         ))}

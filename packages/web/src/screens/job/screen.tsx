@@ -6,14 +6,12 @@ import { runsQuery } from '../../api/runs.ts'
 import {
   DataTable,
   EmptyState,
-  ErrorPanel,
   KeyValues,
   Link,
   Page,
-  Skeleton,
-  Tabs,
+  RecordPage,
   Time,
-  useFilters,
+  UrlTabs,
   useList,
 } from '../../ui/index.ts'
 import { JobStatus } from '../jobs/columns.tsx'
@@ -94,22 +92,8 @@ const Facts = ({ job }: { job: JobSummary }) => (
   />
 )
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const [{ tab = 'targets' }, set] = useFilters(['tab'])
-  const { data: job, error, refetch } = useQuery(jobQuery(id))
-  if (error && !job)
-    return (
-      <Page title="Job">
-        <ErrorPanel error={error} onRetry={() => void refetch()} />
-      </Page>
-    )
-  if (!job)
-    return (
-      <Page title="Job">
-        <Skeleton lines={8} />
-      </Page>
-    )
+const JobPage = ({ job }: { job: JobSummary }) => {
+  const { job_id: id } = job
   const ended = job.status !== 'open'
   const { counts } = job
   const problems = counts === null ? 0 : counts.failed + counts.completed - counts.clean
@@ -125,10 +109,8 @@ export const Screen = () => {
     >
       <Facts job={job} />
       <Progress jobId={id} ended={ended} />
-      <Tabs
+      <UrlTabs
         label="Parts of the job"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           { id: 'targets', label: 'Targets', content: <Strip jobId={id} ended={ended} /> },
           {
@@ -140,5 +122,14 @@ export const Screen = () => {
         ]}
       />
     </Page>
+  )
+}
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  return (
+    <RecordPage name="Job" query={useQuery(jobQuery(id))}>
+      {(job) => <JobPage job={job} />}
+    </RecordPage>
   )
 }

@@ -15,8 +15,9 @@ import {
   Link,
   Page,
   PRIORITY_FILTER,
+  RunLink,
   Skeleton,
-  Tabs,
+  UrlTabs,
   useFilters,
   useList,
   type Column,
@@ -150,11 +151,7 @@ const COLUMNS: readonly Column<Run>[] = [
     id: 'target',
     label: 'Target',
     width: 'minmax(160px, 2fr)',
-    cell: ({ run_uuid, target, id }) => (
-      <Link href={`/runs/${run_uuid}`} title={target}>
-        {target || `run ${id}`}
-      </Link>
-    ),
+    cell: (run) => <RunLink run={run} />,
   },
   { id: 'workflow', label: 'Workflow', width: 'minmax(110px, 1fr)', cell: (run) => run.workflow_name },
   { id: 'priority', label: 'Priority', width: '76px', cell: ({ priority }) => priority },
@@ -226,7 +223,6 @@ const ClassesTab = ({ queue }: { queue: Queue }) => {
 }
 
 export const Screen = () => {
-  const [{ tab = 'classes' }, set] = useFilters(['tab'])
   const { data: queue, error, refetch } = useQuery(queueQuery)
   return (
     <Page
@@ -248,10 +244,8 @@ export const Screen = () => {
       {queue ? (
         <>
           <Depths queue={queue} />
-          <Tabs
+          <UrlTabs
             label="Parts of the queue"
-            value={tab}
-            onChange={(next) => set({ tab: next })}
             tabs={[
               { id: 'classes', label: 'By needs', content: <ClassesTab queue={queue} /> },
               { id: 'runs', label: 'Waiting runs', content: <WaitingRuns /> },

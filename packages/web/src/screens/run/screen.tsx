@@ -19,18 +19,16 @@ import {
   DataTable,
   Duration,
   EmptyState,
-  ErrorPanel,
   JsonView,
   KeyValues,
   Link,
   OutcomeBadge,
   Page,
-  Skeleton,
+  RecordPage,
   StatusBadge,
-  Tabs,
   Time,
   toast,
-  useFilters,
+  UrlTabs,
   useList,
 } from '../../ui/index.ts'
 import { Artifacts } from './artifacts.tsx'
@@ -226,22 +224,7 @@ const Details = ({ run }: { run: RunDetail }) => (
   </div>
 )
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const [{ tab = 'steps' }, set] = useFilters(['tab'])
-  const { data: run, error, refetch } = useQuery(runQuery(id))
-  if (error && !run)
-    return (
-      <Page title="Run">
-        <ErrorPanel error={error} onRetry={() => void refetch()} />
-      </Page>
-    )
-  if (!run)
-    return (
-      <Page title="Run">
-        <Skeleton lines={8} />
-      </Page>
-    )
+const RunPage = ({ run }: { run: RunDetail }) => {
   const ended = run.completed_at !== null
   return (
     <Page
@@ -255,10 +238,8 @@ export const Screen = () => {
     >
       <Notices run={run} />
       <Facts run={run} />
-      <Tabs
+      <UrlTabs
         label="Parts of the run"
-        value={tab}
-        onChange={(next) => set({ tab: next })}
         tabs={[
           { id: 'steps', label: 'Steps', content: <Steps run={run} /> },
           {
@@ -281,5 +262,14 @@ export const Screen = () => {
         ]}
       />
     </Page>
+  )
+}
+
+export const Screen = () => {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  return (
+    <RecordPage name="Run" query={useQuery(runQuery(id))}>
+      {(run) => <RunPage run={run} />}
+    </RecordPage>
   )
 }

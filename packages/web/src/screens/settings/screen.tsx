@@ -22,8 +22,8 @@ import {
   KeyValues,
   Page,
   Skeleton,
-  Tabs,
   toast,
+  UrlTabs,
   useFilters,
   type Filter,
 } from '../../ui/index.ts'
@@ -162,7 +162,7 @@ const Settings = () => {
       {groups.map(([group, settings]) => (
         <section key={group} className="setting-group" aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{group}</h2>
-          <ul>
+          <ul className="panel-list">
             {settings.map((setting) => (
               <Row
                 key={setting.key}
@@ -193,7 +193,6 @@ const Yaml = () => {
 }
 
 export const Screen = () => {
-  const [{ tab = 'list' }, set] = useFilters(['tab'])
   const refusal = useRefusal('admin')
   return (
     <Page
@@ -213,10 +212,8 @@ export const Screen = () => {
       {refusal === undefined ? (
         <>
           <Status />
-          <Tabs
+          <UrlTabs
             label="Forms of the settings"
-            value={tab}
-            onChange={(next) => set({ tab: next })}
             tabs={[
               { id: 'list', label: 'Settings', content: <Settings /> },
               { id: 'yaml', label: 'YAML', content: <Yaml /> },

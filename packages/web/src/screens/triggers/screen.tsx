@@ -28,9 +28,9 @@ import {
   Menu,
   Page,
   Skeleton,
-  Tabs,
   Time,
   toast,
+  UrlTabs,
   useFilters,
   useList,
   type Column,
@@ -248,7 +248,6 @@ const List = () => {
 }
 
 export const Screen = () => {
-  const [{ view = 'list' }, set] = useFilters(['view'])
   const [creating, setCreating] = useState(false)
   const refusal = useRefusal('admin')
   return (
@@ -268,10 +267,9 @@ export const Screen = () => {
         </>
       }
     >
-      <Tabs
+      <UrlTabs
+        name="view"
         label="Parts of the page"
-        value={view}
-        onChange={(next) => set({ view: next })}
         tabs={[
           { id: 'list', label: 'Triggers', content: <List /> },
           { id: 'test', label: 'Test with an event', content: <TriggerTest /> },

@@ -1,12 +1,11 @@
 import '../../styles/automation.css'
 import { useRefusal } from '../../api/role.ts'
-import { Commands, EmptyState, Page, Tabs, useFilters } from '../../ui/index.ts'
+import { Commands, EmptyState, Page, UrlTabs } from '../../ui/index.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Incoming } from './incoming.tsx'
 import { Subscriptions } from './subscriptions.tsx'
 
 export const Screen = () => {
-  const [{ tab = 'outgoing' }, set] = useFilters(['tab'])
   const refusal = useRefusal('admin')
   return (
     <Page
@@ -22,10 +21,8 @@ export const Screen = () => {
       }
     >
       {refusal === undefined ? (
-        <Tabs
+        <UrlTabs
           label="Parts of the page"
-          value={tab}
-          onChange={(next) => set({ tab: next })}
           tabs={[
             { id: 'outgoing', label: 'Outgoing', content: <Subscriptions /> },
             { id: 'deliveries', label: 'Deliveries', content: <Deliveries /> },

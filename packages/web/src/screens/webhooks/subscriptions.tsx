@@ -15,9 +15,9 @@ import {
   DataTable,
   Dialog,
   EmptyState,
-  ErrorPanel,
   Field,
   Form,
+  FormActions,
   Link,
   Menu,
   SelectField,
@@ -98,13 +98,9 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
           defaultValue={subscription?.filters.join('\n')}
         />
       </div>
-      {save.error ? <ErrorPanel error={save.error} /> : null}
-      <div className="dialog-actions">
-        <Button onClick={() => onDone()}>Back</Button>
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          {subscription ? 'Save' : 'Create'}
-        </Button>
-      </div>
+      <FormActions call={save} onBack={() => onDone()}>
+        {subscription ? 'Save' : 'Create'}
+      </FormActions>
     </Form>
   )
 }

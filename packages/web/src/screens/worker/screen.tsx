@@ -13,6 +13,7 @@ import {
   Link,
   Page,
   Progress,
+  RunLink,
   Skeleton,
   Time,
   type Column,
@@ -28,11 +29,7 @@ const COLUMNS: readonly Column<WorkerRun>[] = [
     id: 'target',
     label: 'Target',
     width: 'minmax(160px, 2fr)',
-    cell: ({ run_uuid, target, id }) => (
-      <Link href={`/runs/${run_uuid}`} title={target}>
-        {target || `run ${id}`}
-      </Link>
-    ),
+    cell: (run) => <RunLink run={run} />,
   },
   {
     id: 'workflow',

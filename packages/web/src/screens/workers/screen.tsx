@@ -6,9 +6,7 @@ import { versionQuery, workersQuery } from '../../api/farm.ts'
 import {
   Commands,
   CopyButton,
-  DataTable,
-  EmptyState,
-  FilterBar,
+  FilteredList,
   Link,
   Page,
   Time,
@@ -154,26 +152,23 @@ export const Screen = () => {
         />
       }
     >
-      <FilterBar filters={FILTERS} />
-      <DataTable
+      <FilteredList
+        filters={FILTERS}
         label="Workers"
         columns={columns}
         list={{ ...list, rows, total: isFiltered || !list.more ? rows?.length : list.total }}
         keyOf={({ id }) => id}
         onOpen={(worker) => void navigate({ href: pathOf(worker) })}
         bulk={(workers, clear) => <WorkerActions workers={workers} onDone={clear} />}
-        empty={
-          isFiltered ? (
-            <EmptyState title="No worker matches these filters">Clear a filter to see more.</EmptyState>
-          ) : (
-            <EmptyState title="No worker has joined">
-              <p>Start one on a machine that has the tools, with the settings of this server:</p>
-              <div className="command">
-                <code>scanfarm worker</code>
-                <CopyButton text="scanfarm worker" label="this line" />
-              </div>
-            </EmptyState>
-          )
+        none="No workers"
+        advice={
+          <>
+            <p>Start one on a machine that has the tools, with the settings of this server:</p>
+            <div className="command">
+              <code>scanfarm worker</code>
+              <CopyButton text="scanfarm worker" label="this line" />
+            </div>
+          </>
         }
       />
     </Page>

@@ -9,13 +9,13 @@ import {
   Commands,
   DataTable,
   EmptyState,
-  ErrorPanel,
   KeyValues,
   Link,
   LinkButton,
+  Loaded,
   Page,
   Skeleton,
-  Tabs,
+  UrlTabs,
   useFilters,
   type Column,
 } from '../../ui/index.ts'
@@ -102,7 +102,7 @@ const Remarks = ({ workflow, onLine }: { workflow: WorkflowPage; onLine: (line: 
 }
 
 const Body = ({ workflow }: { workflow: WorkflowPage }) => {
-  const [{ tab = 'graph', line = '' }, set] = useFilters(['tab', 'line'])
+  const [{ line = '' }, set] = useFilters(['tab', 'line'])
   const showLine = (next: number) => set({ tab: 'source', line: String(next) })
   const panel = (content: ReactNode) => <Suspense fallback={<Skeleton lines={8} />}>{content}</Suspense>
   return (
@@ -119,10 +119,8 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
           ]}
         />
         <Remarks workflow={workflow} onLine={showLine} />
-        <Tabs
+        <UrlTabs
           label="Parts of the page"
-          value={tab}
-          onChange={(next) => set({ tab: next })}
           tabs={[
             {
               id: 'graph',
@@ -180,7 +178,6 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
 
 export const Screen = () => {
   const { name = '' } = useParams({ strict: false }) as { name?: string }
-  const { data: workflow, error, refetch } = useQuery(workflowQuery(name))
   const path = encodeURIComponent(name)
   return (
     <Page
@@ -204,13 +201,9 @@ export const Screen = () => {
         </>
       }
     >
-      {workflow ? (
-        <Body key={name} workflow={workflow} />
-      ) : error ? (
-        <ErrorPanel error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Skeleton lines={8} />
-      )}
+      <Loaded query={useQuery(workflowQuery(name))}>
+        {(workflow) => <Body key={name} workflow={workflow} />}
+      </Loaded>
     </Page>
   )
 }

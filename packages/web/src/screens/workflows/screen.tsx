@@ -13,9 +13,7 @@ import {
   Badge,
   Button,
   Commands,
-  DataTable,
-  EmptyState,
-  FilterBar,
+  FilteredList,
   Link,
   Page,
   useFilters,
@@ -104,29 +102,20 @@ const List = () => {
   const navigate = useNavigate()
   const list = useList(workflowsQuery(filters as WorkflowFilters))
   return (
-    <>
-      <FilterBar
-        filters={[
-          { name: 'search', label: 'Name or description' },
-          { name: 'kind', label: 'Kind', options: ['flow', 'module'] },
-          { name: 'tags', label: 'Tag', suggestions: tags },
-        ]}
-      />
-      <DataTable
-        label="Workflows"
-        columns={COLUMNS}
-        list={list}
-        keyOf={({ kind, name }) => `${kind} ${name}`}
-        onOpen={({ name }) => void navigate({ href: pathTo(name) })}
-        empty={
-          <EmptyState title="No workflows">
-            {Object.keys(filters).length > 0
-              ? 'No workflow matches these filters. Clear a filter to see more.'
-              : 'Add a workflow file, or place files in a folder of workflows.folders.'}
-          </EmptyState>
-        }
-      />
-    </>
+    <FilteredList
+      filters={[
+        { name: 'search', label: 'Name or description' },
+        { name: 'kind', label: 'Kind', options: ['flow', 'module'] },
+        { name: 'tags', label: 'Tag', suggestions: tags },
+      ]}
+      label="Workflows"
+      columns={COLUMNS}
+      list={list}
+      keyOf={({ kind, name }) => `${kind} ${name}`}
+      onOpen={({ name }) => void navigate({ href: pathTo(name) })}
+      none="No workflows"
+      advice="Add a workflow file, or place files in a folder of workflows.folders."
+    />
   )
 }
 

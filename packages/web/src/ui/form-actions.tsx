@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { ErrorPanel } from './page.tsx'
+
+interface FormActionsProps {
+  /** The call that the form makes. */
+  readonly call: { readonly error: unknown; readonly isPending: boolean }
+  readonly onBack: () => void
+  /** The text of the button that submits. */
+  readonly children: ReactNode
+}
+
+/** The end of a form in a dialog: why the last call failed, and its buttons. */
+export const FormActions = ({ call, onBack, children }: FormActionsProps) => (
+  <>
+    {call.error ? <ErrorPanel error={call.error} /> : null}
+    <div className="dialog-actions">
+      <Button onClick={onBack}>Back</Button>
+      <Button type="submit" kind="primary" busy={call.isPending}>
+        {children}
+      </Button>
+    </div>
+  </>
+)

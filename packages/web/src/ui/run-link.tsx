@@ -1,0 +1,12 @@
+import { Link } from './link.tsx'
+
+interface RunLinkProps {
+  readonly run: { readonly id: number; readonly run_uuid: string; readonly target: string }
+}
+
+/** A run by its target. */
+export const RunLink = ({ run: { id, run_uuid, target } }: RunLinkProps) => (
+  <Link href={`/runs/${run_uuid}`} title={target}>
+    {target || `run ${id}`}
+  </Link>
+)
