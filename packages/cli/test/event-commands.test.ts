@@ -92,6 +92,7 @@ describe('schedules and events', () => {
     expect(await run('events', 'emit', 'custom.named', '{}', '--source', 'tool')).toMatchObject({ code: 0 })
     const log = await parsed<{ data: object[] }>('events', 'list', '--topic', 'custom.named')
     expect(log.data).toMatchObject([{ source: 'tool' }])
-    expect((await run('events', 'emit', 'custom.built', 'no json')).err).toContain('must be a JSON object')
+    for (const data of ['no json', '[1]', 'null'])
+      expect((await run('events', 'emit', 'custom.built', data)).err).toContain('must be a JSON object')
   })
 })

@@ -1,4 +1,14 @@
-import { ApiError, createClient, type Client, type FieldError, type RetryOptions } from '@scanfarm/client'
+import {
+  ApiError,
+  createClient,
+  type Client,
+  type FieldError,
+  type ItemOf,
+  type ListInit,
+  type ListPath,
+  type paths,
+  type RetryOptions,
+} from '@scanfarm/client'
 import { CliError, EXIT } from '../exit.ts'
 
 export interface ApiOptions {
@@ -7,12 +17,15 @@ export interface ApiOptions {
   readonly token: string | undefined
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>
+/** The query parameters of a `GET`. */
+export type QueryOf<P extends keyof paths> = paths[P] extends {
+  get: { parameters: { query?: infer Query } }
+}
+  ? NonNullable<Query>
+  : never
 
-/** A call of a path that is already encoded. Commands name the types of the answers. */
-type Call = (path: string, init: object) => Promise<{ data: unknown; response: Response }>
-
-type List = (path: string) => AsyncIterable<unknown>
+/** A call with a body that is no JSON. Commands name the type of the answer. */
+type Send = (path: string, init: object) => Promise<{ data: unknown }>
 
 const HINTS: Readonly<Record<number, string>> = {
   401: 'set SCANFARM_TOKEN (or SCANFARM_TOKEN_FILE) to a token of this server',
@@ -53,44 +66,21 @@ export class Api {
     this.#client = createClient({ url, token, retry: false })
   }
 
-  /** `retry`: how long the server may be away; missing: it must answer. */
-  async get<T>(path: string, query: Query = {}, retry?: RetryOptions): Promise<T> {
-    const { data } = await this.with(({ GET }) => (GET as Call)(path, { params: { query }, retry }))
-    return data as T
+  /** What a call returns, for example `({ GET }) => GET('/workers')`. */
+  async call<T>(work: (client: Client) => Promise<{ readonly data: T }>): Promise<T> {
+    return (await this.with(work)).data
   }
 
   /** A list that the server sends in parts when it is very large. */
-  async all<T>(path: string): Promise<{ data: T[] }> {
-    return await this.with(async ({ list }) => {
-      const data: T[] = []
-      for await (const record of (list as List)(path)) data.push(record as T)
-      return { data }
-    })
-  }
-
-  async post<T>(path: string, body?: unknown): Promise<T> {
-    return (await this.with(({ POST }) => (POST as Call)(path, { body }))).data as T
-  }
-
-  async patch<T>(path: string, body: unknown): Promise<T> {
-    return (await this.with(({ PATCH }) => (PATCH as Call)(path, { body }))).data as T
-  }
-
-  async remove<T>(path: string): Promise<T> {
-    return (await this.with(({ DELETE }) => (DELETE as Call)(path, {}))).data as T
+  async all<P extends ListPath>(path: P, init: ListInit<P>): Promise<{ data: ItemOf<P>[] }> {
+    return await this.with(async ({ list }) => ({ data: await Array.fromAsync(list(path, init)) }))
   }
 
   /** Sends the content as the multipart field `file`. There is no time limit, because the time depends on the size. */
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
     const body = new FormData()
     body.append('file', content, name)
-    return (await this.with(({ POST }) => (POST as Call)(path, { body, timeoutMs: Infinity }))).data as T
-  }
-
-  /** An answer whose content the caller reads. */
-  async download(path: string, query: Query = {}): Promise<Response> {
-    const init = { params: { query }, parseAs: 'stream' }
-    return (await this.with(({ GET }) => (GET as Call)(path, init))).response
+    return (await this.with(({ POST }) => (POST as Send)(path, { body, timeoutMs: Infinity }))).data as T
   }
 
   /** Work with the client itself. */

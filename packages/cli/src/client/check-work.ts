@@ -1,4 +1,4 @@
-import type { JobStatus, Run } from '@scanfarm/contracts'
+import type { JobStatus } from '@scanfarm/contracts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 import { PATIENT, type Api } from './api.ts'
@@ -19,8 +19,8 @@ const explain = async (
   api: Api,
   { job_id: jobId, outcomes }: JobStatus,
 ): Promise<void> => {
-  const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: String(SHOWN) }
-  const { data } = await api.get<{ data: readonly Run[] }>('/runs', query, PATIENT)
+  const query = { job_id: jobId, outcome: 'partial,nothing_done', limit: SHOWN }
+  const { data } = await api.call(({ GET }) => GET('/runs', { params: { query }, retry: PATIENT }))
   for (const { id, target, outcome, error_message: error, outcome_reasons: reasons } of data) {
     const why = reasons.length > 0 ? reasons.join('; ') : error || NO_STEP_WAS_DUE
     const about = [`run ${id}`, target, outcome].filter(Boolean).join(' ')

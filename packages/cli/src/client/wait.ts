@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CloudInfra, InfraStatus, JobStatus, Run } from '@scanfarm/contracts'
+import type { RetryOptions } from '@scanfarm/client'
+import type { CloudInfra, InfraStatus, JobStatus } from '@scanfarm/contracts'
 import type { Terminal } from '../terminal.ts'
 import { PATIENT, type Api } from './api.ts'
-import { etaText, type JobEta } from './eta.ts'
+import { etaText } from './eta.ts'
 import { isOver, machinesLine, progressLine, showLine } from './progress.ts'
 
 /** If no run of the job is running for this long, the reason is shown. */
@@ -37,27 +38,34 @@ export const waitForJob = async (
 
 /** A server of an earlier version has no estimate. */
 const etaOf = async (api: Api, jobId: string): Promise<string> => {
-  const path = `/jobs/${encodeURIComponent(jobId)}/progress`
-  const progress = await api.get<JobEta>(path).catch(() => undefined)
+  const params = { path: { job_id: jobId } }
+  const progress = await api
+    .call(({ GET }) => GET('/jobs/{job_id}/progress', { params }))
+    .catch(() => undefined)
   return progress === undefined ? '' : etaText(progress)
 }
 
 /** Why the newest waiting run waits. */
 const reasonOf = async (api: Api, jobId: string): Promise<string> => {
-  const query = { job_id: jobId, status: 'queued', limit: 1 }
-  const { data } = await api.get<{ data: readonly Run[] }>('/runs', query, PATIENT)
+  const query = { job_id: jobId, status: 'queued', limit: 1 } as const
+  const { data } = await api.call(({ GET }) => GET('/runs', { params: { query }, retry: PATIENT }))
   const reason = data[0]?.waiting_reason ?? ''
   return reason === '' ? '' : `  ${reason}`
 }
 
 const machinesOf = async (api: Api, infraId: string): Promise<string> => {
-  const { data } = await api.get<{ data: CloudInfra }>(infraPath(infraId), {}, PATIENT)
-  return machinesLine(data)
+  return machinesLine(await readInfra(api, infraId, PATIENT))
 }
 
 const POLL_MS = 1_000
 
-export const infraPath = (id: string): string => `/cloud/instances/${encodeURIComponent(id)}`
+/** `retry`: how long the server may be away; missing: it must answer. */
+export const readInfra = async (api: Api, id: string, retry?: RetryOptions): Promise<CloudInfra> =>
+  (
+    await api.call(({ GET }) =>
+      GET('/cloud/instances/{infra_id}', { params: { path: { infra_id: id } }, retry }),
+    )
+  ).data
 
 /** Waits until an infrastructure has one of these statuses. Shows its machines on the error stream. */
 export const waitForInfra = async (
@@ -69,9 +77,9 @@ export const waitForInfra = async (
   const line = showLine(terminal)
   try {
     for (;;) {
-      const { data } = await api.get<{ data: CloudInfra }>(infraPath(id), {}, PATIENT)
-      line.update(machinesLine(data))
-      if (ends.includes(data.status)) return data
+      const infra = await readInfra(api, id, PATIENT)
+      line.update(machinesLine(infra))
+      if (ends.includes(infra.status)) return infra
       await sleep(POLL_MS)
     }
   } finally {

@@ -22,9 +22,12 @@ const fileName = ({ id, name }: Artifact): string => {
 }
 
 const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: string): Promise<string> => {
-  const answer = await api.download(`/runs/${encodeURIComponent(run)}/artifacts/${artifact.id}/content`)
+  const params = { path: { id: run, artifact_id: artifact.id } }
+  const { response } = await api.with(({ GET }) =>
+    GET('/runs/{id}/artifacts/{artifact_id}/content', { params, parseAs: 'stream' }),
+  )
   const path = join(folder, fileName(artifact))
-  await saveBody(answer, path)
+  await saveBody(response, path)
   return path
 }
 
@@ -34,7 +37,7 @@ export const artifactsCommand = (terminal: Terminal): Command =>
     .option('-d, --download <folder>', 'download all artifacts into this folder')
     .action(async (run: string, options: ArtifactsOptions) => {
       const api = connect(terminal, options)
-      const page = await api.all<Artifact>(`/runs/${encodeURIComponent(run)}/artifacts`)
+      const page = await api.all('/runs/{id}/artifacts', { params: { path: { id: run } } })
       if (options.download === undefined) return listArtifacts(terminal, options, page)
       const folder = options.download
       await makeFolder(folder).catch((error: unknown) => {

@@ -1,12 +1,13 @@
 import type { CloudInfra, CloudInstance } from '@scanfarm/contracts'
 import { Command } from 'commander'
+import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
-import { infraPath, waitForInfra } from '../client/wait.ts'
+import { readInfra, waitForInfra } from '../client/wait.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { collect, idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page, type PageOptions } from './lists.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
 
 const dollars = (amount: number | null): string => (amount === null ? '?' : amount.toFixed(2))
 
@@ -31,10 +32,8 @@ const MACHINE_COLUMNS: readonly Column<CloudInstance>[] = [
   { title: 'MESSAGE', value: (machine) => machine.message },
 ]
 
-interface ListOptions extends ClientOptions, PageOptions {
-  readonly status?: string
-  readonly provider?: string
-}
+interface ListOptions
+  extends ClientOptions, Pick<QueryOf<'/cloud/instances'>, 'status' | 'provider'>, PageOptions {}
 
 const listCommand = (terminal: Terminal): Command =>
   paged(clientCommand('list', 'List infrastructures, newest first.'))
@@ -42,12 +41,8 @@ const listCommand = (terminal: Terminal): Command =>
     .option('--provider <name>', 'infrastructures of this provider')
     .action(async (options: ListOptions) => {
       const { status, provider, limit, offset } = options
-      const page = await connect(terminal, options).get<Page<CloudInfra>>('/cloud/instances', {
-        status,
-        provider,
-        limit,
-        offset,
-      })
+      const params = { query: { status, provider, limit, offset } }
+      const page = await connect(terminal, options).call(({ GET }) => GET('/cloud/instances', { params }))
       printPage(terminal, options, page, INFRA_COLUMNS)
     })
 
@@ -64,11 +59,11 @@ const showCommand = (terminal: Terminal): Command =>
     .argument('<id>', 'id of the infrastructure', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
-      showInfra(terminal, options, (await api.get<{ data: CloudInfra }>(infraPath(id))).data)
+      showInfra(terminal, options, await readInfra(api, id))
     })
 
 interface MachineOptions extends ClientOptions {
-  readonly provider?: string
+  readonly provider?: QueryOf<'/cloud/instances'>['provider']
   readonly instances?: number
   readonly instanceType?: string
   readonly region?: string
@@ -113,7 +108,7 @@ const createCommand = (terminal: Terminal): Command =>
     .action(async (options: CreateOptions) => {
       const api = connect(terminal, options)
       const body = { ...requestOf(options), auto_destroy: options.autoDestroy, tools: options.tool }
-      const made = await api.post<{ infra_id: string }>('/cloud/instances', body)
+      const made = await api.call(({ POST }) => POST('/cloud/instances', { body }))
       if (!options.wait) return wantsJson(options) ? printJson(terminal, made) : printFields(terminal, made)
       const infra = await waitForInfra(terminal, api, made.infra_id, [
         'ready',
@@ -136,23 +131,17 @@ const destroyCommand = (terminal: Terminal): Command =>
     .option('--wait', 'wait until the machines are destroyed')
     .action(async (id: string, options: DestroyOptions) => {
       const api = connect(terminal, options)
-      const answer = await api.remove<Readonly<Record<string, unknown>>>(infraPath(id))
+      const params = { path: { infra_id: id } }
+      const answer = await api.call(({ DELETE }) => DELETE('/cloud/instances/{infra_id}', { params }))
       if (!options.wait)
         return wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
       showInfra(terminal, options, await waitForInfra(terminal, api, id, ['destroyed', 'failed']))
     })
 
-interface ProviderRow {
-  readonly name: string
-  readonly is_default: boolean
-  readonly status: string
-  readonly message?: string
-}
-
 const providersCommand = (terminal: Terminal): Command =>
   clientCommand('providers', 'List the cloud providers, and whether they accept the credentials.').action(
     async (options: ClientOptions) => {
-      const answer = await connect(terminal, options).get<{ providers: ProviderRow[] }>('/cloud/providers')
+      const answer = await connect(terminal, options).call(({ GET }) => GET('/cloud/providers'))
       if (wantsJson(options)) return printJson(terminal, answer)
       printTable(
         terminal,
@@ -171,7 +160,8 @@ const estimateCommand = (terminal: Terminal): Command =>
   machineCommand('estimate', 'Estimate the cost of machines. Creates nothing.').action(
     async (options: MachineOptions) => {
       const api = connect(terminal, options)
-      const answer = await api.post<Readonly<Record<string, unknown>>>('/cloud/estimate', requestOf(options))
+      const body = requestOf(options)
+      const answer = await api.call(({ POST }) => POST('/cloud/estimate', { body }))
       if (wantsJson(options)) printJson(terminal, answer)
       else printFields(terminal, answer)
     },

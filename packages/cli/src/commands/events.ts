@@ -1,23 +1,12 @@
-import type { EventEmitted } from '@scanfarm/contracts'
-import type { FarmEvent } from '@scanfarm/client'
+import type { FarmEvent, ItemOf } from '@scanfarm/client'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { plain, printFields, printJson, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page, type PageOptions } from './lists.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
 
-interface Entry {
-  readonly id: number
-  readonly topic: string
-  readonly name: string
-  readonly source: string
-  readonly data: string
-  readonly workflow_name: string
-  readonly processed: boolean
-  readonly error: string
-  readonly created_at: string
-}
+type Entry = ItemOf<'/event-logs'>
 
 interface FilterOptions extends ClientOptions {
   readonly topic?: string
@@ -45,22 +34,23 @@ const listCommand = (terminal: Terminal): Command =>
   paged(filtered(clientCommand('list', 'List the event log, newest first.'))).action(
     async (options: FilterOptions & PageOptions) => {
       const { topic, workspace, run, limit, offset } = options
-      const page = await connect(terminal, options).get<Page<Entry>>('/event-logs', {
-        topic,
-        workspace,
-        run_id: run,
-        limit,
-        offset,
-      })
+      const params = { query: { topic, workspace, run_id: run, limit, offset } }
+      const page = await connect(terminal, options).call(({ GET }) => GET('/event-logs', { params }))
       printPage(terminal, options, page, COLUMNS)
     },
   )
 
-const dataOf = (text: string): unknown => {
+const dataOf = (text: string): Record<string, unknown> => {
+  const data = parsed(text)
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return { ...data }
+  throw new CliError(EXIT.usage, 'the data must be a JSON object, for example \'{"host": "example.com"}\'')
+}
+
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CliError(EXIT.usage, 'the data must be a JSON object, for example \'{"host": "example.com"}\'')
+    return undefined
   }
 }
 
@@ -77,12 +67,8 @@ const emitCommand = (terminal: Terminal): Command =>
     .option('--data-type <word>', 'type of the data (default: by topic)')
     .action(async (topic: string, data: string, options: EmitOptions) => {
       const { source, dataType } = options
-      const answer = await connect(terminal, options).post<EventEmitted>('/events/emit', {
-        topic,
-        data: dataOf(data),
-        ...(source === undefined ? {} : { source }),
-        ...(dataType === undefined ? {} : { data_type: dataType }),
-      })
+      const body = { topic, data: dataOf(data), source, data_type: dataType }
+      const answer = await connect(terminal, options).call(({ POST }) => POST('/events/emit', { body }))
       if (wantsJson(options)) printJson(terminal, answer)
       else printFields(terminal, { ...answer })
     })

@@ -1,11 +1,12 @@
 import { basename } from 'node:path'
 import type { Asset, ImportSummary, Vulnerability } from '@scanfarm/contracts'
 import { Command } from 'commander'
+import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { readBlob, printBody, saveBody } from '../client/files.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page, type PageOptions } from './lists.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
 
 interface FilterOptions extends ClientOptions {
   readonly workspace?: string
@@ -48,11 +49,10 @@ const listCommand = (terminal: Terminal): Command =>
   paged(filtered(clientCommand('list', 'List vulnerabilities, newest first.'))).action(
     async (options: FilterOptions & PageOptions) => {
       const { limit, offset } = options
-      const page = await connect(terminal, options).get<Page<Vulnerability>>('/vulnerabilities', {
-        ...queryOf(options),
-        limit,
-        offset,
-      })
+      const query = { ...queryOf(options), limit, offset }
+      const page = await connect(terminal, options).call(({ GET }) =>
+        GET('/vulnerabilities', { params: { query } }),
+      )
       printPage(terminal, options, page, COLUMNS)
     },
   )
@@ -92,7 +92,7 @@ const importCommand = (terminal: Terminal): Command =>
     })
 
 interface ExportOptions extends FilterOptions {
-  readonly format: string
+  readonly format: QueryOf<'/vulnerabilities/export'>['format']
   readonly to?: string
 }
 
@@ -102,9 +102,11 @@ const exportCommand = (terminal: Terminal): Command =>
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
       const query = { format: options.format, ...queryOf(options) }
-      const answer = await connect(terminal, options).download('/vulnerabilities/export', query)
-      if (options.to === undefined) return await printBody(terminal, answer)
-      await saveBody(answer, options.to)
+      const { response } = await connect(terminal, options).with(({ GET }) =>
+        GET('/vulnerabilities/export', { params: { query }, parseAs: 'stream' }),
+      )
+      if (options.to === undefined) return await printBody(terminal, response)
+      await saveBody(response, options.to)
       printLine(terminal, options.to)
     })
 
@@ -141,7 +143,7 @@ const listAssetsCommand = (terminal: Terminal): Command =>
     .action(async (options: AssetsOptions) => {
       const { workspace, search, type, state, limit, offset } = options
       const query = { workspace, search, asset_type: type, state, limit, offset }
-      const page = await connect(terminal, options).get<Page<Asset>>('/assets', query)
+      const page = await connect(terminal, options).call(({ GET }) => GET('/assets', { params: { query } }))
       printPage(terminal, options, page, ASSET_COLUMNS)
     })
 

@@ -1,5 +1,7 @@
+import type { components } from '@scanfarm/client'
 import { Priority, type JobStatus } from '@scanfarm/contracts'
 import { Argument, Option, type Command } from 'commander'
+import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { progressLine } from '../client/progress.ts'
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
@@ -8,33 +10,12 @@ import { idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 
-interface JobOptions extends ClientOptions {
+interface JobOptions
+  extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor'> {
   readonly wait?: boolean
-  readonly status?: string
-  readonly workflow?: string
-  readonly limit?: number
-  readonly cursor?: string
 }
 
-interface JobSummary {
-  readonly job_id: string
-  readonly status: string
-  readonly priority: string
-  readonly run_mode: string
-  readonly target_count: number
-  readonly trigger_type: string
-  readonly workflow_name: string
-  readonly created_at: string
-  readonly retry_of: string
-  readonly counts: Readonly<
-    Record<'pending' | 'running' | 'completed' | 'failed' | 'cancelled', number>
-  > | null
-}
-
-interface JobPage {
-  readonly data: readonly JobSummary[]
-  readonly pagination: { readonly next_cursor?: string }
-}
+type JobSummary = components['schemas']['JobSummary']
 
 const SHOWN_RUNS = 50
 
@@ -75,14 +56,15 @@ const listJobs = async (
   terminal: Terminal,
   { status, workflow, limit, cursor, ...options }: JobOptions,
 ): Promise<void> => {
-  const page = await connect(terminal, options).get<JobPage>('/jobs', { status, workflow, limit, cursor })
+  const query = { status, workflow, limit, cursor }
+  const page = await connect(terminal, options).call(({ GET }) => GET('/jobs', { params: { query } }))
   if (wantsJson(options)) return printJson(terminal, page)
   printTable(terminal, COLUMNS, page.data)
   const { next_cursor: next } = page.pagination
   if (next !== undefined) printLine(terminal, `there are more; continue with --cursor ${next}`)
 }
 
-const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`
+const paramsOf = (id: string) => ({ path: { job_id: id } })
 
 type Answer = Readonly<Record<string, unknown>>
 
@@ -90,8 +72,8 @@ const show = (terminal: Terminal, options: ClientOptions, answer: Answer): void 
   wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
 
 interface RetryOptions extends ClientOptions {
-  readonly status?: readonly string[]
-  readonly outcome?: readonly string[]
+  readonly status?: ('failed' | 'cancelled')[]
+  readonly outcome?: ('partial' | 'nothing_done')[]
 }
 
 const retryCommand = (terminal: Terminal): Command =>
@@ -108,16 +90,18 @@ const retryCommand = (terminal: Terminal): Command =>
     )
     .action(async (id: string, { status: statuses, outcome: outcomes, ...options }: RetryOptions) => {
       const api = connect(terminal, options)
-      show(terminal, options, await api.post<Answer>(`${jobPath(id)}/retry`, { statuses, outcomes }))
+      const init = { params: paramsOf(id), body: { statuses, outcomes } }
+      show(terminal, options, await api.call(({ POST }) => POST('/jobs/{job_id}/retry', init)))
     })
 
 const priorityCommand = (terminal: Terminal): Command =>
   clientCommand('priority', 'Change the priority of the waiting runs of a job.')
     .argument('<job>', 'id of the job', idArgument)
     .addArgument(new Argument('<priority>', 'the new priority').choices(Priority.enum))
-    .action(async (id: string, priority: string, options: ClientOptions) => {
+    .action(async (id: string, priority: Priority, options: ClientOptions) => {
       const api = connect(terminal, options)
-      show(terminal, options, await api.patch<Answer>(jobPath(id), { priority }))
+      const init = { params: paramsOf(id), body: { priority } }
+      show(terminal, options, await api.call(({ PATCH }) => PATCH('/jobs/{job_id}', init)))
     })
 
 export const jobCommand = (terminal: Terminal): Command =>
@@ -145,7 +129,10 @@ export const jobCommand = (terminal: Terminal): Command =>
     .action(async (id: string | undefined, options: JobOptions) => {
       if (id === undefined) return await listJobs(terminal, options)
       const api = connect(terminal, options)
-      if (!options.wait) return printJob(terminal, options, await api.get<JobStatus>(jobPath(id)))
+      if (!options.wait) {
+        const params = paramsOf(id)
+        return printJob(terminal, options, await api.call(({ GET }) => GET('/jobs/{job_id}', { params })))
+      }
       const job = await waitForJob(terminal, api, id)
       if (wantsJson(options)) printJson(terminal, job)
       await checkWork(terminal, api, [job])

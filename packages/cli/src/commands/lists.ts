@@ -1,5 +1,6 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
 import type { Command } from 'commander'
+import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
 import { idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
@@ -36,12 +37,9 @@ export const paged = (command: Command): Command =>
     .option('--limit <count>', 'maximum number of records', wholeNumber)
     .option('--offset <count>', 'number of records to skip', wholeNumberOrZero)
 
-interface RunsOptions extends ClientOptions, PageOptions {
-  readonly status?: string
-  readonly outcome?: string
+interface RunsOptions
+  extends ClientOptions, Pick<QueryOf<'/runs'>, 'status' | 'outcome' | 'target' | 'priority'>, PageOptions {
   readonly workflow?: string
-  readonly target?: string
-  readonly priority?: string
   readonly job?: string
 }
 
@@ -74,7 +72,7 @@ export const runsCommand = (terminal: Terminal): Command =>
     .action(async (options: RunsOptions) => {
       const { status, outcome, workflow, target, priority, job, limit, offset } = options
       const query = { status, outcome, workflow_name: workflow, target, priority, job_id: job, limit, offset }
-      const page = await connect(terminal, options).get<Page<Run>>('/runs', query)
+      const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
       const waits = page.data.some((run) => run.waiting_reason !== '')
       printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)
     })
@@ -92,8 +90,7 @@ export const stepsCommand = (terminal: Terminal): Command =>
   clientCommand('steps', 'List the steps of a run.')
     .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const path = `/runs/${encodeURIComponent(id)}/steps`
-      const page = await connect(terminal, options).all<Step>(path)
+      const page = await connect(terminal, options).all('/runs/{id}/steps', { params: { path: { id } } })
       printPage(terminal, options, page, STEP_COLUMNS)
     })
 
@@ -114,7 +111,7 @@ export const workersCommand = (terminal: Terminal): Command =>
       printPage(
         terminal,
         options,
-        await connect(terminal, options).get<Page<Worker>>('/workers'),
+        await connect(terminal, options).call(({ GET }) => GET('/workers')),
         WORKER_COLUMNS,
       )
     },
@@ -135,10 +132,8 @@ const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
   { title: 'DESCRIPTION', value: (workflow) => workflow.description },
 ]
 
-interface WorkflowsOptions extends ClientOptions, PageOptions {
-  readonly kind?: string
-  readonly search?: string
-}
+interface WorkflowsOptions
+  extends ClientOptions, Pick<QueryOf<'/workflows'>, 'kind' | 'search'>, PageOptions {}
 
 export const workflowsCommand = (terminal: Terminal): Command =>
   paged(clientCommand('workflows', 'List the workflows that the server can start.'))
@@ -146,12 +141,10 @@ export const workflowsCommand = (terminal: Terminal): Command =>
     .option('--search <text>', 'part of the name or the description')
     .action(async (options: WorkflowsOptions) => {
       const { kind, search, limit, offset } = options
-      const page = await connect(terminal, options).get<Page<WorkflowRow>>('/workflows', {
-        kind,
-        search,
-        limit,
-        offset,
-      })
+      const query = { kind, search, limit, offset }
+      const page = await connect(terminal, options).call(({ GET }) =>
+        GET('/workflows', { params: { query } }),
+      )
       printPage(terminal, options, page, WORKFLOW_COLUMNS)
     })
 

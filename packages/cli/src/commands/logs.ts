@@ -58,18 +58,17 @@ class Printer {
 const titleOf = ({ step_name: name, module }: Step): string =>
   plain([module, name].filter((part) => part !== '').join(' / '))
 
-const runPath = (ref: string): string => `/runs/${encodeURIComponent(ref)}`
-
 const readRun = async (api: Api, ref: string): Promise<RunDetail> =>
-  (await api.get<{ data: RunDetail }>(runPath(ref), {}, PATIENT)).data
+  (await api.call(({ GET }) => GET('/runs/{id}', { params: { path: { id: ref } }, retry: PATIENT }))).data
 
 /** All steps of the latest attempt. */
 const readSteps = async (api: Api, ref: string): Promise<readonly Step[]> =>
-  (await api.all<Step>(`${runPath(ref)}/steps`)).data
+  (await api.all('/runs/{id}/steps', { params: { path: { id: ref } } })).data
 
 /** Prints the output of a step that exists now. */
 const printNow = async (api: Api, ref: string, step: string, printer: Printer): Promise<void> => {
-  const { body } = await api.download(`${runPath(ref)}/steps/${encodeURIComponent(step)}/log`)
+  const init = { params: { path: { id: ref, step_id: step } }, parseAs: 'stream' } as const
+  const { body } = (await api.with(({ GET }) => GET('/runs/{id}/steps/{step_id}/log', init))).response
   const decoder = new TextDecoder()
   for await (const chunk of body ?? new ReadableStream<Uint8Array>())
     printer.write(decoder.decode(chunk, { stream: true }))
@@ -94,19 +93,21 @@ const printGrowing = async (api: Api, ref: string, step: string, printer: Printe
 /** Prints the log of a run between the outputs of its steps, by the time of its lines. */
 class RunLines {
   readonly #api: Api
-  readonly #path: string
+  readonly #ref: string
   readonly #printer: Printer
   #printed = 0
 
   constructor(api: Api, ref: string, printer: Printer) {
     this.#api = api
-    this.#path = `${runPath(ref)}/log`
+    this.#ref = ref
     this.#printer = printer
   }
 
   /** The lines that were logged before a time; all if it is missing. */
   async printUntil(time: string | null): Promise<void> {
-    const text = await (await this.#api.download(this.#path)).text()
+    const init = { params: { path: { id: this.#ref } }, parseAs: 'stream' } as const
+    const { response } = await this.#api.with(({ GET }) => GET('/runs/{id}/log', init))
+    const text = await response.text()
     const lines = text.split(/(?<=\n)(?! )/)
     let length = 0
     for (const line of lines) {

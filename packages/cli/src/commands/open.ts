@@ -9,11 +9,6 @@ interface OpenOptions extends ClientOptions {
   readonly print?: boolean
 }
 
-interface Link {
-  readonly url: string
-  readonly expires_at: string
-}
-
 const PROGRAM = process.platform === 'darwin' ? 'open' : 'xdg-open'
 
 /** Whether the desktop took the address. A machine without a screen has no browser to open. */
@@ -32,7 +27,7 @@ export const openCommand = (terminal: Terminal): Command =>
   clientCommand('open', 'Open the web console in a browser, logged in by a link that works once.')
     .option('--print', 'print the link instead of opening it')
     .action(async (options: OpenOptions) => {
-      const link = await connect(terminal, options).post<Link>('/session/links')
+      const link = await connect(terminal, options).call(({ POST }) => POST('/session/links'))
       if (wantsJson(options)) return printJson(terminal, link)
       if (options.print !== true && (await openInBrowser(link.url, terminal.env))) return
       printLine(terminal, link.url)

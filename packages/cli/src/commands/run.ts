@@ -1,4 +1,4 @@
-import type { JobStatus, RunDetail, RunsCreated } from '@scanfarm/contracts'
+import type { JobStatus, RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
@@ -10,10 +10,6 @@ import { checkRequests } from '../scan/check-requests.ts'
 import { requestOf, type RunOptions } from '../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../scan/scan-options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-
-interface Warned {
-  readonly warnings?: readonly { readonly field: string; readonly message: string }[]
-}
 
 const printCreated = (terminal: Terminal, options: RunOptions, created: RunsCreated): void => {
   if (wantsJson(options)) return printJson(terminal, created)
@@ -45,7 +41,7 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   if (dryRun) return await checkRequests(terminal, api, choices, requests)
   const jobs: JobStatus[] = []
   for (const request of requests) {
-    const created = await api.post<RunsCreated & Warned>('/runs', request)
+    const created = await api.call(({ POST }) => POST('/runs', { body: request }))
     for (const { field, message } of created.warnings ?? [])
       terminal.err.write(`scanfarm: ${field}: ${message}\n`)
     if (options.wait !== true) return printCreated(terminal, options, created)
@@ -59,9 +55,8 @@ const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show one run in full.')
     .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const { data } = await connect(terminal, options).get<{ data: RunDetail }>(
-        `/runs/${encodeURIComponent(id)}`,
-      )
+      const params = { path: { id } }
+      const { data } = await connect(terminal, options).call(({ GET }) => GET('/runs/{id}', { params }))
       if (wantsJson(options)) printJson(terminal, data)
       else printFields(terminal, { ...data, outcome_reasons: data.outcome_reasons.join('; ') })
     })

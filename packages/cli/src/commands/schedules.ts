@@ -1,11 +1,12 @@
 import type { Schedule } from '@scanfarm/contracts'
+import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addParams, collect, collectParam, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
-import { paged, printPage, type Page, type PageOptions } from './lists.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
 
 const show = (terminal: Terminal, options: ClientOptions, value: object): void =>
   wantsJson(options) ? printJson(terminal, value) : printFields(terminal, { ...value })
@@ -30,9 +31,13 @@ type ListOptions = ClientOptions & PageOptions
 const listCommand = (terminal: Terminal): Command =>
   paged(clientCommand('list', 'List the schedules, newest first.')).action(async (options: ListOptions) => {
     const { limit, offset } = options
-    const page = await connect(terminal, options).get<Page<Schedule>>('/schedules', { limit, offset })
+    const page = await connect(terminal, options).call(({ GET }) =>
+      GET('/schedules', { params: { query: { limit, offset } } }),
+    )
     printPage(terminal, options, page, COLUMNS)
   })
+
+type CreateSchedule = paths['/schedules']['post']['requestBody']['content']['application/json']
 
 interface CreateOptions extends ClientOptions {
   readonly workflow: string
@@ -40,11 +45,11 @@ interface CreateOptions extends ClientOptions {
   readonly timezone?: string
   readonly event?: string
   readonly watch?: string
-  readonly target?: readonly string[]
+  readonly target?: string[]
   readonly param?: Readonly<Record<string, string>>
   readonly input?: Readonly<Record<string, string>>
-  readonly overlap?: string
-  readonly missed?: string
+  readonly overlap?: CreateSchedule['overlap']
+  readonly missed?: CreateSchedule['missed']
 }
 
 const createCommand = (terminal: Terminal): Command =>
@@ -77,7 +82,7 @@ const createCommand = (terminal: Terminal): Command =>
       const { workflow, cron, event, watch, timezone, target = [], param, input, overlap, missed } = options
       if (cron === undefined && event === undefined && watch === undefined)
         throw new CliError(EXIT.usage, 'a schedule needs a trigger: --cron, --event or --watch')
-      const answer = await connect(terminal, options).post<{ data: Schedule }>('/schedules', {
+      const body: CreateSchedule = {
         name,
         workflow_name: workflow,
         trigger_type: event !== undefined ? 'event' : watch !== undefined ? 'watch' : 'cron',
@@ -90,24 +95,27 @@ const createCommand = (terminal: Terminal): Command =>
         input,
         overlap,
         missed,
-      })
-      show(terminal, options, answer.data)
+      }
+      const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
+      show(terminal, options, data)
     })
 
 const changing = (word: 'enable' | 'disable' | 'trigger', description: string) => (terminal: Terminal) =>
   clientCommand(word, description)
     .argument('<id>', 'id of the schedule', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const path = `/schedules/${encodeURIComponent(id)}/${word}`
-      show(terminal, options, await connect(terminal, options).post<object>(path))
+      const params = { path: { id } }
+      const api = connect(terminal, options)
+      show(terminal, options, await api.call(({ POST }) => POST(`/schedules/{id}/${word}`, { params })))
     })
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a schedule. Its runs are kept.')
     .argument('<id>', 'id of the schedule', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const path = `/schedules/${encodeURIComponent(id)}`
-      show(terminal, options, await connect(terminal, options).remove<object>(path))
+      const params = { path: { id } }
+      const api = connect(terminal, options)
+      show(terminal, options, await api.call(({ DELETE }) => DELETE('/schedules/{id}', { params })))
     })
 
 export const schedulesCommand = (terminal: Terminal): Command =>

@@ -6,7 +6,7 @@ import { printFields, printJson, type Column } from '../client/table.ts'
 import { idArgument, wholeNumber } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type Page, type PageOptions } from './lists.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
 
 interface CreateOptions extends ClientOptions {
   readonly role: Role
@@ -48,7 +48,7 @@ const createCommand = (terminal: Terminal): Command =>
     .action(async (name: string, options: CreateOptions) => {
       if (options.direct) return printLine(terminal, await issueDirectly(terminal, name, options))
       const body = { name, role: options.role, expires_at: expiry(options.days) }
-      const answer = await connect(terminal, options).post<{ token: string }>('/tokens', body)
+      const answer = await connect(terminal, options).call(({ POST }) => POST('/tokens', { body }))
       if (wantsJson(options)) printJson(terminal, answer)
       else printLine(terminal, answer.token)
     })
@@ -65,7 +65,8 @@ const listCommand = (terminal: Terminal): Command =>
   paged(clientCommand('list', 'List the API tokens, without the tokens themselves.')).action(
     async (options: ClientOptions & PageOptions) => {
       const { limit, offset } = options
-      const page = await connect(terminal, options).get<Page<ApiToken>>('/tokens', { limit, offset })
+      const params = { query: { limit, offset } }
+      const page = await connect(terminal, options).call(({ GET }) => GET('/tokens', { params }))
       printPage(terminal, options, page, COLUMNS)
     },
   )
@@ -74,9 +75,8 @@ const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete an API token.')
     .argument('<id>', 'number of the token', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const answer = await connect(terminal, options).remove<Record<string, unknown>>(
-        `/tokens/${encodeURIComponent(id)}`,
-      )
+      const params = { path: { id } }
+      const answer = await connect(terminal, options).call(({ DELETE }) => DELETE('/tokens/{id}', { params }))
       if (wantsJson(options)) printJson(terminal, answer)
       else printFields(terminal, answer)
     })

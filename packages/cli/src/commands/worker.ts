@@ -21,37 +21,34 @@ interface DrainOptions extends ClientOptions {
   readonly pause?: boolean
 }
 
-interface Answer {
-  readonly message: string
-  readonly data: WorkerDetail
-}
-
-const direct = async (
+const printAnswer = (
   terminal: Terminal,
   options: ClientOptions,
-  path: string,
-  body?: object,
-): Promise<void> => {
-  const answer = await connect(terminal, options).post<Answer>(path, body)
+  answer: { readonly message: string; readonly data: WorkerDetail },
+): void => {
   if (wantsJson(options)) return printJson(terminal, answer)
   const { name, status, busy_slots, slots } = answer.data
   printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
 }
 
-const pathOf = (id: string): string => `/workers/${encodeURIComponent(id)}`
-
 const drainCommand = (terminal: Terminal): Command =>
   clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
     .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
     .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
-    .action(async (id: string, { pause, ...options }: DrainOptions) =>
-      direct(terminal, options, `${pathOf(id)}/drain`, { stop: pause !== true }),
-    )
+    .action(async (id: string, { pause, ...options }: DrainOptions) => {
+      const init = { params: { path: { id } }, body: { stop: pause !== true } }
+      const api = connect(terminal, options)
+      printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/drain', init)))
+    })
 
 const resumeCommand = (terminal: Terminal): Command =>
   clientCommand('resume', 'Let a paused worker claim runs again.')
     .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
-    .action(async (id: string, options: ClientOptions) => direct(terminal, options, `${pathOf(id)}/resume`))
+    .action(async (id: string, options: ClientOptions) => {
+      const params = { path: { id } }
+      const api = connect(terminal, options)
+      printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/resume', { params })))
+    })
 
 export const workerCommand = (terminal: Terminal): Command =>
   new Command('worker')

@@ -12,7 +12,9 @@ interface Known {
 }
 
 const checkWorkflow = async (api: Api, { name, kind }: Choice): Promise<void> => {
-  const known = await api.get<Known>(`/workflows/${encodeURIComponent(name)}`, { json: true })
+  const params = { path: { name }, query: { json: true } }
+  // Without `json` the route answers with YAML, so its type is open.
+  const known = (await api.call(({ GET }) => GET('/workflows/{name}', { params }))) as Known
   if (kind !== undefined && known.kind !== kind)
     throw new CliError(EXIT.refused, `"${name}" is a ${known.kind}, not a ${kind}`)
   if (!known.valid)

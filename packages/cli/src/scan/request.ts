@@ -86,7 +86,7 @@ const targetsOf = async (
  * default of the API, `local`. Otherwise undefined.
  */
 const defaultMode = async (api: Api): Promise<Request['run_mode']> => {
-  const { run_modes: modes } = await api.get<{ run_modes: readonly string[] }>('/server-info')
+  const { run_modes: modes } = await api.call(({ GET }) => GET('/server-info'))
   return !modes.includes('local') && modes.includes('distributed') ? 'distributed' : undefined
 }
 
