@@ -94,6 +94,8 @@ export const refusalOf = (method: string, { status, statusText, url, headers }: 
 export const failureText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
+  // Each browser has other words for it, and hides the reason.
+  if (cause === undefined && error instanceof TypeError) return 'the server does not answer'
   if (cause instanceof AggregateError && cause.errors.length > 0) return failureText(cause.errors[0])
   return cause instanceof Error && cause.message !== '' ? cause.message : error.message
 }

@@ -8,9 +8,10 @@ import {
 import type { QueryClient } from '@tanstack/react-query'
 import { ApiError } from './api/client.ts'
 import { sessionQuery } from './api/session.ts'
-import { ROUTES } from './routes.ts'
+import { ROUTES, type ScreenRoute } from './routes.ts'
 import { LoginScreen } from './screens/login/screen.tsx'
-import { NotFound, RouteError, Shell } from './shell/shell.tsx'
+import { NotLoaded, RouteError } from './shell/route-error.tsx'
+import { NotFound, Shell } from './shell/shell.tsx'
 
 interface Context {
   readonly queries: QueryClient
@@ -40,11 +41,22 @@ const shell = createRoute({
   errorComponent: RouteError,
 })
 
-const screens = ROUTES.map(({ path, load }) =>
+/** The router would load the page again after a failure: without a server the browser shows an error instead of the page. */
+const loadOf =
+  ({ load }: ScreenRoute) =>
+  async () => {
+    try {
+      return await load()
+    } catch (cause) {
+      throw new NotLoaded(cause)
+    }
+  }
+
+const screens = ROUTES.map((route) =>
   createRoute({
     getParentRoute: () => shell,
-    path,
-    component: lazyRouteComponent(load, 'Screen'),
+    path: route.path,
+    component: lazyRouteComponent(loadOf(route), 'Screen'),
     errorComponent: RouteError,
   }),
 )

@@ -1,5 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react-query'
+import { outage } from './outage.ts'
 import { keysOf } from './topics.ts'
 
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'paused'
@@ -9,6 +10,8 @@ const BATCH_MS = 500
 const RECONNECT_MS = 3_000
 /** A tab that is hidden for so long closes its stream. */
 const HIDE_MS = 10_000
+/** A connection that was cut without a word looks like a quiet farm: the server is asked now and then. */
+const ASK_MS = 30_000
 /** Enough for the topic, which stands near the beginning of the data. */
 const HEAD = 120
 const TOPIC = /"topic":"([^"\\]{1,100})"/
@@ -25,6 +28,7 @@ class LiveStream {
   #batch: ReturnType<typeof setTimeout> | undefined
   #reconnect: ReturnType<typeof setTimeout> | undefined
   #hide: ReturnType<typeof setTimeout> | undefined
+  #ask: ReturnType<typeof setInterval> | undefined
   #watchers = new Set<() => void>()
 
   readonly state = (): LiveState => this.#state
@@ -37,7 +41,11 @@ class LiveStream {
     this.#queries = queries
     document.addEventListener('visibilitychange', this.#visibility)
     this.#open()
+    this.#ask = setInterval(() => document.hidden || outage.suspect(), ASK_MS)
+    const forget = outage.watch(this.#outage)
     return () => {
+      forget()
+      clearInterval(this.#ask)
       document.removeEventListener('visibilitychange', this.#visibility)
       for (const timer of [this.#batch, this.#reconnect, this.#hide]) clearTimeout(timer)
       this.#batch = undefined
@@ -52,6 +60,14 @@ class LiveStream {
     else this.#flush()
   }
 
+  /** The server may have lost the connection, too: after an outage the stream is opened again, which reads everything. */
+  readonly #outage = (): void => {
+    if (this.#state === 'paused') return
+    if (outage.since() !== undefined) return this.#set('reconnecting')
+    this.#close('reconnecting')
+    this.#open()
+  }
+
   #open(): void {
     clearTimeout(this.#reconnect)
     const source = new EventSource('/api/events/stream')
@@ -63,6 +79,7 @@ class LiveStream {
     })
     source.addEventListener('message', this.#take)
     source.addEventListener('error', () => {
+      outage.suspect()
       // The browser reconnects by itself and sends Last-Event-ID, unless the server refused the stream.
       if (source.readyState !== EventSource.CLOSED) return this.#set('reconnecting')
       this.#close('reconnecting')

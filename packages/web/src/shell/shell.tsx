@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { roleAllows } from '../api/role.ts'
 import { sessionQuery, useLogOut } from '../api/session.ts'
 import { useLiveState, useLiveStream, type LiveState } from '../live/live.ts'
 import { ROUTES, type ScreenRoute } from '../routes.ts'
-import { Button, Dialog, EmptyState, ErrorPanel, Menu, Page, Tooltip, useShortcut } from '../ui/index.ts'
+import { Button, Dialog, EmptyState, Menu, Page, Tooltip, useShortcut } from '../ui/index.ts'
 import { useShortcutList, useShortcuts } from '../ui/shortcuts.ts'
 import { Banners } from './banners.tsx'
 import { Search } from './search.tsx'
@@ -246,22 +246,3 @@ export const NotFound = () => (
     </EmptyState>
   </Page>
 )
-
-const NOT_LOADED = /dynamically imported module|module script failed/i
-
-export const RouteError = ({ error }: { error: unknown }) => {
-  const router = useRouter()
-  // A part of the console that the master does not have any more.
-  const gone = error instanceof Error && NOT_LOADED.test(error.message)
-  const retry = () => (gone ? window.location.reload() : void router.invalidate())
-  return (
-    <Page title="Error">
-      <ErrorPanel
-        error={
-          gone ? 'This part of the console could not be loaded: the server may have a newer one.' : error
-        }
-        onRetry={retry}
-      />
-    </Page>
-  )
-}

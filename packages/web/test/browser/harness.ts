@@ -22,6 +22,8 @@ export type Theme = 'light' | 'dark'
 export interface PageOptions {
   /** Default: the first token, an admin. */
   readonly role?: Role
+  /** Another token of the role: each caller has at most ten event streams. */
+  readonly caller?: string
   readonly theme?: Theme
   /** Width and height in pixels; default 1440 × 900. */
   readonly size?: readonly [width: number, height: number]
@@ -77,7 +79,7 @@ export class Console implements AsyncDisposable {
   readonly problems: Problems
   /** The API, called as an admin. */
   readonly api: Client
-  readonly #tokens = new Map<Role, Client>()
+  readonly #tokens = new Map<string, Client>()
   readonly #scope: AsyncDisposableStack
 
   private constructor(farm: TestCluster, browser: Browser, scope: AsyncDisposableStack) {
@@ -129,14 +131,14 @@ export class Console implements AsyncDisposable {
   }
 
   /** A link that logs a browser in once. */
-  async link(role: Role = 'admin'): Promise<string> {
-    const { data } = await (await this.#as(role)).POST('/session/links')
+  async link(role: Role = 'admin', caller = ''): Promise<string> {
+    const { data } = await (await this.#as(role, caller)).POST('/session/links')
     return data.url
   }
 
   /** A tab in a profile of its own, at `path`, logged in by a link. */
   async open(path = '/', options: PageOptions = {}): Promise<Page> {
-    const { role, theme = 'light', size = [1440, 900], loggedOut = false } = options
+    const { role, caller, theme = 'light', size = [1440, 900], loggedOut = false } = options
     const settings: BrowserContextOptions = {
       baseURL: this.url,
       colorScheme: theme,
@@ -149,7 +151,7 @@ export class Console implements AsyncDisposable {
     await this.problems.watch(context)
     const page = await context.newPage()
     if (!loggedOut) {
-      await page.goto(await this.link(role))
+      await page.goto(await this.link(role, caller))
       await page.waitForURL((url) => url.pathname !== '/login')
     }
     if (loggedOut || path !== '/') await page.goto(path)
@@ -161,13 +163,14 @@ export class Console implements AsyncDisposable {
     await Promise.all(this.browser.contexts().map((context) => context.close()))
   }
 
-  async #as(role: Role): Promise<Client> {
-    if (role === 'admin') return this.api
-    const known = this.#tokens.get(role)
+  async #as(role: Role, caller: string): Promise<Client> {
+    if (role === 'admin' && caller === '') return this.api
+    const name = `${role} ${caller}`
+    const known = this.#tokens.get(name)
     if (known) return known
-    const { data } = await this.api.POST('/tokens', { body: { name: `a ${role}`, role } })
+    const { data } = await this.api.POST('/tokens', { body: { name, role } })
     const client = createClient({ url: this.url, token: data.token })
-    this.#tokens.set(role, client)
+    this.#tokens.set(name, client)
     return client
   }
 

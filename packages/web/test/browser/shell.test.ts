@@ -105,7 +105,7 @@ test('A banner tells that the server does not answer, and disappears when it doe
   const lost = /\/(health|api\/events\/stream)$/
   await page.route(lost, (route) => route.abort())
   await page.reload()
-  const banner = page.getByText('The server does not answer.')
+  const banner = page.getByText('No answer from the server since')
   await banner.waitFor()
   await page.unroute(lost)
   await banner.waitFor({ state: 'detached' })

@@ -34,8 +34,8 @@ const Check = ({ name }: { name: string }) => {
 
 export const Providers = () => {
   const { data, error, refetch } = useQuery(providersQuery)
-  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton lines={6} />
+  if (!data)
+    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />
   return (
     <ul className="providers panel-list">
       {data.providers.map(({ name, status, configured, is_default, message }) => (

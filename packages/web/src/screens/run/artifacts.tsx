@@ -49,8 +49,8 @@ const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
     enabled: artifact.size_bytes > 0,
   })
   if (artifact.size_bytes === 0) return <EmptyState title="The file is empty" />
-  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Skeleton lines={6} />
+  if (data === undefined)
+    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />
   const whole = artifact.size_bytes <= SHOWN
   return (
     <>

@@ -151,8 +151,8 @@ const Settings = () => {
     })
     return found && [...Map.groupBy(found, ({ key }) => key.split('.')[0] ?? key)]
   }, [data, q, given])
-  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!groups) return <Skeleton lines={10} />
+  if (!groups)
+    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={10} />
   return (
     <>
       <FilterBar filters={FILTERS} />
@@ -179,8 +179,8 @@ const Settings = () => {
 
 const Yaml = () => {
   const { data, error, refetch } = useQuery(settingsYamlQuery)
-  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Skeleton lines={10} />
+  if (data === undefined)
+    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={10} />
   return (
     <>
       <p className="muted">

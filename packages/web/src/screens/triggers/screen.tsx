@@ -144,8 +144,8 @@ const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly C
 /** Loads a schedule and changes it. */
 const EditSchedule = ({ id, onDone }: { id: string; onDone: () => void }) => {
   const { data, error } = useQuery({ ...scheduleQuery(id), staleTime: 0 })
-  if (error) return <ErrorPanel error={error} />
-  return data ? <ScheduleForm schedule={data} onDone={onDone} /> : <Skeleton lines={6} />
+  if (data) return <ScheduleForm schedule={data} onDone={onDone} />
+  return error ? <ErrorPanel error={error} /> : <Skeleton lines={6} />
 }
 
 const List = () => {

@@ -1,0 +1,153 @@
+// long
+import { beforeAll, expect, test } from '@jest/globals'
+import { type Page, useConsole } from './harness.ts'
+import { populate, screenPaths, settle, SURVEY } from './screens.ts'
+
+const farm = useConsole({ modules: { survey: SURVEY } })
+let details: readonly string[] = []
+
+beforeAll(async () => {
+  details = await populate(farm())
+})
+
+const BANNER = 'No answer from the server since'
+/** Longer than requests are repeated. */
+const GIVEN_UP_MS = 40_000
+const TYPED = 'typed-before'
+
+/** Forms in dialogs, and the button that opens them. */
+const DIALOGS: readonly (readonly [path: string, button: string])[] = [
+  ['/triggers', 'New schedule'],
+  ['/webhooks', 'New subscription'],
+  ['/access?tab=users', 'Create a user'],
+]
+/** Forms on screens of their own. */
+const FORMS: readonly string[] = ['/workflows?view=add', '/workflows/survey#start', '/cloud?tab=estimate']
+
+/** What a user sees and can use. */
+const factsOf = (page: Page) =>
+  page.evaluate(() => {
+    const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)]
+    return {
+      heading: document.querySelector('h1')?.textContent,
+      links: [...new Set(all('main a[href]').map((link) => link.getAttribute('href')))].sort(),
+      rows: all('main [role="row"], main li, main tr, main dt').length,
+      disabled: all(':disabled, [aria-disabled="true"]').map((one) => one.textContent),
+    }
+  })
+
+/** Types into the first input, and stays in it. */
+const type = async (page: Page): Promise<boolean> => {
+  const dialog = page.getByRole('dialog')
+  const place = (await dialog.count()) > 0 ? dialog : page.locator('main')
+  const input = place
+    .locator('input:not([type]), input[type="text"], input[type="search"], textarea')
+    .and(page.locator(':enabled:not([readonly]):visible'))
+    .first()
+  if ((await input.count()) === 0) return false
+  await input.fill(TYPED)
+  return true
+}
+
+const typedText = (page: Page) =>
+  page.evaluate((text) => {
+    const { activeElement: input } = document
+    return (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) && input.value === text
+  }, TYPED)
+
+/** The server is asked, and does not answer. */
+const asks = (page: Page) =>
+  page.waitForEvent('requestfailed', (request) => new URL(request.url()).pathname === '/health')
+
+test('All screens keep their data and typed text while the master is stopped, and follow it again', async () => {
+  const { problems, farm: cluster } = farm()
+  const first = await farm().open('/')
+  await settle(first)
+  const paths = [...(await screenPaths(first)), ...details, ...FORMS]
+  await first.context().close()
+  const views = [...paths.map((path) => [path, undefined] as const), ...DIALOGS]
+  const tabs: { name: string; page: Page; before: Awaited<ReturnType<typeof factsOf>>; typed: boolean }[] = []
+  for (const [index, [path, button]] of views.entries()) {
+    const page = await farm().open(path, { caller: `caller ${Math.floor(index / 8)}` })
+    await settle(page)
+    if (button !== undefined) {
+      await page.getByRole('button', { name: button }).first().click()
+      await page.getByRole('dialog').waitFor()
+    }
+    await page.getByRole('button', { name: 'live', exact: true, includeHidden: true }).waitFor()
+    await page.clock.install()
+    const typed = await type(page)
+    await page.evaluate(() => (document.documentElement.dataset['loaded'] = 'once'))
+    tabs.push({ name: `${path} ${button ?? ''}`, page, before: await factsOf(page), typed })
+  }
+
+  problems.expect(/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/)
+  const [master] = cluster.masters
+  if (!master) throw new Error('the farm has no master')
+  await master.program.stop()
+  for (const { page, name, before, typed } of tabs) {
+    await page.getByText(BANNER).waitFor()
+    await page.locator('button.live').evaluate((button: HTMLElement) => button.click())
+    for (let round = 0; round < 2; round++) {
+      const asked = asks(page)
+      await page.clock.fastForward(GIVEN_UP_MS)
+      await asked
+    }
+    // Its requests have failed for good.
+    if (name.trim() === '/') await page.locator('main .error-panel').waitFor()
+    const during = await factsOf(page)
+    expect({
+      name,
+      ...during,
+      rows: Math.max(before.rows, during.rows),
+      typed: await typedText(page),
+    }).toEqual({
+      name,
+      ...before,
+      rows: during.rows,
+      typed,
+    })
+  }
+
+  await cluster.startMaster(master.port)
+  const job = await farm().start('hello', ['after.example'])
+  for (const { page, name, typed } of tabs) {
+    await page.getByText(BANNER).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'live', exact: true, includeHidden: true }).waitFor()
+    await page.locator('main .error-panel').waitFor({ state: 'detached' })
+    const kept = await page.evaluate(() => document.documentElement.dataset['loaded'])
+    expect({ name, kept, typed: await typedText(page) }).toEqual({ name, kept: 'once', typed })
+    if (name.trim() === '/jobs')
+      await page.locator(`a[href="/jobs/${job}"]`).or(page.getByText('1 new')).first().waitFor()
+  }
+}, 900_000)
+
+test('A screen that was not loaded before the master stopped opens when it returns', async () => {
+  const { problems, farm: cluster } = farm()
+  const page = await farm().open('/')
+  await settle(page)
+  problems.expect(
+    /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|preload CSS|NotLoaded|not be loaded/,
+  )
+  const master = cluster.masters.find(({ program }) => program.running)
+  if (!master) throw new Error('no master runs')
+  await master.program.kill()
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByText('It opens when the server answers.').waitFor()
+  await page.getByText(BANNER).waitFor()
+  await cluster.startMaster(master.port)
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/settings')
+}, 300_000)
+
+test('Lists are read although the browser takes itself for offline', async () => {
+  const page = await farm().open('/')
+  await settle(page)
+  await page.evaluate(() => window.dispatchEvent(new Event('offline')))
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+  await page
+    .getByRole('link', { name: 'hello' })
+    .or(page.getByRole('link', { name: 'survey' }))
+    .first()
+    .waitFor()
+})
