@@ -1,6 +1,6 @@
 import { PRIORITY_RANK, type Severity } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { waitingGroups, type WaitingGroup } from './queue-depth.ts'
+import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './queue-depth.ts'
 import type { Totals } from './totals.ts'
 import { readOffers, type Offers } from './waiting-reason.ts'
 
@@ -62,6 +62,8 @@ export interface OpenWorker {
 export const makeFigures = (db: Kysely<unknown>, totals: Totals) => ({
   /** All queued runs by what they wait for. */
   waiting: (): Promise<WaitingGroup[]> => waitingGroups(db, totals),
+  /** Keeps `waiting` from counting many runs while a request waits. */
+  keepWaiting: (): Promise<void> => keepWaitingGroups(db, totals),
   offers: (): Promise<Offers> => readOffers(db),
   openWorkers: async (): Promise<OpenWorker[]> => {
     const { rows } = await sql<OpenWorker>`

@@ -20,10 +20,14 @@ export interface WaitingGroup {
 
 /**
  * All queued runs by what they wait for, the most urgent and oldest groups first. One pass over the queued runs, whose
- * share of the database is bounded by `totals`: with very many the answer is up to 30 seconds old.
+ * share of the database is bounded by `totals`: with more than 10,000 the answer is up to 30 seconds old.
  */
 export const waitingGroups = (db: Kysely<unknown>, totals: Totals): Promise<WaitingGroup[]> =>
   totals.group('queue', () => readGroups(db), sizeOf)
+
+/** Called by masters every few seconds, so that no request waits for the pass over very many runs. */
+export const keepWaitingGroups = (db: Kysely<unknown>, totals: Totals): Promise<void> =>
+  totals.keep('queue', () => readGroups(db), sizeOf)
 
 const sizeOf = (groups: readonly WaitingGroup[]): number =>
   groups.reduce((sum, { waiting }) => sum + waiting, 0)

@@ -19,6 +19,11 @@ export interface Totals {
   of(key: string, count: () => Promise<number>): Promise<number>
   /** The same for several counts of one statement; `sizeOf` is their sum. */
   group<T>(key: string, count: () => Promise<T>, sizeOf: (counts: T) => number): Promise<T>
+  /**
+   * Counts again before the last counts are too old to be returned at once. Called every few seconds it keeps a `group`
+   * from waiting for the count of many rows, for the same bounded share of the database.
+   */
+  keep<T>(key: string, count: () => Promise<T>, sizeOf: (counts: T) => number): Promise<void>
   /** Whether the next call answers without a count of many rows. */
   isCheap(key: string): boolean
 }
@@ -51,6 +56,12 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
   const staleAfter = ({ costMs }: Counted): number =>
     Math.min(LONGEST_STALE_MS, costMs * FRESH_FACTOR * STALE_FACTOR)
 
+  /** Few rows may become many at any time. */
+  const dueAfter = (last: Counted): number =>
+    last.total <= EXACT_UP_TO
+      ? LONGEST_STALE_MS / 2
+      : Math.max(staleAfter(last) / 2, last.costMs * FRESH_FACTOR)
+
   const isCheap = (key: string): boolean => {
     const last = known.get(key)
     return last !== undefined && (last.total <= EXACT_UP_TO || now() - last.at <= staleAfter(last))
@@ -73,5 +84,10 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
     return last.value as T
   }
 
-  return { of: (key, count) => group(key, count, (total) => total), group, isCheap }
+  const keep: Totals['keep'] = async (key, count, sizeOf) => {
+    const last = known.get(key)
+    if (!last || now() - last.at >= dueAfter(last)) await take(key, count, sizeOf)
+  }
+
+  return { of: (key, count) => group(key, count, (total) => total), group, keep, isCheap }
 }

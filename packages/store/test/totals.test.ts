@@ -11,7 +11,12 @@ const testTotals = (total: number) => {
     clock += 100
     return state.total
   }
-  return { state, of: (key = 'k') => totals.of(key, count), pass: (ms: number) => (clock += ms) }
+  return {
+    state,
+    of: (key = 'k') => totals.of(key, count),
+    keep: () => totals.keep('k', count, (sum) => sum),
+    pass: (ms: number) => (clock += ms),
+  }
 }
 
 describe('totals', () => {
@@ -42,6 +47,25 @@ describe('totals', () => {
     state.total = 2_000_000
     pass(30_001)
     expect(await of()).toBe(2_000_000)
+  })
+
+  test('A large total that is kept is served without a wait at any time, and counted once in a hundred times its duration', async () => {
+    const { state, of, keep, pass } = testTotals(1_000_000)
+    for (let turn = 0; turn < 30; turn++) {
+      await keep()
+      pass(2_000)
+      const counts = state.counts
+      const served = of()
+      expect(state.counts - counts).toBeLessThanOrEqual(1)
+      expect(await served).toBe(1_000_000)
+    }
+    expect(state.counts).toBeLessThanOrEqual(30)
+    pass(2_000)
+    state.total = 5
+    await keep()
+    pass(10_000)
+    await keep()
+    expect(await of()).toBe(5)
   })
 
   test('Concurrent calls share one count, and each filter has its own', async () => {

@@ -164,13 +164,14 @@ const judging = (store: Store, log: Logger): Loop =>
     turn: async () => void (await store.scans.judge(SCANS)),
   })
 
-/** Keeps the counts by minute up to date. */
+/** Keeps the counts of waiting runs and those by minute up to date. */
 const counting = (store: Store, log: Logger): Loop =>
   new Loop({
     name: 'count events',
     intervalMs: EVERY.figures,
     log,
     turn: async () => {
+      await store.figures.keepWaiting()
       await store.figures.sample()
       return await store.figures.count()
     },
