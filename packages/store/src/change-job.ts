@@ -5,6 +5,8 @@ import { storableJson } from './text.ts'
 
 /** Waiting runs whose priority is changed in one transaction. */
 const PRIORITY_CHUNK = 2_000
+/** With more waiting runs the masters make the change, so that no request lasts longer than a few seconds. */
+const AT_ONCE = 10_000
 /** Another master continues a change that made no progress for this long. */
 const HOLD_MS = 5_000
 
@@ -15,8 +17,9 @@ export type VoidMessages = readonly { readonly runId: number; readonly epoch: nu
 
 export interface ChangedPriority {
   readonly previous: Priority
-  /** Waiting runs whose place was changed. */
+  /** Waiting runs whose place was changed; `later`: those whose place the masters change now. */
   readonly changed: number
+  readonly later: boolean
 }
 
 interface ChangeParts {
@@ -29,7 +32,8 @@ interface ChangeParts {
 
 /**
  * Stores the new priority of a job, and commits it before its waiting runs get it, in chunks: runs that are created or
- * queued from then on have it already. If the caller dies, `finishPriority` continues. Undefined for an unknown job.
+ * queued from then on have it already. With many waiting runs, or if the caller dies, `finishPriority` continues. Undefined
+ * for an unknown job.
  */
 export const requestPriority = async (
   db: Kysely<unknown>,
@@ -47,28 +51,58 @@ export const requestPriority = async (
   const [job] = rows
   if (job === undefined) return undefined
   const { id: jobNo, requirement_class: requirementClass, previous, due } = job
-  const changed = due ? await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }) : 0
-  return { previous, changed }
+  if (!due) return { previous, changed: 0, later: false }
+  const waiting = await countWaiting(db, jobNo)
+  if (waiting > AT_ONCE) {
+    await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
+      db,
+    )
+    return { previous, changed: waiting, later: true }
+  }
+  return {
+    previous,
+    changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
+    later: false,
+  }
 }
 
-/** Continues one change of a priority whose master died; undefined if there is none. */
+const countWaiting = async (db: Kysely<unknown>, jobNo: number): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from runs where job_no = ${jobNo} and status || '' = 'queued'
+  `.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+export interface FinishedPriority {
+  readonly jobId: string
+  readonly changed: number
+  /** The master that made the change has died. */
+  readonly interrupted: boolean
+}
+
+/** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
 export const finishPriority = async (
   db: Kysely<unknown>,
-): Promise<{ readonly jobId: string; readonly changed: number } | undefined> => {
-  const { rows } = await sql<{ id: number; job_id: string; priority: Priority; requirement_class: string }>`
+  onVoid: ChangeParts['onVoid'],
+): Promise<FinishedPriority | undefined> => {
+  const { rows } = await sql<{
+    id: number
+    job_id: string
+    priority: Priority
+    requirement_class: string
+    interrupted: boolean
+  }>`
     update jobs set priority_due_at = ${hold}
-    where id = (select id from jobs where priority_due_at < now() order by priority_due_at limit 1
-                for no key update skip locked)
-    returning id, job_id, priority, requirement_class
+    from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
+          for no key update skip locked) due
+    where jobs.id = due.id
+    returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
   `.execute(db)
   const [job] = rows
   if (job === undefined) return undefined
-  const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass } = job
-  // Void messages stay in the queue: a worker that takes one claims nothing.
-  return {
-    jobId,
-    changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid: () => undefined }),
-  }
+  const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
+  const changed = await changeWaiting(db, { jobNo, priority, requirementClass, onVoid })
+  return { jobId, changed, interrupted }
 }
 
 interface ChangedRow {

@@ -12,6 +12,7 @@ import { sql, type Kysely } from 'kysely'
 import { finishCancel, requestCancel, type CancelledJob } from './cancel-job.ts'
 import {
   finishPriority,
+  type FinishedPriority,
   requestPriority,
   retryJob,
   retrySource,
@@ -198,7 +199,9 @@ const makeChanges = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
     onVoid: (messages: VoidMessages, requirementClass: string) => void,
   ): Promise<ChangedPriority | undefined> =>
     JOB_ID.test(jobId) ? requestPriority(db, jobId, priority, onVoid) : undefined,
-  finishPriority: () => finishPriority(upkeep),
+  finishPriority: (
+    onVoid: (messages: VoidMessages, requirementClass: string) => void,
+  ): Promise<FinishedPriority | undefined> => finishPriority(upkeep, onVoid),
   retrySource: async (jobId: string): Promise<RetrySource | undefined> =>
     JOB_ID.test(jobId) ? retrySource(db, jobId) : undefined,
   /** Creates a job that repeats runs of another one, in one transaction; undefined if there is nothing to repeat. */

@@ -1,6 +1,8 @@
 import type { Logger } from '@scanfarm/platform'
+import type { RunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
 import { cancelDeadlineMs } from '../cancel.ts'
+import { VoidMessageRemover } from '../void-messages.ts'
 import type { LoopMetrics } from './metrics.ts'
 
 /** Runs requeued in one statement. */
@@ -77,14 +79,18 @@ export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promis
 
 export interface PriorityParts {
   readonly jobs: Pick<Store['jobs'], 'finishPriority'>
+  readonly queue: Pick<RunQueue, 'remove'> | undefined
   readonly metrics: LoopMetrics
   readonly log: Logger
 }
 
-/** Finishes the change of a priority whose master died. Returns true if there may be more. */
-export const finishPriorities = async ({ jobs, metrics, log }: PriorityParts): Promise<boolean> => {
-  const job = await jobs.finishPriority()
+/** Changes the priority of the runs of a large job, or of one whose master died. Returns true if there may be more. */
+export const finishPriorities = async ({ jobs, queue, metrics, log }: PriorityParts): Promise<boolean> => {
+  const messages = new VoidMessageRemover(queue, log)
+  const job = await jobs.finishPriority(messages.remove)
+  await messages.finish()
   if (job === undefined) return false
+  if (!job.interrupted) return true
   log.warn('the interrupted change of the priority of a job was finished', {
     job_id: job.jobId,
     changed: job.changed,

@@ -115,7 +115,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       name: 'finish priorities',
       intervalMs: EVERY.cancels,
       log,
-      turn: () => finishPriorities({ jobs: store.jobs, metrics, log }),
+      turn: () => finishPriorities({ jobs: store.jobs, queue, metrics, log }),
     }),
     settling(store, log),
     new Loop({

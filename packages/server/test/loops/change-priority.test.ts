@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { silentLogger } from '@scanfarm/platform'
+import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { until } from '@scanfarm/testing'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
+import { createLoopMetrics } from '../../src/loops/metrics.ts'
+import { finishPriorities } from '../../src/loops/recovery.ts'
 import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
 
 let harness: LoopHarness
@@ -65,7 +67,7 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
     // Half of the runs of each priority are in the queue, the others in the outbox.
     await farm.dispatch(30)
     const result = await change(farm.queue, raised.jobId, 'critical')
-    expect(result).toEqual({ previous: 'low', changed: 60 })
+    expect(result).toEqual({ previous: 'low', changed: 60, later: false })
     await farm.dispatch()
     const ids = (of: typeof first): number[] => of.messages.map(({ runId }) => runId)
     const order = await farm.claimSome(120)
@@ -80,7 +82,11 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
     const other = await harness.submit(40)
     await farm.dispatch()
     const running = await farm.claimSome(5)
-    expect(await change(undefined, lowered.jobId, 'low')).toEqual({ previous: 'critical', changed: 35 })
+    expect(await change(undefined, lowered.jobId, 'low')).toEqual({
+      previous: 'critical',
+      changed: 35,
+      later: false,
+    })
     await farm.dispatch()
     const left = lowered.messages.map(({ runId }) => runId).filter((id) => !running.includes(id))
     const order = await farm.claimSome(75)
@@ -106,6 +112,8 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
   })
 })
 
+const finish = () => harness.store.jobs.finishPriority(() => undefined)
+
 test('a change whose master died is finished, and runs that wait for a slot of the job have it too', async () => {
   await harness.reset()
   const { jobId } = await harness.submit(5_000, { concurrency: 2, priority: 'low' })
@@ -115,10 +123,35 @@ test('a change whose master died is finished, and runs that wait for a slot of t
   await harness.sql(
     `update jobs set priority = 'high', priority_due_at = now() - interval '1 s' where job_id = '${jobId}'`,
   )
-  expect(await harness.store.jobs.finishPriority()).toEqual({ jobId, changed: 5_000 })
-  expect(await harness.store.jobs.finishPriority()).toBeUndefined()
+  expect(await finish()).toEqual({ jobId, changed: 5_000, interrupted: true })
+  expect(await finish()).toBeUndefined()
   expect(await ranks()).toEqual([
     { rank: 2, ready: false, n: 4_998 },
     { rank: 2, ready: true, n: 2 },
+  ])
+})
+
+test('the masters change the priority of a job with many waiting runs after the answer, also the latest of two changes', async () => {
+  await harness.reset()
+  await using queue = await openQueue('redis')
+  const { jobId } = await harness.submit(10_001, { priority: 'low' })
+  const dispatcher = new Dispatcher({
+    outbox: harness.store.outbox,
+    workers: harness.store.workers,
+    queue,
+    maxQueued: 1_000,
+  })
+  await harness.join()
+  while (await dispatcher.dispatchOnce());
+  const change = (priority: 'high' | 'critical') =>
+    harness.store.jobs.changePriority(jobId, priority, () => undefined)
+  expect(await change('high')).toEqual({ previous: 'low', changed: 10_001, later: true })
+  expect(await change('critical')).toEqual({ previous: 'high', changed: 10_001, later: true })
+  const metrics = createLoopMetrics(createMetrics())
+  const parts = { jobs: harness.store.jobs, queue, metrics, log: silentLogger }
+  expect(await finishPriorities(parts)).toBe(true)
+  expect(await finishPriorities(parts)).toBe(false)
+  expect(await harness.sql('select rank, sent_at, count(*)::int as n from outbox group by 1, 2')).toEqual([
+    { rank: 1, sent_at: null, n: 10_001 },
   ])
 })

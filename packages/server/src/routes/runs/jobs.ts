@@ -2,8 +2,9 @@ import { Readable } from 'node:stream'
 import { AppError, JobStatus, Priority } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
-import { bytes, text } from '../../http/answer.ts'
+import { bytes, json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { VoidMessageRemover } from '../../void-messages.ts'
 
 export const JobPath = Type.Object({ job_id: Type.String() })
 
@@ -109,6 +110,17 @@ export const cancelJob = route(
   },
 )
 
+const ChangedPriority = Type.Object({
+  message: Type.String(),
+  job_id: Type.String(),
+  priority: Priority,
+  previous: Priority,
+  changed: Type.Integer({
+    minimum: 0,
+    description: 'Waiting runs that got the new priority, or are getting it',
+  }),
+})
+
 export const changeJob = route(
   {
     method: 'patch',
@@ -116,42 +128,31 @@ export const changeJob = route(
     tag: 'Jobs',
     summary: 'Change the priority of the waiting runs of a job',
     description:
-      'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched.',
+      'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched. The answer is 202 if more than 10,000 runs wait: they take their place within seconds or, with a million, within a minute.',
     role: 'operator',
     params: JobPath,
     body: Type.Object({ priority: Priority }, { additionalProperties: false }),
     responses: {
-      200: Type.Object({
-        message: Type.String(),
-        job_id: Type.String(),
-        priority: Priority,
-        previous: Priority,
-        changed: Type.Integer({ minimum: 0, description: 'Waiting runs that got the new priority' }),
-      }),
+      200: ChangedPriority,
+      202: ChangedPriority,
     },
     errors: ['not_found', 'invalid_input'],
   },
   async ({ store, queue, notifier, log }, { params, body }) => {
     const { priority } = body
-    const removals: Promise<void>[] = []
-    const change = await store.jobs.changePriority(params.job_id, priority, (messages, requirementClass) => {
-      if (queue) removals.push(queue.remove(messages.map((message) => ({ ...message, requirementClass }))))
-    })
+    const messages = new VoidMessageRemover(queue, log)
+    const change = await store.jobs.changePriority(params.job_id, priority, messages.remove)
     if (change === undefined) throw noJob(params.job_id)
     notifier.notify()
-    for (const removal of await Promise.allSettled(removals))
-      if (removal.status === 'rejected')
-        log.warn('void messages stay in the queue; they claim nothing', { error: removal.reason })
-    const { previous, changed } = change
+    await messages.finish()
+    const { previous, changed, later } = change
     const same = previous === priority && changed === 0
-    return {
-      message: same
-        ? `The priority was already ${priority}`
-        : `${changed} waiting ${changed === 1 ? 'run has' : 'runs have'} the priority ${priority}`,
-      job_id: params.job_id,
-      priority,
-      previous,
-      changed,
-    }
+    const runs = `${changed} waiting ${changed === 1 ? 'run' : 'runs'}`
+    const message = same
+      ? `The priority was already ${priority}`
+      : later
+        ? `${runs} are getting the priority ${priority}`
+        : `${runs} ${changed === 1 ? 'has' : 'have'} the priority ${priority}`
+    return json(later ? 202 : 200, { message, job_id: params.job_id, priority, previous, changed })
   },
 )
