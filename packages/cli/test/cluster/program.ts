@@ -26,14 +26,14 @@ export class Program implements AsyncDisposable {
   constructor(
     name: string,
     args: readonly string[],
-    options: { folder: string; env: Readonly<Record<string, string>> },
+    options: { folder: string; path?: string | undefined; env: Readonly<Record<string, string>> },
   ) {
     this.name = name
     this.#log = join(options.folder, `${name}.log`)
     const log = openSync(this.#log, 'a')
     // The tests set the whole environment: the settings of the developer must not take effect.
     const { PATH = '', HOME = '/', TMPDIR = '/tmp' } = process.env
-    this.#child = spawn(PROGRAM, [...args], {
+    this.#child = spawn(options.path ?? PROGRAM, [...args], {
       stdio: ['ignore', log, log],
       env: { PATH, HOME, TMPDIR, ...options.env },
     })

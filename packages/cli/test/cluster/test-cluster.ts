@@ -35,6 +35,8 @@ export interface TestClusterOptions {
   readonly durable?: boolean
   /** More settings of the Postgres server, for example for a profiler. */
   readonly postgres?: Readonly<Record<string, string>>
+  /** Path of the `scanfarm` script of another checkout or installation. */
+  readonly program?: string
   /** More settings for all programs, as environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -169,6 +171,7 @@ export class TestCluster implements AsyncDisposable {
   #start(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Program {
     const program = new Program(name, args, {
       folder: this.folder,
+      path: this.#options.program,
       env: { ...this.#environment(name), ...env },
     })
     this.#programs.push(program)

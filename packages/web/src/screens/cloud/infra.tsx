@@ -91,8 +91,7 @@ const Destroy = ({ infra }: { infra: Infra }) => {
       title={`Destroy infrastructure ${infra.infra_id}?`}
       action={`Destroy ${infra.instances} ${infra.instances === 1 ? 'machine' : 'machines'}`}
       danger
-      disabled={infra.status === 'draining'}
-      refusal={refusal}
+      refusal={refusal ?? (infra.status === 'draining' ? 'Its machines are being destroyed.' : undefined)}
       onConfirm={async () => {
         const { message } = await destroyInfra(infra.infra_id)
         toast(message)

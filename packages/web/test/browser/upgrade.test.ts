@@ -1,0 +1,62 @@
+// long
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { Console } from './harness.ts'
+import { settle } from './screens.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const WEB = join(ROOT, 'packages/web')
+const LEFT_OUT = new Set(
+  ['.git', '.cache', '.scanfarm', 'node_modules'].map((name) => join(ROOT, name)).concat(WEB),
+)
+
+/** An installation like an image: without the sources of the console, with two builds of it. */
+const install = async (folder: string): Promise<void> => {
+  await cp(ROOT, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !LEFT_OUT.has(path) })
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const vite = join(WEB, 'node_modules/vite/bin/vite.js')
+  for (const [name, ...options] of [['first'], ['second', '--minify', 'false']] as const) {
+    const words = [vite, 'build', '--logLevel', 'warn', '--outDir', join(folder, '.cache/console', name)]
+    await promisify(execFile)(process.execPath, [...words, ...options], { cwd: WEB })
+  }
+}
+
+test('A tab that is older than the master says so, and opens screens whose code is gone after a reload', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'scanfarm-upgrade-'))
+  await using scope = new AsyncDisposableStack()
+  scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  await install(folder)
+  const builds = join(folder, '.cache/console')
+  await writeFile(join(builds, 'current'), 'first\n')
+  const console = scope.use(await Console.start({ workers: 0, program: join(folder, 'scripts/scanfarm') }))
+  const page = await console.open('/')
+  await settle(page)
+  const script = () => page.locator('script[type="module"][src]').first().getAttribute('src')
+  const before = await script()
+  expect(await readdir(join(builds, 'first/assets'))).toContain(before?.replace('/assets/', ''))
+
+  console.problems.expect(
+    /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|NotLoaded|could not be loaded|preload CSS|Refused to apply style/,
+  )
+  console.problems.expect(/GET \/assets\/.*: 404/)
+  const [master] = console.farm.masters
+  if (!master) throw new Error('the farm has no master')
+  await master.program.kill()
+  await writeFile(join(builds, 'current'), 'second\n')
+  await rm(join(builds, 'first'), { recursive: true })
+  await console.farm.startMaster(master.port)
+  await page.getByText('The server has a newer console.').waitFor()
+  expect(await script()).toBe(before)
+
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('button', { name: 'Load the page again' }).click()
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  expect(await script()).not.toBe(before)
+  expect(await page.getByText('The server has a newer console.').count()).toBe(0)
+  await console.closePages()
+  expect(console.problems.take()).toEqual([])
+}, 600_000)
