@@ -152,6 +152,21 @@ describe('GET /stats/series', () => {
     expect(await total()).toBe(2)
   })
 
+  test('The events of an upgraded farm are counted in transactions of 5,000', async () => {
+    await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed, processed_at)
+      select 'run.completed', 'evt_' || n || '_end', 'run.completed', 'executor', 'scan', '"status" : "completed"', 'w', n::text, 'probe', true, now()
+      from generate_series(1, 11000) n`)
+    const counted = async () =>
+      Number(
+        (await sql(`select coalesce(sum(count), 0)::int as n from farm_series where kind = 'run'`)).rows[0]
+          ?.n,
+      )
+    const steps: number[] = []
+    while (await server.store.figures.count()) steps.push(await counted())
+    expect(steps).toEqual([5_000, 10_000])
+    expect(await counted()).toBe(11_000)
+  })
+
   test('The depth of the queue is recorded once a minute', async () => {
     await submit({ targets: ['a.example', 'b.example'], run_mode: 'distributed', priority: 'high' })
     await server.store.figures.sample()
