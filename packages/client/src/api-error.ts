@@ -90,12 +90,14 @@ export const refusalOf = (method: string, { status, statusText, url, headers }: 
   })
 }
 
+/** Each browser has other words for a connection that failed, and hides the reason. */
+const BROWSER_FAILURE = /^(?:Failed to fetch|Load failed|NetworkError when attempting to fetch resource\.?)$/
+
 /** What `fetch` hides behind "fetch failed". */
 export const failureText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  // Each browser has other words for it, and hides the reason.
-  if (cause === undefined && error instanceof TypeError) return 'the server does not answer'
+  if (BROWSER_FAILURE.test(error.message)) return 'the server does not answer'
   if (cause instanceof AggregateError && cause.errors.length > 0) return failureText(cause.errors[0])
   return cause instanceof Error && cause.message !== '' ? cause.message : error.message
 }

@@ -23,6 +23,7 @@ const TOPIC = /"topic":"([^"\\]{1,100})"/
 class LiveStream {
   #state: LiveState = 'connecting'
   #source: EventSource | undefined
+  #isOld = false
   #queries: QueryClient | undefined
   #dirty = new Map<string, QueryKey>()
   #batch: ReturnType<typeof setTimeout> | undefined
@@ -60,12 +61,16 @@ class LiveStream {
     else this.#flush()
   }
 
-  /** The server may have lost the connection, too: after an outage the stream is opened again, which reads everything. */
+  /** The server may have lost the connection, too: a stream from before the outage is opened again, which reads everything. */
   readonly #outage = (): void => {
     if (this.#state === 'paused') return
-    if (outage.since() !== undefined) return this.#set('reconnecting')
-    this.#close('reconnecting')
-    this.#open()
+    if (outage.since() !== undefined) {
+      this.#isOld = true
+      this.#set('reconnecting')
+    } else if (this.#isOld) {
+      this.#close('reconnecting')
+      this.#open()
+    }
   }
 
   #open(): void {
@@ -73,6 +78,7 @@ class LiveStream {
     const source = new EventSource('/api/events/stream')
     this.#source = source
     source.addEventListener('open', () => {
+      this.#isOld = false
       this.#set('live')
       // What happened before the stream was open is not in it.
       void this.#queries?.invalidateQueries({ refetchType: 'active', predicate: isLiveKey })

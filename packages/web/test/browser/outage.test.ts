@@ -13,6 +13,8 @@ beforeAll(async () => {
 const BANNER = 'No answer from the server since'
 /** Longer than requests are repeated. */
 const GIVEN_UP_MS = 40_000
+/** After so long without news a page asks whether the server answers. */
+const QUIET_MS = 30_000
 const TYPED = 'typed-before'
 
 /** Forms in dialogs, and the button that opens them. */
@@ -68,7 +70,8 @@ test('All screens keep their data and typed text while the master is stopped, an
   const views = [...paths.map((path) => [path, undefined] as const), ...DIALOGS]
   const tabs: { name: string; page: Page; before: Awaited<ReturnType<typeof factsOf>>; typed: boolean }[] = []
   for (const [index, [path, button]] of views.entries()) {
-    const page = await farm().open(path, { caller: `caller ${Math.floor(index / 8)}` })
+    // A tab may have its old and its new stream for a moment.
+    const page = await farm().open(path, { caller: `caller ${Math.floor(index / 5)}` })
     await settle(page)
     if (button !== undefined) {
       await page.getByRole('button', { name: button }).first().click()
@@ -139,6 +142,26 @@ test('A screen that was not loaded before the master stopped opens when it retur
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/settings')
 }, 300_000)
+
+test('A master that hangs without closing its connections is noticed, and followed again', async () => {
+  const { problems, farm: cluster } = farm()
+  const page = await farm().open('/jobs')
+  await page.clock.install()
+  await page.reload()
+  await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+  const master = cluster.masters.find(({ program }) => program.running)
+  if (!master) throw new Error('no master runs')
+  problems.expect(/ERR_|response: GET .*: 5\d\d/)
+  master.program.signal('SIGSTOP')
+  try {
+    await page.clock.fastForward(QUIET_MS)
+    await page.getByText(BANNER).waitFor()
+  } finally {
+    master.program.signal('SIGCONT')
+  }
+  await page.getByText(BANNER).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+}, 120_000)
 
 test('Lists are read although the browser takes itself for offline', async () => {
   const page = await farm().open('/')
