@@ -381,7 +381,7 @@ export interface paths {
         head?: never;
         /**
          * Change the priority of the waiting runs of a job
-         * @description Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched.
+         * @description Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched. The answer is 202 if more than 10,000 runs wait: they take their place within seconds or, with a million, within a minute.
          *
          *     Requires the role operator.
          */
@@ -2494,6 +2494,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{id}/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the place of a waiting run in the queue
+         * @description Runs with a higher priority start first, then older ones; a run that waits for a slot of its job is overtaken. At most 1,000 older runs are counted. Counts of a large queue may be up to 30 seconds old. Why the run waits is in `waiting_reason` of the run.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getRunsIdQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -4193,6 +4215,16 @@ export interface components {
             path: string;
             status: number;
         };
+        QueuePlace: {
+            /** @description Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them */
+            position: number;
+            /** @description False: the position is at least this */
+            exact: boolean;
+            /** @description These runs, with this one */
+            waiting: number;
+            /** @description The same kind of runs with a higher priority: they start first */
+            more_urgent: number;
+        };
         Setting: {
             key: string;
             /** @description A masked value is `***`; null: not set */
@@ -4509,6 +4541,7 @@ export interface operations {
                 target?: string;
                 workspace?: string;
                 run_mode?: "local" | "distributed" | "cloud";
+                priority?: "low" | "normal" | "high" | "critical";
                 job_id?: string;
                 /** @description Alias of job_id */
                 run_group_id?: string;
@@ -5432,6 +5465,7 @@ export interface operations {
                 /** @description open: a run has not ended; ended: all have; completed, failed, cancelled: all ended so; partial: they ended differently */
                 status?: "open" | "ended" | "completed" | "failed" | "cancelled" | "partial";
                 trigger?: "manual" | "cron" | "event" | "watch";
+                priority?: "low" | "normal" | "high" | "critical";
                 /** @description The beginning of the job id */
                 search?: string;
                 /** @description Most jobs of the page */
@@ -5564,7 +5598,25 @@ export interface operations {
                         priority: "low" | "normal" | "high" | "critical";
                         /** @enum {unknown} */
                         previous: "low" | "normal" | "high" | "critical";
-                        /** @description Waiting runs that got the new priority */
+                        /** @description Waiting runs that got the new priority, or are getting it */
+                        changed: number;
+                    };
+                };
+            };
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        job_id: string;
+                        /** @enum {unknown} */
+                        priority: "low" | "normal" | "high" | "critical";
+                        /** @enum {unknown} */
+                        previous: "low" | "normal" | "high" | "critical";
+                        /** @description Waiting runs that got the new priority, or are getting it */
                         changed: number;
                     };
                 };
@@ -10416,6 +10468,35 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getRunsIdQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number or run_uuid of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Null: the run is not queued */
+                        data: components["schemas"]["QueuePlace"] | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["AnyError"];
         };
     };
