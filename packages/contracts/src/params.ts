@@ -17,12 +17,22 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLen
 const shown = (name: string): string =>
   JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}…` : name)
 
+/**
+ * The problem that there are too many params. Checked before anything that visits each of them: a request may have
+ * hundreds of thousands.
+ */
+export const paramCountProblems = (params: object, path = '/params'): FieldError[] => {
+  const { length } = Object.keys(params)
+  const { count } = PARAM_LIMITS
+  return length > count ? [{ path, message: `at most ${count} params are taken, these are ${length}` }] : []
+}
+
 /** Problems with the number, names and size of params; at most a few. Paths start with `path`. */
 export const paramsProblems = (params: Readonly<Record<string, string>>, path = '/params'): FieldError[] => {
+  const tooMany = paramCountProblems(params, path)
+  if (tooMany.length > 0) return tooMany
   const entries = Object.entries(params)
-  const { count, nameLength, valueBytes, totalBytes } = PARAM_LIMITS
-  if (entries.length > count)
-    return [{ path, message: `at most ${count} params are taken, these are ${entries.length}` }]
+  const { nameLength, valueBytes, totalBytes } = PARAM_LIMITS
   const misnamed = entries.find(([name]) => name.length > nameLength || !NAME.test(name))
   if (misnamed !== undefined)
     return [

@@ -1,5 +1,6 @@
 import {
   MAX_TIMEOUT_MINUTES,
+  paramCountProblems,
   paramProblem,
   paramsProblems,
   parseSshAddress,
@@ -49,15 +50,16 @@ const targetProblems = (body: CreateRuns): FieldError[] => {
   return (names.length === 0 ? TARGET_FIELDS : names).map((name) => ({ path: `/${name}`, message }))
 }
 
-/** Also called for bodies that failed validation, whose params may have any type. */
-const textsOf = (params: unknown): Record<string, string> =>
-  typeof params === 'object' && params !== null
-    ? Object.fromEntries(
-        Object.entries(params).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-      )
-    : {}
+const textsOf = (params: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 
-const paramProblems = ({ params: sent }: CreateRuns): FieldError[] => {
+/** Also called for bodies that failed validation, whose params may have any type. */
+const paramProblems = ({ params: sent }: { readonly params?: unknown }): FieldError[] => {
+  if (typeof sent !== 'object' || sent === null) return []
+  const tooMany = paramCountProblems(sent)
+  if (tooMany.length > 0) return tooMany
   const params = textsOf(sent)
   const beyondBounds = paramsProblems(params)
   if (beyondBounds.length > 0) return beyondBounds

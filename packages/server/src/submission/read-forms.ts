@@ -1,3 +1,5 @@
+import { PARAM_LIMITS } from '@scanfarm/contracts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields =>
@@ -15,14 +17,13 @@ const filled = (fields: Fields, mayBeEmpty: ReadonlySet<string>): Record<string,
 const textOfScalar = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
-const paramsOf = (params: unknown): unknown =>
-  isFields(params)
-    ? Object.fromEntries(
-        Object.entries(params).flatMap(([name, value]) =>
-          value === null ? [] : [[name, textOfScalar(value)] as const],
-        ),
-      )
-    : params
+/** Drops params that are null. Too many params are not converted, because they are refused. */
+const paramsOf = (params: unknown): unknown => {
+  if (!isFields(params)) return params
+  const names = Object.keys(params).filter((name) => params[name] !== null)
+  if (names.length > PARAM_LIMITS.count) return params
+  return Object.fromEntries(names.map((name) => [name, textOfScalar(params[name])]))
+}
 
 /** Common to both forms. The dashboard of Osmedeus calls its host runner `local`. */
 const common = ({ params, runner_type: runner, ...fields }: Record<string, unknown>) => ({
