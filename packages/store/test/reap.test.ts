@@ -118,6 +118,32 @@ describe('reaping', () => {
     expect(await db.store.runs.attempts('999999')).toBeUndefined()
   })
 
+  test('A run keeps its newest 100 earlier attempts, and the names of workers that have left for 90 days', async () => {
+    const { workerId, runs } = await runningOn(1)
+    const ref = String(runs[0]?.runId)
+    await sql(`update runs set attempt = 101, past_attempts = (
+      select jsonb_agg(jsonb_build_object('attempt', n, 'worker_id', '', 'ended_at', now(), 'reason', 'lost'))
+      from generate_series(1, 100) n)`)
+    await expire(workerId)
+    await reap({ maxAttempts: 200 })
+    const attempts = (await db.store.runs.attempts(ref)) ?? []
+    expect([attempts.length, attempts[0]?.attempt, attempts.at(-1)?.attempt]).toEqual([100, 2, 101])
+
+    const second = await joined(db.runStore, { name: 'second' })
+    const [last] = await claimAll(db.store, db.runStore, second)
+    if (last === undefined) throw new Error('the run was not claimed again')
+    await db.runStore.finish([ended(last, 'failed', {}, 'exit code 1')])
+    await db.runStore.leave(second)
+    const lastWorker = async () => (await db.store.runs.attempts(ref))?.at(-1)
+    const left = (days: number) => sql(`update past_workers set left_at = now() - interval '${days} days'`)
+    await left(89)
+    await db.store.workers.prune(LEASE_MS)
+    expect(await lastWorker()).toMatchObject({ worker_id: second, worker: 'second' })
+    await left(91)
+    await db.store.workers.prune(LEASE_MS)
+    expect(await lastWorker()).toMatchObject({ worker_id: second, worker: '' })
+  })
+
   test('The attempts of a run are bounded to the newest', async () => {
     const { runIds } = await submitted(db.store)
     for (let n = 1; n <= 102; n += 1) {

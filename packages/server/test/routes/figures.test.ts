@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
@@ -30,8 +31,15 @@ const join = async (changes: object = {}): Promise<string> => {
 }
 const read = async (path: string) => (await server.viewer.get(`/api${path}`).expect(200)).body as object
 /** What masters do every two seconds. */
-const count = async (): Promise<void> => {
+const countOnce = async (): Promise<void> => {
   while (await server.store.figures.count());
+}
+/** Events are counted once all transactions before them have ended, also those in databases of other tests. */
+const count = async (): Promise<void> => {
+  const { rows } = await sql('select pg_current_xact_id()::text as now')
+  const passed = `select pg_snapshot_xmin(pg_current_snapshot()) > '${rows[0]?.now}'::xid8 as passed`
+  expect(await until(async () => (await sql(passed)).rows[0]?.passed === true)).toBe(true)
+  await countOnce()
 }
 
 describe('GET /queue', () => {
@@ -91,6 +99,36 @@ describe('GET /queue', () => {
       ],
     })
   })
+
+  test('GET /queue returns at most 500 groups with 10 workers each, and totals of all groups', async () => {
+    await submit({ target: 'a.example', run_mode: 'distributed' })
+    const copies = (table: string, changes: string): string =>
+      `insert into ${table} overriding system value
+       select (jsonb_populate_record(o, ${changes})).* from ${table} o, generate_series(1, 500) n
+       where o.id = (select max(id) from ${table})`
+    await sql(
+      copies(
+        'jobs',
+        `jsonb_build_object('id', o.id + 1000 + n, 'job_id', lpad(to_hex(n), 16, '0'), 'requirement_class', 'label:n' || n)`,
+      ),
+    )
+    await sql(
+      copies(
+        'runs',
+        `jsonb_build_object('id', o.id + n, 'run_uuid', gen_random_uuid(), 'job_no', o.job_no + 1000 + n)`,
+      ),
+    )
+    for (let worker = 0; worker < 11; worker++) await join()
+    const body = (await read('/queue')) as {
+      waiting: number
+      truncated: boolean
+      groups: { worker_count: number; workers: object[] }[]
+    }
+    expect(body).toMatchObject({ waiting: 501, truncated: true })
+    expect(body.groups).toHaveLength(500)
+    expect(body.groups[0]).toMatchObject({ worker_count: 11 })
+    expect(body.groups[0]?.workers).toHaveLength(10)
+  })
 })
 
 describe('GET /stats/series', () => {
@@ -136,7 +174,6 @@ describe('GET /stats/series', () => {
     const [early, late] = await claimLocalRuns(server.runStore)
     if (!early || !late) throw new Error('two runs were to be claimed')
     const total = async (): Promise<number> => {
-      await count()
       const { rows } = await sql(
         `select coalesce(sum(count), 0)::int as n from farm_series where kind = 'run'`,
       )
@@ -146,9 +183,11 @@ describe('GET /stats/series', () => {
       await client.query('begin')
       await client.query(`select end_runs('[{"id": ${early.runId}, "status": "failed", "error": "x"}]')`)
       await endRun(server.runStore, late)
+      await countOnce()
       expect(await total()).toBe(0)
       await client.query('commit')
     }, server.database.url)
+    await count()
     expect(await total()).toBe(2)
   })
 
@@ -174,6 +213,19 @@ describe('GET /stats/series', () => {
     const { queue } = (await read('/stats/series?range=1h')) as { queue: Record<string, (number | null)[]> }
     expect(queue['high']?.filter((depth) => depth !== null)).toEqual([2])
     expect(queue['low']?.filter((depth) => depth !== null)).toEqual([0])
+  })
+
+  test('A line has at most 120 points, and counts are deleted after 35 days', async () => {
+    const lengths = ['1h', '6h', '24h', '7d', '30d'].map(async (range) => {
+      const { times } = (await read(`/stats/series?range=${range}`)) as { times: string[] }
+      return times.length
+    })
+    expect(Math.max(...(await Promise.all(lengths)))).toBe(120)
+    await sql(`insert into farm_series (minute, kind, label, count)
+      select date_trunc('minute', now()) - days * interval '1 day', 'run', 'failed', 1 from unnest(array[34, 36]) days`)
+    await server.store.figures.sample()
+    const { rows } = await sql(`select count(*)::int as n from farm_series where kind = 'run'`)
+    expect(rows).toEqual([{ n: 1 }])
   })
 
   test('An unknown range is refused with the ranges that exist', async () => {

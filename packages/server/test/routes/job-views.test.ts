@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { NO_WORK } from '@scanfarm/contracts'
+import { asSuperuser } from '@scanfarm/store/testing'
 import { refusal, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
 
@@ -10,6 +11,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
+
+const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
 
 const create = async (targets: string[], more: object = {}): Promise<string> =>
   (
@@ -30,7 +33,13 @@ const fail = async (runs: readonly HeldRun[], messageOf: (run: HeldRun) => strin
 
 /** Fields of answers that are used beyond comparisons. */
 interface Body {
-  readonly data: readonly { readonly job_id: string; readonly pattern?: string }[]
+  readonly data: readonly {
+    readonly job_id: string
+    readonly counts: object | null
+    readonly pattern?: string
+    readonly count: number
+    readonly runs: readonly object[]
+  }[]
   readonly pagination: { readonly next_cursor?: string }
   readonly next_cursor?: string
   readonly series: readonly { readonly completed: number }[]
@@ -102,6 +111,27 @@ describe('GET /jobs', () => {
     expect(await ids('priority=high')).toEqual([second])
     expect(await ids('priority=normal&status=partial')).toEqual([first])
     await server.operator.post(`/api/jobs/${second}/cancel`).expect(202)
+  })
+
+  test('a page looks at 50,000 jobs, and counts 200,000 runs before it answers', async () => {
+    const first = await create(hosts(1, 'seen'))
+    const second = await create(hosts(1, 'counted'))
+    await sql(`update jobs set target_count = 200001 where job_id in ('${first}', '${second}')`)
+    const counts = async (): Promise<unknown[]> => (await get('/jobs?limit=2')).data.map((job) => job.counts)
+    expect(await counts()).toEqual([expect.anything(), null])
+
+    await sql(`
+      insert into jobs overriding system value
+      select (jsonb_populate_record(j, jsonb_build_object(
+        'id', j.id + n, 'job_id', lpad(to_hex(n), 16, '0'), 'workflow_name', 'other', 'final_counts', '{}'::jsonb))).*
+      from jobs j, generate_series(1, 50000) n where job_id = '${second}'`)
+    const page = await get('/jobs?workflow=probe')
+    expect(page.data).toEqual([])
+    const next = await get(`/jobs?workflow=probe&cursor=${page.pagination.next_cursor}`)
+    expect(next.data.slice(0, 2).map(({ job_id: id }) => id)).toEqual([second, first])
+    await sql(`delete from jobs where workflow_name = 'other'`)
+    await sql(`update jobs set target_count = 1 where job_id in ('${first}', '${second}')`)
+    for (const id of [first, second]) await server.operator.post(`/api/jobs/${id}/cancel`).expect(202)
   })
 
   test.each([
@@ -184,6 +214,21 @@ describe('GET /jobs/{job_id}/failures', () => {
       },
       expect.objectContaining({ pattern: 'no file <uuid>', count: 2 }),
     ])
+  })
+
+  test('at most 100 groups with 5 runs and 300 characters of a message are returned', async () => {
+    const job = await create(hosts(106, 'groups'))
+    await sql(`
+      update runs set status = 'failed', completed_at = now(), error_message =
+        case when o.n <= 6 then repeat('x', 301) else 'reason ' || repeat('y', o.n::int) end
+      from (select r.id, row_number() over (order by r.id) as n from runs r join jobs j on j.id = r.job_no
+            where j.job_id = '${job}') o
+      where runs.id = o.id`)
+    const { data, ...rest } = await get(`/jobs/${job}/failures`)
+    expect(rest).toEqual({ total: 106, other_runs: 1, complete: true })
+    expect(data).toHaveLength(100)
+    expect(data[0]).toMatchObject({ pattern: 'x'.repeat(300), count: 6 })
+    expect(data[0]?.runs).toHaveLength(5)
   })
 })
 
