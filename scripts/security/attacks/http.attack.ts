@@ -198,6 +198,9 @@ const SQL = [
 /** Encoded for URLs; some are bytes that no text can contain. */
 const VALUES = [...SQL.map(encodeURIComponent), '%00', '%ED%A0%80', '%FF', '%C3%28', '%', '%zz']
 
+/** There are thousands of requests. */
+const AT_ONCE = 6
+
 describe('SQL and invalid values', () => {
   let all: Operation[] = []
   beforeAll(async () => {
@@ -206,15 +209,17 @@ describe('SQL and invalid values', () => {
 
   test('SQL in a query parameter is data', async () => {
     const wrong: string[] = []
+    const send = async (operation: Operation, name: string, value: string): Promise<void> => {
+      const began = performance.now()
+      const { status, text } = await call('get', `${concrete(operation.path, '1')}?${name}=${value}`)
+      const slow = performance.now() - began > 4_000
+      if (status >= 500 || slow || text.includes('syntax error'))
+        wrong.push(`${nameOf(operation)} ${name}=${value}: ${status} ${text.slice(0, 100)}`)
+    }
     for (const operation of all.filter(({ method, path }) => method === 'get' && !path.endsWith('/stream')))
       for (const { name } of operation.parameters.filter((parameter) => parameter.in === 'query'))
-        for (const value of VALUES) {
-          const began = performance.now()
-          const { status, text } = await call('get', `${concrete(operation.path, '1')}?${name}=${value}`)
-          const slow = performance.now() - began > 4_000
-          if (status >= 500 || slow || text.includes('syntax error'))
-            wrong.push(`${nameOf(operation)} ${name}=${value}: ${status} ${text.slice(0, 100)}`)
-        }
+        for (let at = 0; at < VALUES.length; at += AT_ONCE)
+          await Promise.all(VALUES.slice(at, at + AT_ONCE).map((value) => send(operation, name, value)))
     expect(wrong).toEqual([])
   })
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { TestCluster } from '@scanfarm/cli/testing'
 import { fuzz, type FuzzResult } from '../schemathesis/run.ts'
 
-const FUZZ_MS = 300_000
+const FUZZ_MS = 600_000
 const LEAST_REQUESTS = 1_000
 
 let cluster: TestCluster

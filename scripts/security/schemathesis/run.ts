@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 const EXAMPLES = 8
 const WORKERS = 2
 const CONFIG = join(import.meta.dirname, 'schemathesis.toml')
-const KILL_MS = 240_000
+const KILL_MS = 540_000
 
 /**
  * The checks of each response. Two checks of schemathesis are left out: `unsupported_method`, because every path accepts
