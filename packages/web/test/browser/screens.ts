@@ -6,6 +6,25 @@ export const settle = async (page: Page): Promise<void> => {
   await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
 }
 
+export type Size = readonly [width: number, height: number]
+export const WIDE: Size = [1440, 900]
+export const NARROW: Size = [375, 812]
+/** Narrower windows have no navigation at the side. */
+const NAVIGATION_PX = 761
+
+/** Changes the size of the window, and waits until the screen has the layout for it. */
+export const resize = async (page: Page, [width, height]: Size): Promise<void> => {
+  await page.setViewportSize({ width, height })
+  // The login page has no navigation.
+  if ((await page.locator('.shell').count()) > 0)
+    await page.locator('.shell > .side').waitFor({ state: width < NAVIGATION_PX ? 'hidden' : 'visible' })
+  // Tables and charts measure themselves in the first frame, and draw in the second.
+  await page.evaluate(async () => {
+    await new Promise(requestAnimationFrame)
+    await new Promise(requestAnimationFrame)
+  })
+}
+
 /** Paths of the screens in the navigation, which narrow windows hide. */
 export const screenPaths = async (page: Page): Promise<string[]> => {
   const links = page.locator('nav[aria-label="Screens"] a')
@@ -15,8 +34,11 @@ export const screenPaths = async (page: Page): Promise<string[]> => {
 
 /** To another screen as a link does: without loading the console again. */
 export const visit = async (page: Page, path: string): Promise<void> => {
+  const { pathname, search } = new URL(page.url())
+  if (pathname + search === path) return await settle(page)
+  // A screen that stays keeps its heading, from which `settle` cannot see that it has changed.
+  if (pathname === path.split('?')[0]) await visit(page, pathname === '/' ? '/jobs' : '/')
   await page.evaluate((to) => {
-    if (window.location.pathname + window.location.search === to) return
     // The heading of the screen that is left stays until the code of the next one has arrived.
     for (const heading of document.querySelectorAll('h1')) heading.dataset['left'] = ''
     window.history.pushState(null, '', to)
