@@ -9,7 +9,7 @@ import { type Page, useConsole } from './harness.ts'
 import { ATTACKS, BLOCKED_LOADS, hostilePage, LOADS } from './hostile-page.ts'
 import { openOtherHost, type OtherHost } from './other-host.ts'
 import { MARK, PAYLOADS } from './payloads.ts'
-import { eachView, NARROW, resize, screenPaths, settle, WIDE } from './screens.ts'
+import { eachView, NARROW, resize, screenPaths, settle, visit, WIDE } from './screens.ts'
 
 const ALL = PAYLOADS.join('\n')
 const FILE_NAME = '<img data-pwned src=x onerror=window.__pwned=1>'
@@ -70,7 +70,7 @@ const farm = useConsole({
 })
 /** Paths that must show a payload. */
 let details: readonly string[] = []
-let runId = ''
+let runIds: readonly string[] = []
 
 const INFRA = '1'.padStart(16, '0')
 
@@ -172,8 +172,8 @@ beforeAll(async () => {
     const { data } = await api.GET('/runs', { params: { query: { job_id: id } } })
     return data.data.map(({ run_uuid }) => run_uuid)
   }
-  const [first = '', later = ''] = [...(await runsOf(job)), ...(await runsOf(second))]
-  runId = first
+  runIds = [...(await runsOf(job)), ...(await runsOf(second))]
+  const [first = '', later = ''] = runIds
   // The server has not read this yet: the settings screen shows that it could not start again.
   await writeFile(settingsFile, JSON.stringify({ ...settingsWith(other.url), [ALL]: 1 }))
   details = [
@@ -252,6 +252,33 @@ test('Hostile texts stay texts on every screen, and every screen shows them', as
   expect(without).toEqual([])
 })
 
+test('Screens of figures, changes, machines and settings show hostile texts in all places that have them', async () => {
+  const [before = '', after = ''] = runIds
+  const places: readonly (readonly [path: string, place: string])[] = [
+    // A program that no worker has, and a workflow whose runs fail.
+    ['/', '.attention-bad'],
+    ['/', '.attention-warn'],
+    ['/', '[aria-labelledby="failing"]'],
+    ['/changes?workspace=hostile&from=24h', '[role="tabpanel"] .table-scroll'],
+    ['/changes?workspace=hostile&from=24h&kind=assets', '[role="tabpanel"] .table-scroll'],
+    [`/changes?a=${before}&b=${after}`, 'main p'],
+    ['/cloud', '.table-scroll'],
+    ['/cloud?tab=providers', '.providers-message'],
+    [`/cloud?infra=${INFRA}`, 'main > * .tone-bad, main p.tone-bad'],
+    [`/cloud?infra=${INFRA}`, '.table-scroll'],
+    // What the file has now, and what the server has read from it.
+    ['/settings', '[role="alert"]'],
+    ['/settings', '.setting-value'],
+    ['/settings?tab=yaml', 'pre'],
+  ]
+  const page = await farm().open('/')
+  for (const [path, place] of places) {
+    await visit(page, path)
+    await page.locator(place).filter({ hasText: MARK }).first().waitFor()
+    expect(await damage(page)).toEqual([])
+  }
+})
+
 test('Hostile filters of an address stay texts', async () => {
   const text = encodeURIComponent(ALL.slice(0, 2_000))
   const page = await farm().open('/')
@@ -289,7 +316,7 @@ test('Hostile events that arrive live stay texts', async () => {
 })
 
 const artifactNamed = async (wanted: string): Promise<string> => {
-  const { data } = await farm().api.GET('/runs/{id}/artifacts', { params: { path: { id: runId } } })
+  const { data } = await farm().api.GET('/runs/{id}/artifacts', { params: { path: { id: runIds[0] ?? '' } } })
   const artifact = data.data.find(({ name }) => name === wanted)
   if (artifact === undefined) throw new Error(`the run has no artifact ${wanted}`)
   return artifact.id
@@ -297,7 +324,7 @@ const artifactNamed = async (wanted: string): Promise<string> => {
 
 /** Opens the preview of an artifact in the console. */
 const openPreview = async (page: Page, name: string): Promise<FrameLocator> => {
-  await page.goto(`/runs/${runId}?tab=artifacts&artifact=${await artifactNamed(name)}`)
+  await page.goto(`/runs/${runIds[0]}?tab=artifacts&artifact=${await artifactNamed(name)}`)
   return page.frameLocator('.preview-frame')
 }
 
@@ -305,7 +332,7 @@ test('Artifacts that a browser would execute have a policy that forbids it', asy
   const page = await farm().open('/')
   for (const name of ['attack', 'page', 'picture.svg', 'text'])
     for (const view of ['', '?view=frame']) {
-      const path = `/api/runs/${runId}/artifacts/${await artifactNamed(name)}/content${view}`
+      const path = `/api/runs/${runIds[0]}/artifacts/${await artifactNamed(name)}/content${view}`
       const { 'content-security-policy': policy = '', 'x-content-type-options': sniffing } = (
         await page.request.get(path)
       ).headers()
