@@ -4,6 +4,8 @@ export interface Attack {
   readonly name: string
   /** How Chromium reports that it has blocked this. Undefined: it reports nothing. */
   readonly blocked?: RegExp
+  /** The frame shows an error of the browser instead of the page afterwards. */
+  readonly leaves?: true
 }
 
 const FRAMED = /Framing 'http:.*' violates .* "frame-src 'self'"/
@@ -18,8 +20,8 @@ export const ATTACKS: readonly Attack[] = [
   { name: 'data', blocked: /Download is disallowed/ },
   // The frame may navigate itself: the policy of the console allows only pages of the console in it. For Chromium a
   // download from another host is a navigation.
-  { name: 'download', blocked: FRAMED },
-  { name: 'self', blocked: FRAMED },
+  { name: 'download', blocked: FRAMED, leaves: true },
+  { name: 'self', blocked: FRAMED, leaves: true },
 ]
 
 /** What the page requests when it is opened, unless a policy blocks it. */
