@@ -200,6 +200,8 @@ const VALUES = [...SQL.map(encodeURIComponent), '%00', '%ED%A0%80', '%FF', '%C3%
 
 /** There are thousands of requests. */
 const AT_ONCE = 6
+/** Less than the pause that `SQL` contains. */
+const SLOW_MS = 4_000
 
 describe('SQL and invalid values', () => {
   let all: Operation[] = []
@@ -209,10 +211,12 @@ describe('SQL and invalid values', () => {
 
   test('SQL in a query parameter is data', async () => {
     const wrong: string[] = []
-    const send = async (operation: Operation, name: string, value: string): Promise<void> => {
+    const send = async (operation: Operation, name: string, value: string, again = false): Promise<void> => {
       const began = performance.now()
       const { status, text } = await call('get', `${concrete(operation.path, '1')}?${name}=${value}`)
-      const slow = performance.now() - began > 4_000
+      const slow = performance.now() - began > SLOW_MS
+      // A full page can take as long on a busy machine; a pause in SQL is repeated.
+      if (slow && !again) return await send(operation, name, value, true)
       if (status >= 500 || slow || text.includes('syntax error'))
         wrong.push(`${nameOf(operation)} ${name}=${value}: ${status} ${text.slice(0, 100)}`)
     }
