@@ -72,6 +72,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'steps and artifacts of a run': 'packages/store/test/pages.test.ts',
   'groups of `GET /queue`': 'packages/server/test/routes/figures.test.ts',
   '`GET /stats/series`': 'packages/server/test/routes/figures.test.ts',
+  'older runs that `GET /runs/{id}/queue` counts': 'packages/server/test/routes/figures.test.ts',
   'attempts of a run': 'packages/store/test/reap.test.ts',
   'names of workers': 'packages/store/test/reap.test.ts',
   'jobs that a page': 'packages/server/test/routes/job-views.test.ts',
