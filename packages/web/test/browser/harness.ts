@@ -155,6 +155,8 @@ export class Console implements AsyncDisposable {
     if (!loggedOut) {
       await page.goto(await this.link(role, caller))
       await page.waitForURL((url) => url.pathname !== '/login')
+      // The login page stays until the session is known.
+      await page.locator('.shell').waitFor()
     }
     if (loggedOut || path !== '/') await page.goto(path)
     return page

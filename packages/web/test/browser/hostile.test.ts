@@ -196,9 +196,9 @@ beforeAll(async () => {
   ]
 })
 
-/** Scrolls all tables through, and returns everything that the payloads have changed. */
-const damage = async (page: Page): Promise<string[]> =>
-  await page.evaluate(async () => {
+/** Returns everything that the payloads have changed; scrolls all tables through, or looks at their beginning. */
+const damage = async (page: Page, { scrolls = true } = {}): Promise<string[]> =>
+  await page.evaluate(async (through) => {
     const found = new Set<string>()
     const executable = (address: string): boolean => {
       const { protocol } = new URL(address, window.location.href)
@@ -222,7 +222,7 @@ const damage = async (page: Page): Promise<string[]> =>
       if (getComputedStyle(document.body).display === 'none') found.add('the page is hidden')
     }
     look()
-    for (const table of document.querySelectorAll('.table-scroll')) {
+    for (const table of through ? document.querySelectorAll('.table-scroll') : []) {
       table.scrollTop = 0
       while (table.scrollTop + table.clientHeight + 1 < table.scrollHeight) {
         const before = table.scrollTop
@@ -234,7 +234,7 @@ const damage = async (page: Page): Promise<string[]> =>
       }
     }
     return [...found]
-  })
+  }, scrolls)
 
 test(
   'Hostile texts stay texts on every screen, and every screen shows them',
@@ -251,7 +251,8 @@ test(
         shown ||= (await page.locator('main').innerText()).includes(MARK)
         for (const size of [NARROW, WIDE]) {
           await resize(page, size)
-          const here = [...(await damage(page)), ...farm().problems.take()]
+          // Rows have the same texts at each width.
+          const here = [...(await damage(page, { scrolls: size === WIDE })), ...farm().problems.take()]
           if (here.length > 0) found[`${view} at ${size[0]} pixels`] = here
         }
       })
