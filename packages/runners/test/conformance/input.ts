@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
 import { NEVER, PATH, see, sh, type Harness } from './harness.ts'
 
 /** Arguments, variables, folder and files of a program. */
@@ -76,12 +77,19 @@ export function passesInput(harness: Harness): void {
         const { pid, stdout } = await see(harness.runner, sh('echo $$'))
         return expect(`${pid}\n`).toBe(stdout)
       }
-      let found = ''
-      const onStart = (pid: number): void => {
-        found = readFileSync(`/proc/${pid}/environ`, 'latin1')
-      }
-      await harness.runner.run(sh('sleep 1'), { signal: NEVER, onStart })
-      expect(found).toContain('SCANFARM_MARKER=conformance-')
+      let pid = 0
+      const stop = new AbortController()
+      const run = harness.runner.run(sh('sleep 600'), {
+        signal: stop.signal,
+        onStart: (started) => (pid = started),
+      })
+      await until(() => pid !== 0)
+      // The process may not execute the program of the sandbox yet.
+      await until(() =>
+        readFileSync(`/proc/${pid}/environ`, 'latin1').includes('SCANFARM_MARKER=conformance-'),
+      )
+      stop.abort()
+      await run
     })
 
     test("files of the run's folder are pushed and pulled", async () => {

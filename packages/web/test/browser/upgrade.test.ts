@@ -50,6 +50,9 @@ test('A tab that is older than the master says so, and opens screens whose code 
   await rm(join(builds, 'first'), { recursive: true })
   await console.farm.startMaster(master.port)
   await page.getByText('The server has a newer console.').waitFor()
+  // While it looks as if the server does not answer, the page waits for it instead.
+  await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+  await page.getByText('No answer from the server').waitFor({ state: 'detached' })
   expect(await script()).toBe(before)
 
   await page.getByRole('link', { name: 'Settings' }).click()
