@@ -13,6 +13,7 @@ const spanOf = (seconds: number): string => {
     const rest = Math.floor((seconds % size) / part)
     return `${Math.floor(seconds / size)}${unit}${rest > 0 ? ` ${rest}${smaller}` : ''}`
   }
+  if (seconds < 1) return `${Math.round(seconds * 1000)}ms`
   return seconds < 10 ? `${seconds.toFixed(1)}s` : `${Math.floor(seconds)}s`
 }
 
