@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { TestCluster, type TestClusterOptions } from '@scanfarm/cli/testing'
 import { createClient, type Client } from '@scanfarm/client'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { openChromium } from './chromium.ts'
-import { Problems } from './problems.ts'
+import { isDropped, Problems } from './problems.ts'
 
 export type { Page } from 'playwright-core'
 
@@ -138,9 +138,9 @@ export class Console implements AsyncDisposable {
     return data.url
   }
 
-  /** A tab in a profile of its own, at `path`, logged in by a link. */
+  /** A tab in a profile of its own, at `path`, logged in by a link. Opens it again if Chromium dropped a part of it. */
   async open(path = '/', options: PageOptions = {}): Promise<Page> {
-    const { role, caller, theme = 'light', size = [1440, 900], loggedOut = false } = options
+    const { theme = 'light', size = [1440, 900] } = options
     const settings: BrowserContextOptions = {
       baseURL: this.url,
       colorScheme: theme,
@@ -148,9 +148,25 @@ export class Console implements AsyncDisposable {
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     }
-    const context = await this.browser.newContext(settings)
-    context.setDefaultTimeout(WAIT_MS)
-    await this.problems.watch(context)
+    for (;;) {
+      const context = await this.browser.newContext(settings)
+      context.setDefaultTimeout(WAIT_MS)
+      await this.problems.watch(context)
+      const dropped = new Promise<undefined>((resolve) =>
+        context.on('requestfailed', (request) => isDropped(request) && resolve(undefined)),
+      )
+      const opening = this.#load(context, path, options)
+      opening.catch(() => {})
+      const page = await Promise.race([opening, dropped])
+      if (page !== undefined) return page
+      await context.request.delete(`${this.url}/api/session`, { headers: { 'X-Scanfarm-Console': '1' } })
+      await context.close()
+      this.problems.forget(context)
+    }
+  }
+
+  async #load(context: BrowserContext, path: string, options: PageOptions): Promise<Page> {
+    const { role, caller, loggedOut = false } = options
     const page = await context.newPage()
     if (!loggedOut) {
       await page.goto(await this.link(role, caller))
@@ -159,6 +175,7 @@ export class Console implements AsyncDisposable {
       await page.locator('.shell').waitFor()
     }
     if (loggedOut || path !== '/') await page.goto(path)
+    if (path !== 'about:blank') await page.locator('h1').first().waitFor()
     return page
   }
 

@@ -2,6 +2,9 @@ import type { BrowserContext, Page, Request, Response } from 'playwright-core'
 
 /** Aborted by the page: it was left, or it closed its event stream. */
 const ABORTED = 'net::ERR_ABORTED'
+/** Chromium drops what it receives when the machine gets a network: other tests make some for their containers. */
+const DROPPED = 'net::ERR_NETWORK_CHANGED'
+export const isDropped = (request: Request): boolean => request.failure()?.errorText === DROPPED
 /** Chromium prints this beside each failed response, which is recorded itself. */
 const FAILED_RESPONSE = /^Failed to load resource/
 const REPORT = '__reportProblem'
@@ -18,7 +21,7 @@ const reportViolations = (report: string): void =>
 /** Collects what no screen may do: errors, reports of the content security policy, dialogs, requests that fail. */
 export class Problems {
   readonly #origin: string
-  #found: string[] = []
+  #found: { readonly context?: BrowserContext; readonly problem: string }[] = []
   #expected: RegExp[] = []
 
   constructor(origin: string) {
@@ -32,14 +35,21 @@ export class Problems {
 
   /** Returns the problems since the last call that were not expected. */
   take(): string[] {
-    const found = this.#found.filter((problem) => !this.#expected.some((one) => one.test(problem)))
+    const found = this.#found
+      .map(({ problem }) => problem)
+      .filter((problem) => !this.#expected.some((one) => one.test(problem)))
     this.#found = []
     this.#expected = []
     return [...new Set(found)]
   }
 
-  add(problem: string): void {
-    this.#found.push(problem)
+  add(problem: string, context?: BrowserContext): void {
+    this.#found.push({ problem, context })
+  }
+
+  /** Forgets the problems of a profile so far. */
+  forget(context: BrowserContext): void {
+    this.#found = this.#found.filter((one) => one.context !== context)
   }
 
   async watch(context: BrowserContext): Promise<void> {
@@ -54,10 +64,12 @@ export class Problems {
   }
 
   #watchPage(page: Page): void {
-    page.on('pageerror', (error) => this.add(`error on ${page.url()}: ${error.stack ?? error.message}`))
+    page.on('pageerror', (error) =>
+      this.add(`error on ${page.url()}: ${error.stack ?? error.message}`, page.context()),
+    )
     page.on('console', (message) => {
       if (message.type() === 'error' && !FAILED_RESPONSE.test(message.text()))
-        this.add(`console on ${page.url()}: ${message.text()}`)
+        this.add(`console on ${page.url()}: ${message.text()}`, page.context())
     })
     page.on('dialog', (dialog) => {
       this.add(`dialog on ${page.url()}: ${dialog.type()} ${dialog.message()}`)
@@ -74,7 +86,8 @@ export class Problems {
 
   #addFailed(request: Request): void {
     const reason = request.failure()?.errorText ?? 'failed'
-    if (reason !== ABORTED) this.add(`request: ${request.method()} ${request.url()}: ${reason}`)
+    if (reason !== ABORTED && reason !== DROPPED)
+      this.add(`request: ${request.method()} ${request.url()}: ${reason}`)
   }
 
   #addRefused(response: Response): void {
