@@ -160,9 +160,7 @@ test('Selected runs are cancelled with one request, and a viewer is told why the
 })
 
 test('A followed log goes on without a gap or a repeated line when the server has been away', async () => {
-  farm().problems.expect(
-    /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/,
-  )
+  farm().problems.expect(/net::ERR_/)
   const { farm: cluster } = farm()
   const folder = await cluster.traces()
   const run = await runOf(await farm().start('speaks', ['away.example'], { folder }))
