@@ -106,7 +106,7 @@ test.each(cases)(
 )
 
 test(
-  'a follower is told that its worker was lost, and follows the next attempt from its beginning',
+  'a follower gets a notice when the worker is lost, then the log of the next attempt from its beginning',
   async () => {
     await using cluster = await TestCluster.start({ workers: 2, leaseMs: LEASE_MS })
     const { client, workers } = cluster

@@ -1,21 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react'
+import { useId, useRef, useState, type KeyboardEvent } from 'react'
 import { searchQuery, type HitGroup } from '../api/search.ts'
 import { ROUTES } from '../routes.ts'
-import { useShortcut } from '../ui/index.ts'
+import { useQuiet, useShortcut } from '../ui/index.ts'
 
+/** The search begins when the user has not typed for so long. */
 const REST_MS = 200
-
-/** The text after the user has stopped typing. */
-const useRested = (text: string): string => {
-  const [rested, setRested] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), REST_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return rested
-}
 
 const screensOf = (text: string): HitGroup[] => {
   const hits = ROUTES.filter(
@@ -33,7 +24,7 @@ export const Search = () => {
   const [text, setText] = useState('')
   const [open, setOpen] = useState(false)
   const [cursor, setCursor] = useState(0)
-  const wanted = useRested(text.trim())
+  const wanted = useQuiet(text.trim(), REST_MS)
   const { data, error, isFetching } = useQuery({ ...searchQuery(wanted), enabled: open && wanted !== '' })
   useShortcut('/', 'Search', () => input.current?.focus(), 'Everywhere')
   const isCurrent = wanted === text.trim()

@@ -138,7 +138,7 @@ export class Console implements AsyncDisposable {
     return data.url
   }
 
-  /** A tab in a profile of its own, at `path`, logged in by a link. Opens it again if Chromium dropped a part of it. */
+  /** A tab in a profile of its own, at `path`, logged in by a link. If Chromium drops a request, the tab is opened again. */
   async open(path = '/', options: PageOptions = {}): Promise<Page> {
     const { theme = 'light', size = [1440, 900] } = options
     const settings: BrowserContextOptions = {

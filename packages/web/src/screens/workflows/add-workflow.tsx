@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { lintWorkflow, uploadWorkflow } from '../../api/workflows.ts'
-import { Badge, Button, ErrorPanel, Skeleton, toast } from '../../ui/index.ts'
+import { Badge, Button, ErrorPanel, Skeleton, toast, useQuiet } from '../../ui/index.ts'
 import { Problems } from '../workflow/problems.tsx'
 import { YamlEditor } from './yaml-editor.tsx'
 
@@ -23,16 +23,6 @@ steps:
     command: nc -w 5 {{Target}} {{port}} < /dev/null > {{Output}}/banner.txt
 `
 
-/** The text, some time after its last change. */
-const useQuiet = (text: string): string => {
-  const [quiet, setQuiet] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setQuiet(text), QUIET_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return quiet
-}
-
 interface Source {
   readonly name: string
   readonly text: string
@@ -42,7 +32,7 @@ interface Source {
 export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
   const [{ name, text }, setSource] = useState<Source>({ name: FILE, text: '' })
   const [place, setPlace] = useState<{ line: number }>()
-  const checked = useQuiet(text)
+  const checked = useQuiet(text, QUIET_MS)
   const chooser = useRef<HTMLInputElement>(null)
   const queries = useQueryClient()
   const navigate = useNavigate()
