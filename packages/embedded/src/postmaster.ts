@@ -30,8 +30,17 @@ const readLines = async (cluster: string): Promise<string[]> => {
 
 /** The working directory of a server is its cluster: a later process with the same pid has another one. */
 const worksIn = async (pid: number, cluster: string): Promise<boolean> => {
-  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
-  return folder === cluster
+  try {
+    return (await readlink(`/proc/${pid}/cwd`)) === cluster
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EACCES' && code !== 'EPERM') return false
+    // It may be the server: its pid file must stay.
+    throw new Error(
+      `${pidFile(cluster)} names process ${pid}, which this program may not inspect: run it as the user of the process or with the capability SYS_PTRACE, or set DATABASE_URL`,
+      { cause: error },
+    )
+  }
 }
 
 /** The server of this cluster, whichever program started it. */

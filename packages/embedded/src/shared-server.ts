@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lockMachine } from './mutex.ts'
+import { lockMachine } from '@scanfarm/platform'
 import { identityOf, isAlive } from './process-identity.ts'
 
 /** How one kind of server is found, started and stopped. The caller holds the lock of the folder. */

@@ -25,6 +25,7 @@ export {
 export { inDataDir, platformSettings } from './settings.ts'
 export { createLogger, silentLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { Counter, createMetrics, Gauge, Histogram, type Registry } from './metrics.ts'
+export { lockMachine } from './lock-machine.ts'
 export { Loop } from './loop.ts'
 export { runMain } from './run-main.ts'
 export { errorText, fileErrorText } from './error-text.ts'

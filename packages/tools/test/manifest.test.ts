@@ -1,0 +1,109 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { ConfigError } from '@scanfarm/platform'
+import { parseManifest, readManifest } from '../src/index.ts'
+
+const problemsOf = (text: string): readonly string[] => {
+  try {
+    parseManifest(text, 'tools.yaml')
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+const entry = (rest: string): string => `tools:
+  scan:
+    purpose: scans
+    home: https://scan.example
+    license: MIT
+    version: '1.2'
+${rest}`
+
+const SHA = 'a'.repeat(64)
+const ASK = "    ask: { args: [-V], pattern: 'v(.+)' }\n"
+
+test('the shipped manifest has checksums for both architectures of each release file', () => {
+  const manifest = readManifest()
+  expect(manifest.get('nmap')).toMatchObject({ name: 'nmap', debian: 'nmap' })
+  for (const { name, release } of manifest.values()) {
+    if (release === undefined) continue
+    const architectures = Object.keys(release.sha256)
+    expect([name, architectures]).toEqual([name, release.sha256.any ? ['any'] : ['amd64', 'arm64']])
+    expect(new Set(Object.values(release.sha256)).size).toBe(architectures.length)
+    expect(release.url).toMatch(/^https:\/\/github\.com\/projectdiscovery\//)
+  }
+})
+
+test('entries of an own manifest replace the shipped ones of the same names, and others are added', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'scanfarm-manifest-')), 'tools.yaml')
+  const own = entry(`    debian: scan\n${ASK}`)
+  await writeFile(file, `${own}${own.replace('tools:\n', '').replace('  scan:', '  nmap:')}`)
+  const manifest = readManifest(file)
+  expect(manifest.get('nmap')).toMatchObject({ debian: 'scan', version: '1.2' })
+  expect(manifest.get('scan')).toMatchObject({ debian: 'scan' })
+  expect(manifest.get('nuclei')).toEqual(readManifest().get('nuclei'))
+  expect(() => readManifest(`${file}.none`)).toThrow(`${file}.none cannot be read: it does not exist`)
+})
+
+test.each([
+  ['bad YAML', 'tools: {', /^tools.yaml:1: Flow map/],
+  ['an empty file', '', /^tools.yaml: must be object$/],
+  [
+    'an unknown field',
+    entry(`    debian: scan\n${ASK}    source: x\n`),
+    /^tools.yaml:\d+: tools.scan.source: is not a known field$/,
+  ],
+  [
+    'a missing field',
+    entry(`    debian: scan\n${ASK}`).replace("    version: '1.2'\n", ''),
+    /^tools.yaml:3: tools.scan.version: is required$/,
+  ],
+  ['no source', entry(ASK), /^tools.yaml:3: tools.scan: must have either `debian` or `release`$/],
+  ['no question', entry('    debian: scan\n'), /tools.scan: must have `ask`/],
+  [
+    'a short checksum',
+    entry(`    release: { url: 'http://a/b.zip', program: p, sha256: { amd64: abc } }\n${ASK}`),
+    /^tools.yaml:7: tools.scan.release.sha256.amd64: must match pattern/,
+  ],
+  [
+    'an unknown architecture',
+    entry(`    release: { url: 'http://a/b.zip', program: p, sha256: { s390x: ${SHA} } }\n${ASK}`),
+    /release.sha256.s390x: is not a known field/,
+  ],
+  [
+    'a URL of another scheme',
+    entry(`    release: { url: 'file:///b.zip', program: p, sha256: { amd64: ${SHA} } }\n${ASK}`),
+    /release.url: must match pattern/,
+  ],
+  [
+    'an unknown archive',
+    entry(`    release: { url: 'http://a/b.rar', program: p, sha256: { amd64: ${SHA} } }\n${ASK}`),
+    /release.url: must end with .zip, .tar.gz or .tgz/,
+  ],
+  [
+    'program and folder',
+    entry(`    release: { url: 'http://a/b.zip', program: p, folder: f, sha256: { amd64: ${SHA} } }\n${ASK}`),
+    /release: must have either `program` or `folder`/,
+  ],
+  [
+    'one checksum for a URL with {arch}',
+    entry(`    release: { url: 'http://a/{arch}.zip', program: p, sha256: { any: ${SHA} } }\n${ASK}`),
+    /release.sha256.any: is for files/,
+  ],
+  [
+    'a bad pattern',
+    entry(`    debian: scan\n    ask: { args: [], pattern: '(' }\n`),
+    /^tools.yaml:8: tools.scan.ask.pattern: is not a regular expression$/,
+  ],
+  [
+    'a pattern without a group',
+    entry(`    debian: scan\n    ask: { args: [], pattern: 'v' }\n`),
+    /ask.pattern: must have a group/,
+  ],
+])('a manifest with %s is refused with the place of the error', (_, text, problem) => {
+  expect(problemsOf(text)).toEqual([expect.stringMatching(problem)])
+})
