@@ -1,5 +1,12 @@
 export { assetOf, findingOf } from './content.ts'
-export { EXPORT_FORMATS, IMPORT_FORMATS, type ExportFormat, type ImportFormat } from './formats.ts'
+export {
+  EXPORT_FORMATS,
+  IMPORT_FORMATS,
+  NAMES_REACHED,
+  type ExportFormat,
+  type ImportFormat,
+} from './formats.ts'
 export type { Batch } from './import/batches.ts'
-export { readFindings } from './import/read-findings.ts'
+export { hostAnswers } from './import/nmap-answers.ts'
+export { openReport, readFindings } from './import/read-findings.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'

@@ -1,3 +1,4 @@
+import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 
 /** Services outside the worker's machine. All are optional; functions report a missing one. */
@@ -29,11 +30,14 @@ export interface DatabaseService {
     items: readonly Record<string, Json>[],
     by: ImportedBy,
   ): Promise<ImportCounts>
-  /** Imports a whole report. Rejects if it does not have the format. */
+  /**
+   * Imports a whole report. Rejects if it does not have the format; without a format it is guessed. No report: the
+   * scan wrote an empty file.
+   */
   importReport(
     workspace: string,
-    format: 'sarif',
-    report: AsyncIterable<Uint8Array>,
+    format: ImportFormat | undefined,
+    report: AsyncIterable<Uint8Array> | undefined,
     by: ImportedBy,
   ): Promise<ImportCounts>
   assets(workspace: string, filter: Record<string, string>): Promise<Record<string, Json>[]>

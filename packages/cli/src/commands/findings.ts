@@ -59,10 +59,11 @@ const listCommand = (terminal: Terminal): Command =>
 
 interface ImportOptions extends ClientOptions {
   readonly workspace: string
-  readonly format: string
+  readonly format?: string
 }
 
 interface ImportAnswer {
+  readonly format: string
   readonly vulnerabilities: ImportSummary
   readonly assets: Omit<ImportSummary, 'errors'>
 }
@@ -76,9 +77,13 @@ const importCommand = (terminal: Terminal): Command =>
   clientCommand('import', 'Import the findings of a scanner; known ones are updated.')
     .argument('<file>', 'output file of the scanner')
     .requiredOption('--workspace <name>', 'workspace of the findings')
-    .requiredOption('--format <format>', 'sarif, nuclei, nmap, or jsonl (of an export)')
+    .option(
+      '--format <format>',
+      'sarif, nuclei, nmap, jsonl (of an export), whatweb, sslscan, testssl, wapiti, masscan or ffuf; default: recognised by the file',
+    )
     .action(async (file: string, options: ImportOptions) => {
-      const query = new URLSearchParams({ workspace: options.workspace, format: options.format })
+      const { workspace, format } = options
+      const query = new URLSearchParams({ workspace, ...(format !== undefined && { format }) })
       const answer = await connect(terminal, options).upload<ImportAnswer>(
         `/vulnerabilities/import?${query.toString()}`,
         basename(file),
@@ -86,6 +91,7 @@ const importCommand = (terminal: Terminal): Command =>
       )
       if (wantsJson(options)) return printJson(terminal, answer)
       printFields(terminal, {
+        format: answer.format,
         vulnerabilities: words(answer.vulnerabilities),
         assets: words(answer.assets),
       })

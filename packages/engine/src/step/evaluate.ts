@@ -18,6 +18,7 @@ import {
   toJson,
   toPlain,
   type Value,
+  type Variables,
 } from '@scanfarm/language'
 import { ShellValues } from './shell-values.ts'
 import type { SharedFiles } from '../runner/shared-files.ts'
@@ -136,6 +137,21 @@ const untilAborted = async <Result>(work: Promise<Result>, signal: AbortSignal):
   }
 }
 
+/** How a simple expression reads variables. Throws for a name that has no value. */
+export const namesIn = (scope: Variables): Pick<SimpleScope, 'name' | 'hole'> => ({
+  name(name) {
+    const value = scope.get(name)
+    if (value === undefined) throw unknownName(name)
+    return asBoolean(value)
+  },
+  hole(expr, quoted) {
+    const value = evaluateExpr(expr, scope)
+    return quoted ? toPlain(value) : inCode(value)
+  },
+})
+
+const unknownName = (name: string): Error => new Error(`ReferenceError: '${name}' is not defined`)
+
 const simpleScope = (
   at: StepContext,
   functions: ReadonlySet<string>,
@@ -143,21 +159,12 @@ const simpleScope = (
   host: (name: string, args: Json[], signal: AbortSignal) => Promise<Json>,
 ): SimpleScope => {
   const signal = signalOf(at)
-  const unknown = (name: string) => new Error(`ReferenceError: '${name}' is not defined`)
+  const { name: variable, hole } = namesIn(at.scope)
   return {
-    name(name) {
-      const given = extra[name]
-      if (given !== undefined) return given
-      const value = at.scope.get(name)
-      if (value === undefined) throw unknown(name)
-      return asBoolean(value)
-    },
-    hole(expr, quoted) {
-      const value = evaluateExpr(expr, at.scope)
-      return quoted ? toPlain(value) : inCode(value)
-    },
+    name: (name) => (Object.hasOwn(extra, name) ? (extra[name] ?? null) : variable(name)),
+    hole,
     async call(name, args) {
-      if (!functions.has(name)) throw unknown(name)
+      if (!functions.has(name)) throw unknownName(name)
       return await untilAborted(host(name, args, signal), signal)
     },
   }

@@ -35,7 +35,7 @@ const guarded = <Result>(render: () => Result): Result => {
  * The value of a template: that of the variable if the template is a single variable, otherwise text that keeps the
  * origin of each part.
  */
-export const renderValue = (engine: Engine, text: string, variables: Variables): Value => {
+export const renderValue = (engine: Pick<Engine, 'template'>, text: string, variables: Variables): Value => {
   if (!isTemplate(text)) return authored(text)
   return guarded(() => {
     const template = engine.template(text)

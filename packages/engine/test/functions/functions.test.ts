@@ -301,9 +301,10 @@ describe('functions', () => {
           return { new: 0, updated: items.length, unchanged: 0, errors: 0 }
         },
         importReport: async (workspace, format, report) => {
+          if (report === undefined) return { new: 0, updated: 0, unchanged: 0, errors: 0 }
           let text = ''
           for await (const chunk of report) text += Buffer.from(chunk).toString()
-          seen.push([workspace, format, text])
+          seen.push([workspace, format ?? '', text])
           return { new: 3, updated: 0, unchanged: 0, errors: 1 }
         },
         assets: async () => [{ asset_value: 'a', asset_type: 'http' }],
@@ -336,6 +337,9 @@ describe('functions', () => {
         'db_import_sarif("ws", "report.sarif").total': '4',
         'db_import_sarif("ws", "empty").total': '0',
         'db_import_sarif("ws", "not-there").total': '0',
+        'db_import_report("ws", "guess", "report.sarif").total': '4',
+        'db_import_report("ws", "nmap", "empty").total': '0',
+        'db_import_report("ws", "nmap", "not-there").total': '0',
         'db_total_urls("httpx.jsonl")': '6',
         'db_total_urls(0)': '0',
         'db_vuln_high("nuclei.jsonl")': '10',
@@ -379,7 +383,7 @@ describe('functions', () => {
       },
     ])
     expect(seen[2]).toEqual(['ws', 'sarif', '{"runs":[]}'])
-    expect(seen[3]).toEqual([])
+    expect(seen[3]).toEqual(['ws', '', '{"runs":[]}'])
   })
 })
 

@@ -42,7 +42,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   pattern: '.', keep: 'none', text: 'a', lines: '1', delimiter: ',', field: '1', characters: 'x', part: 'x', target: '127.0.0.1',
   value: 'x', command: 'true', code: '1', name: 'x', '…': 'x', params: '', length: '1', password: '', keepalive: '', message: 'x',
   filter: '.', fields: 'a', renames: 'a:b', flags: '-sL', url: 'http://127.0.0.1:1/x', repository: 'https://127.0.0.1:1/x',
-  expression: 's/a/b/', workspace: 'example.com', format: '%d', mode: '', position: '1', method: 'GET', headers: '', body: '', host: '127.0.0.1',
+  expression: 's/a/b/', workspace: 'example.com', format: '%d', 'db_import_report.format': 'jsonl', mode: '', position: '1', method: 'GET', headers: '', body: '', host: '127.0.0.1',
   topic: 't', data_type: 'x', data: 'x', type: 'x', json: '{}', status: '', state: 'open', severity: '', asset: '', uuid: 'x', channel: '',
   caption: 'x', key: 'k', prefix: 'up', minutes: '1', depth: '1', '"role:text"': 'x', user: '', port: '1', keys: 'x', list: '',
   old: 'x', new: 'y', seconds: '0', source: 'x', folder: 'x', dest: 'x', path: 'x', a: 'x', b: 'x',
@@ -78,7 +78,7 @@ export const attacks = (): Attack[] =>
         const ending = attacked === 'archive' ? '.zip' : attacked === 'pattern' ? '/*' : ''
         const args = params.map((param) => {
           if (param === attacked) return `${path}${ending}`
-          if (!isPath(param)) return PLAIN[param] ?? ''
+          if (!isPath(param)) return PLAIN[`${name}.${param}`] ?? PLAIN[param] ?? ''
           return param === 'dest' || param === 'manifest' ? 'new' : 'mine'
         })
         return `${name}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`
@@ -97,7 +97,7 @@ export const services = (found: string[]): FunctionServices => {
     database: {
       importAssets: async (_workspace, rows) => keep(rows),
       importVulnerabilities: async (_workspace, rows) => keep(rows),
-      importReport: async (_workspace, _format, report) => keep(await Array.fromAsync(report)),
+      importReport: async (_workspace, _format, report) => keep(await Array.fromAsync(report ?? [])),
       assets: async () => [{ a: 1 }],
       vulnerabilities: async () => [{ a: 1 }],
       count: async (_workspace, _name, add) => (add === 'reset' ? 0 : add),

@@ -1,40 +1,31 @@
-import { XMLParser } from 'fast-xml-parser'
-import { assetOf, findingOf } from '../content.ts'
+import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
+import { hostAnswers } from './nmap-answers.ts'
+import { enumWeaknesses, scriptWeakness, serviceWeakness, type Weakness } from './nmap-weaknesses.ts'
 import { textOf, type Imported, unreadable } from './read-body.ts'
+import { parseXml } from './read-xml.ts'
+import { asset, ERROR, finding, hostPort } from './records.ts'
 
 /**
- * Reads hosts that are up and their open ports as assets, and vulnerabilities that scripts report as findings.
+ * Reads hosts that are up and their open ports as assets, and what scripts report as vulnerable, or what is a weakness by
+ * itself, as findings.
  * `db_import_port_assets` creates assets with the same values.
  */
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const report = parse(await textOf(body))
+  const report = parseXml(await textOf(body))
   if (at(report, 'nmaprun') === undefined) throw unreadable('it is not XML of nmap (-oX)')
-  for (const host of asList(at(report, 'nmaprun', 'host'))) yield* hostRecords(host)
+  if (asText(at(report, 'nmaprun', 'runstats', 'finished', 'exit')) === 'error') yield ERROR
+  const time = new Date(Number(at(report, 'nmaprun', 'start')) * 1000)
+  for (const host of asList(at(report, 'nmaprun', 'host'))) yield* hostRecords(host, time)
 }
 
-const parse = (text: string): unknown => {
-  // Nmap declares no entities; a file that does is malicious.
-  if (text.includes('<!ENTITY')) throw unreadable('it declares XML entities')
-  try {
-    return new XMLParser({
-      ignoreAttributes: false,
-      attributeNamePrefix: '',
-      parseAttributeValue: false,
-      parseTagValue: false,
-      // Line breaks in attributes are written as `&#xa;`.
-      htmlEntities: true,
-    }).parse(text, true)
-  } catch (error) {
-    throw unreadable(Error.isError(error) ? error.message : 'it is not valid XML', 'invalid_input', error)
-  }
-}
-
-function* hostRecords(host: unknown): Generator<Imported> {
+function* hostRecords(host: unknown, time: Date): Generator<Imported> {
   const address = asList(at(host, 'address')).find((one) => asText(at(one, 'addrtype')) !== 'mac')
   const ip = asText(at(address, 'addr'))
   const name = asText(at(asList(at(host, 'hostnames', 'hostname'))[0], 'name')) || ip
   if (name === '' || asText(at(host, 'status', 'state')) === 'down') return
+  if (hostAnswers(host))
+    for (const one of new Set([name, ip])) if (one !== '') yield { kind: 'reached', host: one }
   const open = asList(at(host, 'ports', 'port')).filter(
     (port) => asText(at(port, 'state', 'state')) === 'open',
   )
@@ -46,11 +37,15 @@ function* hostRecords(host: unknown): Generator<Imported> {
     open_ports: open.map(portName),
     technologies: os,
   })
-  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, name)
+  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, name, time)
   for (const port of open) {
-    const value = `${name.includes(':') ? `[${name}]` : name}:${portName(port)}`
+    const value = hostPort(name, portName(port))
     yield portRecord(port, value, ip, os)
-    for (const script of asList(at(port, 'script'))) yield* scriptRecords(script, value)
+    yield* serviceRecords(port, value)
+    for (const script of asList(at(port, 'script'))) {
+      yield* scriptRecords(script, value, time)
+      if (asText(at(script, 'id')) === 'http-enum') yield* enumRecords(script, urlOf(port, value))
+    }
   }
 }
 
@@ -74,11 +69,6 @@ const likeliest = (matches: readonly unknown[]): string[] => {
   return [asText(at(best, 'name'))].filter((name) => name !== '')
 }
 
-const asset = (row: Readonly<Record<string, unknown>>): Imported => {
-  const content = assetOf(row)
-  return content === undefined ? { kind: 'error' } : { kind: 'asset', content }
-}
-
 const portRecord = (port: unknown, value: string, ip: string, os: readonly string[]): Imported => {
   const service = at(port, 'service')
   const words = [serviceName(service), ...['product', 'version'].map((key) => asText(at(service, key)))]
@@ -96,12 +86,17 @@ const portRecord = (port: unknown, value: string, ip: string, os: readonly strin
 const CVE = /CVE-\d{4}-\d{4,7}/
 const VULNERABLE = /State:\s*(LIKELY )?VULNERABLE/
 
-function* scriptRecords(script: unknown, place: string): Generator<Imported> {
+function* scriptRecords(script: unknown, place: string, time: Date): Generator<Imported> {
   const output = asText(at(script, 'output'))
-  const state = VULNERABLE.exec(output)
-  if (state === null) return
   const id = asText(at(script, 'id'))
-  const content = findingOf({
+  const raw = JSON.stringify(script)
+  const state = VULNERABLE.exec(output)
+  if (state === null) {
+    const weakness = scriptWeakness(script, time)
+    if (weakness !== undefined) yield weaknessRecord(weakness, { id, place, output, raw })
+    return
+  }
+  yield finding({
     vuln_info: CVE.exec(output)?.[0] ?? id,
     vuln_title: /VULNERABLE:\s*\n\s*([^\n]+)/.exec(output)?.[1]?.trim() ?? id,
     vuln_desc: output.trim(),
@@ -110,7 +105,60 @@ function* scriptRecords(script: unknown, place: string): Generator<Imported> {
     asset_type: 'network',
     asset_value: place,
     tags: ['nmap', id],
-    raw_vuln_json: JSON.stringify(script),
+    raw_vuln_json: raw,
   })
-  if (content !== undefined) yield { kind: 'vulnerability', content }
 }
+
+function* serviceRecords(port: unknown, place: string): Generator<Imported> {
+  const service = at(port, 'service')
+  const weakness = serviceWeakness(service)
+  if (weakness === undefined) return
+  yield weaknessRecord(weakness, {
+    id: `service-${asText(at(service, 'name'))}`,
+    place,
+    output: serviceName(service),
+    // Without a response nmap names a service by the number of its port.
+    confidence: asText(at(service, 'method')) === 'probed' ? 'Firm' : 'Tentative',
+    raw: JSON.stringify(service),
+  })
+}
+
+/** One finding for each path, as a web page. */
+function* enumRecords(script: unknown, url: string): Generator<Imported> {
+  for (const [path, weakness] of enumWeaknesses(asText(at(script, 'output'))))
+    yield weaknessRecord(weakness, {
+      id: 'http-enum',
+      type: 'web',
+      place: `${url}${path}`,
+      output: path,
+      raw: '',
+    })
+}
+
+const urlOf = (port: unknown, place: string): string =>
+  `${/ssl|https/.test(serviceName(at(port, 'service'))) ? 'https' : 'http'}://${place}`
+
+interface Proof {
+  readonly id: string
+  readonly type?: string
+  readonly place: string
+  readonly output: string
+  readonly confidence?: Confidence
+  readonly raw: string
+}
+
+const weaknessRecord = (
+  { severity, title, why }: Weakness,
+  { id, type = 'network', place, output, confidence = 'Firm', raw }: Proof,
+): Imported =>
+  finding({
+    vuln_info: id,
+    vuln_title: title,
+    vuln_desc: `${why}\n\n${output.trim()}`,
+    severity,
+    confidence,
+    asset_type: type,
+    asset_value: place,
+    tags: ['nmap', id],
+    raw_vuln_json: raw,
+  })

@@ -1,8 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 import { AppError, type AssetContent, type ErrorCode, type FindingContent } from '@scanfarm/contracts'
 
-/** One record of a file; `error`: an unusable record. */
+/** One record of a file. `error`: an unusable record; `reached`: a host that the scan reached, also as host:port or URL. */
 export type Imported =
+  | { readonly kind: 'reached'; readonly host: string }
   | { readonly kind: 'vulnerability'; readonly content: FindingContent }
   | { readonly kind: 'asset'; readonly content: AssetContent }
   | { readonly kind: 'error' }

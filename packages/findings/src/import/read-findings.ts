@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { AppError } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
+import { guessFormat, HEAD } from './guess-format.ts'
 import type { FromReader, ToReader } from './read-process.ts'
 import { unreadable } from './read-body.ts'
 
@@ -29,19 +30,56 @@ export async function* readFindings(
   limits: Partial<ReadLimits> = {},
 ): AsyncGenerator<Batch> {
   const chunks = body[Symbol.asyncIterator]()
-  const first: Uint8Array[] = []
   try {
-    let size = 0
-    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-      first.push(next.value)
-      size += next.value.length
-      if (size <= MAX_INLINE) continue
-      yield* inProcess(format, first, chunks, { ...LIMITS, ...limits })
-      return
-    }
-    yield* batchesOf(format, fromList(first))
+    const { first, isWhole } = await start(chunks, MAX_INLINE)
+    if (isWhole) yield* batchesOf(format, fromList(first))
+    else yield* inProcess(format, first, chunks, { ...LIMITS, ...limits })
   } finally {
     await chunks.return?.()
+  }
+}
+
+/** Opens a report whose format need not be named. */
+export const openReport = async (
+  format: ImportFormat | undefined,
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
+  if (format !== undefined) return { format, batches: readFindings(format, body) }
+  const chunks = body[Symbol.asyncIterator]()
+  const { first } = await start(chunks, HEAD)
+  try {
+    const guessed = guessFormat(Buffer.concat(first))
+    return { format: guessed, batches: readFindings(guessed, rejoined(first, chunks)) }
+  } catch (error) {
+    await chunks.return?.()
+    throw error
+  }
+}
+
+/** The first chunks, until they have more than a number of bytes. */
+const start = async (
+  chunks: AsyncIterator<Uint8Array>,
+  bytes: number,
+): Promise<{ first: Uint8Array[]; isWhole: boolean }> => {
+  const first: Uint8Array[] = []
+  let size = 0
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    first.push(next.value)
+    size += next.value.length
+    if (size > bytes) return { first, isWhole: false }
+  }
+  return { first, isWhole: true }
+}
+
+async function* rejoined(
+  first: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
   }
 }
 

@@ -1,10 +1,12 @@
-import { findingOf, severityOf } from '../content.ts'
+import { severityOf } from '../content.ts'
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
 import { textOf, type Imported, unreadable } from './read-body.ts'
+import { parseJson } from './read-json.ts'
+import { ERROR, finding } from './records.ts'
 
 /** Reads the results of a SARIF 2.1.0 file. */
 export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const log = parse(await textOf(body))
+  const log = parseJson(await textOf(body))
   const version = asText(at(log, 'version'))
   if (version !== '2.1.0' || !Array.isArray(at(log, 'runs')))
     throw unreadable(
@@ -15,8 +17,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGene
     const tool = asText(at(run, 'tool', 'driver', 'name'))
     for (const result of asList(at(run, 'results'))) {
       if (NO_FINDINGS.has(kindOf(result))) continue
-      const content = isRecord(result) ? findingOf(rowOf(result, rules, tool)) : undefined
-      yield content === undefined ? { kind: 'error' } : { kind: 'vulnerability', content }
+      yield isRecord(result) ? finding(rowOf(result, rules, tool)) : ERROR
     }
   }
 }
@@ -24,14 +25,6 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>): AsyncGene
 /** Kinds of results that report no problem. */
 const NO_FINDINGS: ReadonlySet<string> = new Set(['pass', 'notApplicable'])
 const kindOf = (result: unknown): string => asText(at(result, 'kind')) || 'fail'
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw unreadable('it is not valid JSON', 'invalid_input', error)
-  }
-}
 
 interface Rules {
   readonly byId: ReadonlyMap<string, unknown>

@@ -1,4 +1,5 @@
 import { constants } from 'node:fs/promises'
+import { IMPORT_FORMATS, type ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { databaseOf, workspaceArg } from './database-of.ts'
 import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
@@ -126,6 +127,34 @@ const importFile =
     )
   }
 
+const formatArg = (args: readonly Json[], index: number): ImportFormat | undefined => {
+  const name = textArg(args, index)
+  const format = IMPORT_FORMATS.find((one) => one === name)
+  if (format === undefined && name !== '' && name !== 'guess')
+    throw new Error(
+      `the format ${JSON.stringify(name)} is unknown; use one of ${IMPORT_FORMATS.join(', ')}, guess`,
+    )
+  return format
+}
+
+/** Imports a report whose format is the argument before its path, unless it is fixed. */
+const importReport =
+  (fixed: ImportFormat | undefined, index: number) =>
+  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+    const database = databaseOf(at)
+    const workspace = workspaceArg(args, 0, at)
+    const format = fixed ?? formatArg(args, index - 1)
+    const path = pathArg(args, index, at)
+    const by = { step: at.stepPath, reached: await reachedHosts(args, index + 1, path, at) }
+    return await whereWritten(path, at, async () => {
+      await using file = await openFile(path, at, constants.O_RDONLY)
+      const { size } = await file.stat()
+      // Tools that find nothing write an empty file or a report without results.
+      const report = size === 0 ? undefined : file.createReadStream()
+      return answer(await database.importReport(workspace, format, report, by))
+    })
+  }
+
 const objectArg = (args: readonly Json[], index: number): Row => {
   const value = args[index]
   const parsed = typeof value === 'string' ? parseObject(value) : value
@@ -240,18 +269,12 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     'db_import_sarif(workspace, path, reached?)',
     'object',
     'Findings from a SARIF file.',
-    async (args, at) => {
-      const database = databaseOf(at)
-      const workspace = workspaceArg(args, 0, at)
-      const path = pathArg(args, 1, at)
-      const by = { step: at.stepPath, reached: await reachedHosts(args, 2, path, at) }
-      return await whereWritten(path, at, async () => {
-        await using file = await openFile(path, at, constants.O_RDONLY)
-        const { size } = await file.stat()
-        // Tools that find nothing write an empty file or a report without results.
-        if (size === 0) return answer(await database.importVulnerabilities(workspace, [], by))
-        return answer(await database.importReport(workspace, 'sarif', file.createReadStream(), by))
-      })
-    },
+    importReport('sarif', 1),
+  ),
+  fn(
+    'db_import_report(workspace, format, path, reached?)',
+    'object',
+    'Assets and findings from the report of a scanner. The format is one that imports read (findings.md), or `guess`.',
+    importReport(undefined, 2),
   ),
 ]

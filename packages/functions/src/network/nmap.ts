@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
+import { hostAnswers } from '@scanfarm/findings'
 import { messageOf, type Json } from '@scanfarm/language'
 import { NoResult, textArg, type FunctionContext } from '../define.ts'
 import { isThere, makeFolder, pathArg, writeLines } from '../files/files.ts'
@@ -53,19 +54,6 @@ const serviceOf = (port: unknown): string => {
   const name = attribute(port, 'service', 'name')
   const tunnel = attribute(port, 'service', 'tunnel')
   return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
-}
-
-/** Reasons of a state that need no packet from the host. */
-const NO_ANSWER =
-  /^(|user-set|no-response|no-responses|(host|net|proto|dest)-unreach(es)?|(admin|host|net)-prohibiteds?|time-exceededs?|unknown-response)$/
-
-const answersOf = (host: unknown): boolean => {
-  if (attribute(host, 'status', 'state') === 'down' || attribute(host, 'timedout') === 'true') return false
-  const ports = asList(inside(host, 'ports', 'port')).map((port) => attribute(port, 'state', 'reason'))
-  const others = asList(inside(host, 'ports', 'extraports')).flatMap((extra) =>
-    asList(inside(extra, 'extrareasons')).map((reason) => attribute(reason, 'reason')),
-  )
-  return [attribute(host, 'status', 'reason'), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
 }
 
 const osOf = (host: unknown): string => {
@@ -150,7 +138,7 @@ const hostOf = (host: unknown): Host => {
     ip: attribute(address, 'addr'),
     name: attribute(name, 'name'),
     os: osOf(host),
-    answers: answersOf(host),
+    answers: hostAnswers(host),
     ports: asList(inside(host, 'ports', 'port')).map(portOf),
   }
 }

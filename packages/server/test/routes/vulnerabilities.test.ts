@@ -392,12 +392,35 @@ describe('import and export', () => {
     ['workspace=w&format=nuclei', 'nonsense', 'none of the 1 records is a finding in the format nuclei'],
     ['workspace=w&format=sarif', '{}', 'the findings cannot be read: it is not SARIF 2.1.0'],
     ['workspace=w&format=nmap', 'x', 'the findings cannot be read: '],
-    ['workspace=w', 'x', 'format: is required'],
+    [
+      'workspace=w',
+      'x',
+      'its format is not recognised; name the format: sarif, nuclei, nmap, jsonl, whatweb',
+    ],
+    ['workspace=w', '', 'the file is empty; name the format'],
+    [
+      'workspace=w&format=testssl',
+      '[{"id":"scanProblem","severity":"FATAL","finding":"x"}]',
+      'or the scan that it reports failed',
+    ],
     ['workspace=%20&format=nuclei', 'x', 'workspace: must match pattern'],
     ['workspace=w&format=pdf', 'x', 'format: must be one of sarif, nuclei, nmap, jsonl'],
   ])('an import with %s and the body %j answers 400', async (query, body, message) => {
     const answer = await send(query, body).expect(400)
     expect(answer.body.message).toContain(message)
+  })
+
+  test('an import without a format recognises it, and saves the assets of a report', async () => {
+    const report = [
+      { target: 'http://a.example/', http_status: 200, plugins: { nginx: { version: ['1.22.1'] } } },
+      { target: 'http://b.example/', http_status: 404, plugins: {} },
+    ]
+    const answer = await send('workspace=guessed', JSON.stringify(report)).expect(200)
+    expect(answer.body).toMatchObject({ format: 'whatweb', assets: { new: 2 } })
+    const assets = await server.viewer.get(
+      '/api/assets?workspace=guessed&source=whatweb&technology=nginx:1.22.1',
+    )
+    expect(assets.body.data).toMatchObject([{ url: 'http://a.example', status_code: 200 }])
   })
 
   test('at most four imports run at the same time', async () => {

@@ -11,10 +11,11 @@ type BulkBody = NonNullable<
   paths['/vulnerabilities/bulk']['post']['requestBody']
 >['content']['application/json']
 export type FindingChange = BulkBody['change']
-export type ImportFormat = paths['/vulnerabilities/import']['post']['parameters']['query']['format']
+export type ImportFormat = NonNullable<
+  paths['/vulnerabilities/import']['post']['parameters']['query']['format']
+>
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
-export const IMPORT_FORMATS: readonly ImportFormat[] = ['sarif', 'nuclei', 'nmap', 'jsonl']
 export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const
 
 /** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open findings. */
@@ -126,7 +127,8 @@ export const changeFindings = async (
   }
 }
 
-export const importFindings = (file: File, workspace: string, format: ImportFormat) =>
+/** Without a format the server recognises it. */
+export const importFindings = (file: File, workspace: string, format: ImportFormat | undefined) =>
   answer(
     api.POST('/vulnerabilities/import', {
       params: { query: { workspace, format } },

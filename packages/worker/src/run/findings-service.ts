@@ -1,5 +1,5 @@
 import type { AssetContent, FindingContent, FoundRecords, RunKey, RunStore } from '@scanfarm/contracts'
-import { assetOf, findingOf, readFindings } from '@scanfarm/findings'
+import { assetOf, findingOf, NAMES_REACHED, openReport, type Batch } from '@scanfarm/findings'
 import type { DatabaseService, ImportCounts } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 
@@ -59,13 +59,24 @@ export const findingsService = (
     return saveAll({ ...by, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
   }
 
-  const importReport: DatabaseService['importReport'] = async (workspace, format, report, by) => {
-    // Report empty imports too, so that missing records can be marked as gone.
-    let counts = await importVulnerabilities(workspace, [], by)
-    for await (const { vulnerabilities: items, errors } of readFindings(format, report)) {
-      const found = { step: by.step, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors }
-      counts = add(counts, await saveAll(found))
+  const importReport: DatabaseService['importReport'] = async (workspace, given, report, by) => {
+    const opened = report && (await openReport(given, report))
+    const format = opened?.format ?? given
+    const source = format ?? NO_SOURCE
+    // Hosts that a report does not name did not answer, unless the step names them.
+    const named = by.reached ?? (format !== undefined && NAMES_REACHED.has(format) ? [] : undefined)
+    const save = async (batch: Batch, reached: readonly string[] | undefined): Promise<ImportCounts> => {
+      const found = { step: by.step, workspace, source, reached }
+      const { errors } = batch
+      // Errors count for both kinds, so that neither is taken for a complete scan, but only once in the result.
+      const ofAssets = await saveAll({ ...found, records: assets(batch.assets), errors })
+      const rest = await saveAll({ ...found, records: vulnerabilities(batch.vulnerabilities), errors })
+      return add(ofAssets, { ...rest, errors: 0 })
     }
+    // Report empty imports too, so that missing records can be marked as gone.
+    let counts = await save({ vulnerabilities: [], assets: [], reached: [], errors: 0 }, named)
+    for await (const batch of opened?.batches ?? [])
+      counts = add(counts, await save(batch, by.reached === undefined ? named && batch.reached : []))
     return counts
   }
 

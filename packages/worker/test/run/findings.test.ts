@@ -120,3 +120,78 @@ test('Functions of a run read a file of findings like its upload does', async ()
     expect(data.map((one) => facts({ ...one }))).toEqual(expect.arrayContaining(expected))
   }
 })
+
+const TESTSSL = (...lines: readonly (readonly [host: string, id: string, severity: string])[]) =>
+  JSON.stringify(
+    lines.map(([host, id, severity]) => ({
+      id,
+      ip: `${host}/192.0.2.1`,
+      port: '443',
+      severity,
+      finding: 'x',
+    })),
+  )
+const MASSCAN = (...hosts: readonly string[]) =>
+  JSON.stringify(hosts.map((ip) => ({ ip, ports: [{ port: 80, proto: 'tcp', status: 'open' }] })))
+
+/** Runs a workflow that imports a report. Returns the result of the import, and the state of each record by its value. */
+const importReport = async (workspace: string, format: string, report: string) => {
+  const [runId = 0] = await harness.submit([
+    bash('scan', `printf '%s' '${report}' > {{Output}}/report`),
+    call('import', `db_import_report("${workspace}", "${format}", "{{Output}}/report")`),
+  ])
+  const { status } = (await harness.ended(runId)) ?? {}
+  await harness.store.scans.judge({ limit: 100, history: 10 })
+  const [, step] = await harness.steps(runId)
+  const page = { offset: 0, limit: 100 }
+  const assets = await harness.store.assets.list({ workspaces: [workspace] }, page)
+  const findings = await harness.store.vulnerabilities.list({ workspaces: [workspace] }, page)
+  const records = [...assets.data, ...findings.data]
+  return {
+    status,
+    result: step?.output ?? '',
+    error: step?.error_message ?? '',
+    sources: [...new Set(records.map(({ source }) => source))],
+    states: Object.fromEntries(records.map(({ asset_value, state }) => [asset_value, state])),
+  }
+}
+
+test('A report that names its hosts only closes records of hosts that answered', async () => {
+  await using _executor = harness.executor()
+  const scan = (report: string, format = 'testssl') => importReport('named', format, report)
+  const both = TESTSSL(['a', 'TLS1', 'LOW'], ['b', 'TLS1', 'LOW'])
+  const first = await scan(both)
+  expect(first).toMatchObject({ status: 'completed', sources: ['testssl'] })
+  expect(JSON.parse(first.result)).toEqual({ new: 2, updated: 0, unchanged: 0, errors: 0, total: 2 })
+  expect(first.states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
+  const failed = await scan(TESTSSL(['a', 'TLS1', 'OK'], ['b', 'scanProblem', 'FATAL']))
+  expect(JSON.parse(failed.result)).toMatchObject({ errors: 1, total: 1 })
+  expect(failed.states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
+  expect((await scan('')).states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
+  expect((await scan(TESTSSL(['a', 'TLS1', 'OK']))).states).toEqual({ 'a:443': 'gone', 'b:443': 'open' })
+})
+
+test('A report that does not name its hosts covers its whole scope, and its format is guessed', async () => {
+  await using _executor = harness.executor()
+  const scan = (report: string) => importReport('silent', 'guess', report)
+  expect(await scan(MASSCAN('192.0.2.1', '192.0.2.2'))).toMatchObject({
+    sources: ['masscan'],
+    states: { '192.0.2.1:80': 'open', '192.0.2.2:80': 'open' },
+  })
+  expect((await scan(MASSCAN('192.0.2.1'))).states).toEqual({
+    '192.0.2.1:80': 'open',
+    '192.0.2.2:80': 'gone',
+  })
+})
+
+test('A report of an unknown format fails its step and says which formats exist', async () => {
+  await using _executor = harness.executor()
+  expect(await importReport('unknown', 'nessus', '{}')).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/"nessus" is unknown; use one of sarif, .*ffuf/),
+  })
+  expect(await importReport('unknown', '', '{}')).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/not recognised; name the format: sarif, .*ffuf/),
+  })
+})

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { AppError, FINDING_LIMITS, ImportSummary, type Vulnerability } from '@scanfarm/contracts'
-import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, readFindings, writeFindings } from '@scanfarm/findings'
+import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, openReport, writeFindings } from '@scanfarm/findings'
 import type { Store, VulnerabilityFilter } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { attachment, bytes } from '../../http/answer.ts'
@@ -8,7 +8,7 @@ import { receiveBody } from '../../http/receive-file.ts'
 import { route } from '../../http/route.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 
-/** Maximum size of an import. Formats that are read as a whole (SARIF, XML) have a lower limit. */
+/** Maximum size of an import. Formats that are read as a whole (all but JSONL) have a lower limit. */
 const MAX_IMPORT_BYTES = 256 * 1024 * 1024
 /** Records of an export in memory at once. */
 const EXPORT_PAGE = 100
@@ -33,14 +33,16 @@ export const importVulnerabilities = route(
     query: Type.Object(
       {
         workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace, pattern: '\\S' }),
-        format: Type.Enum([...IMPORT_FORMATS], {
-          description:
-            'sarif (2.1.0), nuclei (JSONL), nmap (XML; hosts and ports become assets), jsonl (Scanfarm export)',
-        }),
+        format: Type.Optional(
+          Type.Enum([...IMPORT_FORMATS], {
+            description:
+              'sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ), ffuf (-of json). Default: recognised by the start of the file',
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
-    file: { description: 'The file, at most 256 MiB; SARIF and XML at most 64 MiB' },
+    file: { description: 'The file, at most 256 MiB; all but JSONL at most 64 MiB' },
     responses: {
       200: Type.Object({
         message: Type.String(),
@@ -52,12 +54,13 @@ export const importVulnerabilities = route(
     },
     errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
-  async ({ store, imports }, { query: { workspace, format }, http }) => {
+  async ({ store, imports }, { query: { workspace, format: named }, http }) => {
     using _slot = imports.acquire()
     const counts = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
       let vulnerabilities = NONE
       let assets = NONE
-      for await (const batch of readFindings(format, body)) {
+      const { format, batches } = await openReport(named, body)
+      for await (const batch of batches) {
         vulnerabilities = add(vulnerabilities, { ...NONE, errors: batch.errors })
         if (batch.vulnerabilities.length > 0)
           vulnerabilities = add(
@@ -67,14 +70,14 @@ export const importVulnerabilities = route(
         if (batch.assets.length > 0)
           assets = add(assets, await store.assets.import(workspace, format, batch.assets))
       }
-      return { vulnerabilities, assets }
+      return { format, vulnerabilities, assets }
     })
-    refuseUseless(counts, format)
+    refuseUseless(counts)
     const { errors: _, ...assets } = counts.assets
     return {
       message: 'Findings imported',
       workspace,
-      format,
+      format: counts.format,
       vulnerabilities: counts.vulnerabilities,
       assets,
     }
@@ -82,15 +85,20 @@ export const importVulnerabilities = route(
 )
 
 /** Otherwise a file of another format would look like a scan without findings. */
-const refuseUseless = (
-  { vulnerabilities, assets }: { vulnerabilities: ImportSummary; assets: ImportSummary },
-  format: string,
-): void => {
+const refuseUseless = ({
+  format,
+  vulnerabilities,
+  assets,
+}: {
+  format: string
+  vulnerabilities: ImportSummary
+  assets: ImportSummary
+}): void => {
   const { errors, ...used } = add(vulnerabilities, assets)
   if (errors > 0 && used.new + used.updated + used.unchanged === 0)
     throw new AppError(
       'invalid_input',
-      `none of the ${errors} records is a finding in the format ${format}`,
+      `none of the ${errors} records is a finding in the format ${format}, or the scan that it reports failed`,
       {
         details: [{ path: '/format', message: 'does not match the file' }],
       },

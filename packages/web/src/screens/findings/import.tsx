@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { IMPORT_FORMATS, importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
+import { importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
 import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField } from '../../ui/index.ts'
 
@@ -9,12 +9,17 @@ const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
   nuclei: 'nuclei (JSONL)',
   nmap: 'nmap (XML)',
   jsonl: 'Scanfarm export (JSONL)',
+  whatweb: 'whatweb (JSON)',
+  sslscan: 'sslscan (XML)',
+  testssl: 'testssl.sh (JSON)',
+  wapiti: 'wapiti (JSON)',
+  masscan: 'masscan (JSON)',
+  ffuf: 'ffuf (JSON)',
 }
-
-const formatOf = (name: string): ImportFormat => {
-  if (name.endsWith('.xml')) return 'nmap'
-  return name.endsWith('.jsonl') ? 'nuclei' : 'sarif'
-}
+const FORMATS = [
+  { value: '', label: 'Recognise by the file' },
+  ...Object.entries(FORMAT_NAMES).map(([value, label]) => ({ value, label })),
+]
 
 /** The button, and the dialog with the file of a scanner and what became of it. */
 export const Import = ({ workspace = '' }: { workspace?: string }) => {
@@ -34,12 +39,11 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
   const queries = useQueryClient()
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
   const file = useRef<HTMLInputElement>(null)
-  const [format, setFormat] = useState<ImportFormat>('sarif')
   const sent = useMutation({
-    mutationFn: async (into: string) => {
+    mutationFn: async ({ workspace: into = '', format = '' }: Readonly<Record<string, string>>) => {
       const chosen = file.current?.files?.[0]
       if (chosen === undefined) throw new Error('Choose a file.')
-      return await importFindings(chosen, into, format)
+      return await importFindings(chosen, into, format === '' ? undefined : (format as ImportFormat))
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['findings'] })
@@ -48,25 +52,12 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
   })
   return (
     <Dialog open onClose={onClose} title="Import findings of a scanner">
-      <Form error={sent.error} onSubmit={({ workspace: into = '' }) => sent.mutate(into)}>
+      <Form error={sent.error} onSubmit={(values) => sent.mutate(values)}>
         <div className="field">
           <label htmlFor="import-file">File</label>
-          <input
-            ref={file}
-            id="import-file"
-            className="input"
-            type="file"
-            required
-            onChange={(event) => setFormat(formatOf(event.currentTarget.files?.[0]?.name ?? ''))}
-          />
+          <input ref={file} id="import-file" className="input" type="file" required />
         </div>
-        <SelectField
-          name="format"
-          label="Format"
-          value={format}
-          onChange={(event) => setFormat(event.currentTarget.value as ImportFormat)}
-          options={IMPORT_FORMATS.map((value) => ({ value, label: FORMAT_NAMES[value] }))}
-        />
+        <SelectField name="format" label="Format" options={FORMATS} />
         <Combobox
           name="workspace"
           label="Workspace"
@@ -92,7 +83,9 @@ type Imported = Awaited<ReturnType<typeof importFindings>>
 
 const Result = ({ data, onOpen }: { data: Imported; onOpen: () => void }) => (
   <div role="status">
-    <p className="tone-good">● Imported into {data.workspace}.</p>
+    <p className="tone-good">
+      ● Imported into {data.workspace} as {data.format}.
+    </p>
     <table className="plain-table">
       <thead>
         <tr>

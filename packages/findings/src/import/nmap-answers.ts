@@ -1,0 +1,15 @@
+import { asList, asText, at } from '../fields.ts'
+
+/** Reasons of a state that need no packet from the host. */
+const NO_ANSWER =
+  /^(|user-set|no-response|no-responses|(host|net|proto|dest)-unreach(es)?|(admin|host|net)-prohibiteds?|time-exceededs?|unknown-response)$/
+
+/** Whether a host of an nmap report sent a response: with -Pn nmap reports every host as up. */
+export const hostAnswers = (host: unknown): boolean => {
+  if (asText(at(host, 'status', 'state')) === 'down' || asText(at(host, 'timedout')) === 'true') return false
+  const ports = asList(at(host, 'ports', 'port')).map((port) => asText(at(port, 'state', 'reason')))
+  const others = asList(at(host, 'ports', 'extraports')).flatMap((extra) =>
+    asList(at(extra, 'extrareasons')).map((reason) => asText(at(reason, 'reason'))),
+  )
+  return [asText(at(host, 'status', 'reason')), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
+}

@@ -1,0 +1,75 @@
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
+import { textOf, unreadable, type Imported } from './read-body.ts'
+import { jsonDocuments } from './read-json.ts'
+import { asset, ERROR } from './records.ts'
+
+/** Plugins that report a property of the response, not a technology. */
+const NO_TECHNOLOGIES: ReadonlySet<string> = new Set([
+  'Access-Control-Allow-Methods',
+  'Allow',
+  'Cookies',
+  'Content-Language',
+  'Country',
+  'Email',
+  'Frame',
+  'HTML5',
+  'HttpOnly',
+  'IP',
+  'Index-Of',
+  'Meta-Author',
+  'Meta-Refresh-Redirect',
+  'MetaGenerator',
+  'Open-Graph-Protocol',
+  'PasswordField',
+  'RedirectLocation',
+  'Script',
+  'Strict-Transport-Security',
+  'Title',
+  'UncommonHeaders',
+  'WWW-Authenticate',
+  'X-Frame-Options',
+  'X-Powered-By',
+  'X-UA-Compatible',
+  'X-XSS-Protection',
+])
+
+/** Reads the answers of web servers as assets, with the same identity as those of httpx. */
+export async function* whatwebAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  for (const answers of jsonDocuments(await textOf(body))) {
+    if (!Array.isArray(answers)) throw unreadable('it is not JSON of whatweb (--log-json)')
+    for (const answer of answers) yield* assetsOf(answer)
+  }
+}
+
+function* assetsOf(answer: unknown): Generator<Imported> {
+  const target = asText(at(answer, 'target'))
+  const plugins = at(answer, 'plugins')
+  if (!URL.canParse(target) || !isRecord(plugins)) {
+    yield ERROR
+    return
+  }
+  const { hostname, protocol, origin, pathname, search } = new URL(target)
+  const plugin = (name: string): string => asText(asList(at(plugins, name, 'string'))[0])
+  yield { kind: 'reached', host: hostname }
+  yield asset({
+    asset_type: 'http',
+    asset_value: hostname,
+    url: pathname === '/' && search === '' ? origin : target,
+    host_ip: plugin('IP'),
+    scheme: protocol.slice(0, -1),
+    status_code: at(answer, 'http_status'),
+    title: plugin('Title'),
+    technologies: Object.entries(plugins)
+      .filter(([name]) => !NO_TECHNOLOGIES.has(name))
+      .flatMap(([name, found]) => technologies(name, found)),
+    raw_json_data: JSON.stringify(answer),
+  })
+}
+
+/** `name:version`, like httpx. */
+const technologies = (name: string, found: unknown): string[] => {
+  if (name === 'HTTPServer')
+    return asTexts(at(found, 'string')).map((server) => (server.split(' ')[0] ?? '').replace('/', ':'))
+  const versions = asTexts(at(found, 'version'))
+  return versions.length === 0 ? [name] : versions.map((version) => `${name}:${version}`)
+}
